@@ -29,6 +29,8 @@
 
 #include "cnnvp_command.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -109,6 +111,31 @@ static inline uint32_t cnnvp_buffer_write_mode(uint64_t feature_words)
 static inline uint32_t cnnvp_buffer_dma_mode(uint64_t feature_words)
 {
     return CNNVP_BUFFER_DMA_SIDE | cnnvp_buffer_write_mode(feature_words);
+}
+
+/* `limits` of struct cnnvp_tiling where commands with `scale` are taken as well. */
+#define CNNVP_LIMITS_AND_SCALE 2u
+
+/* By what the write-out scales a sum: an offset, and a multiplier in binary32. */
+struct cnnvp_scale {
+    int32_t offset;
+    float multiplier;
+};
+
+/*
+ * (sum + offset) rounded to binary32, times the multiplier, rounded to binary32, and that as a whole number times
+ * 2^-*shift: what onnxruntime's quantised operators round to a word. A product that is no finite number is 0. Together
+ * with another shift that is kept between -48 and 63.
+ */
+static inline int64_t cnnvp_scaled(int64_t sum, const struct cnnvp_scale *scale, int32_t *shift)
+{
+    const float product = (float)(int64_t)((uint64_t)sum + (uint64_t)(int64_t)scale->offset) * scale->multiplier;
+    uint32_t bits;
+    memcpy(&bits, &product, sizeof bits);
+    const uint32_t exponent = bits >> 23 & 0xffu;
+    const int64_t magnitude = (int64_t)((bits & 0x7fffffu) | (exponent != 0 ? 0x800000u : 0));
+    *shift = exponent != 0 ? 150 - (int32_t)exponent : 149;
+    return exponent == 0xffu ? 0 : bits >> 31 != 0 ? -magnitude : magnitude;
 }
 
 #ifdef __cplusplus

@@ -78,7 +78,8 @@ enum cnnvp_round_mode {
  * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are 16-bit words at
  * out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
  * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)), within the limits if
- * there are some. A maximum of words is a word, and may be kept as such: of_words.
+ * there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it rounds
+ * cnnvp_scaled (cnnvp_buffer.h) of the sum in its place.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -105,7 +106,14 @@ struct cnnvp_update {
      * member has no limits. */
     uint32_t clip;
     int16_t low, high;
+    /* Not NULL, with partial 0: records of CNNVP_SCALE_WORDS words; sum i has record i / scale_sums. A struct that ends
+     * before this member has none. */
+    const int16_t *scales;
+    uint64_t scale_sums;
 };
+
+/* By what the write-out scales a sum: struct cnnvp_scale (cnnvp_buffer.h), four words in memory. */
+#define CNNVP_SCALE_WORDS 4u
 
 /*
  * The random number of stochastic rounding: a counter-based hash (splitmix64 finaliser), so that the result does not

@@ -51,6 +51,7 @@ struct cnnvp_fx16_tile {
     bool partial;    /* 64-bit sums stay in the output buffer */
     bool clipped;    /* positions outside the valid rectangle do not take part */
     bool limited;    /* results lie within low .. high */
+    bool scaled;     /* results are scaled: bias_addr has records, not biases */
     uint32_t update; /* enum cnnvp_update_mode */
     bool of_words;   /* maximises the words at out_addr (cnnvp_update); otherwise sums at acc_addr are updated */
     uint32_t tag;
@@ -82,7 +83,8 @@ struct cnnvp_fx16_tile {
     uint64_t in_span;     /* words from in_addr to the last one used, inclusive */
     uint64_t weight_span; /* the same for weights, 0 where none are used */
     uint64_t bias_span;
-    uint64_t planes; /* of results: output channels; matmul: 1 */
+    uint32_t bias_words; /* of an output channel at bias_addr, 0: none */
+    uint64_t planes;     /* of results: output channels; matmul: 1 */
     uint64_t plane_words;
     uint64_t plane_stride;
 
@@ -93,8 +95,8 @@ struct cnnvp_fx16_tile {
 struct cnnvp_fx16_data {
     const int16_t *input;
     const int16_t *weights;
-    const int16_t *bias;
-    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
+    const int16_t *bias; /* or what results are scaled by */
+    int64_t *sums;       /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
 /* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right; it lasts as long as *tile. */
@@ -114,6 +116,12 @@ static inline bool cnnvp_fx16_finds_sums(const struct cnnvp_fx16_tile *tile)
 static inline uint64_t cnnvp_fx16_limited_words(const struct cnnvp_fx16_tile *tile)
 {
     return tile->limited && !tile->partial ? tile->planes * tile->plane_words : 0;
+}
+
+/* Results that are scaled. */
+static inline uint64_t cnnvp_fx16_scaled_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->scaled ? tile->planes * tile->plane_words : 0;
 }
 
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
@@ -161,6 +169,7 @@ struct cnnvp_fx16_unit {
     uint32_t acc_bits;
     bool timing_only;
     bool clips;                             /* its write-out has limits */
+    bool scales;                            /* its write-out scales */
     uint32_t rejected_stat;                 /* counts refused commands */
     const struct cnnvp_fx16_engine *engine; /* NULL for those that carry commands out themselves */
     uint32_t opcode;                        /* the one instruction that it takes, 0: all */
@@ -169,6 +178,12 @@ struct cnnvp_fx16_unit {
     int64_t *sums;
     uint64_t sums_size; /* elements */
 };
+
+/* `limits` of its tiling. */
+static inline uint32_t cnnvp_fx16_limits(const struct cnnvp_fx16_unit *unit)
+{
+    return unit->scales ? CNNVP_LIMITS_AND_SCALE : unit->clips;
+}
 
 /* What crosses a port in a clock, by classes; none: the words come evenly. */
 #define CNNVP_FX16_CLASSES 24u
@@ -259,7 +274,7 @@ struct cnnvp_fx16_cost {
 
     uint64_t commands, rejected, busy_cycles;
     uint64_t input_port_cycles, weight_port_cycles, output_port_cycles;
-    uint64_t limited_words, saturations;
+    uint64_t limited_words, scaled_words, saturations;
 
     uint64_t ones_words;  /* read as ones, in the bias cycles */
     uint64_t load_cycles; /* of kernel pieces, part of fill_cycles */

@@ -114,6 +114,11 @@ uint64_t cnnvp_reference_random(uint64_t seed, uint64_t index);
 int64_t cnnvp_reference_wrap(int64_t sum, uint32_t bits);
 /* value * 2^shift, floor for negative shifts; modulo 2^64. */
 int64_t cnnvp_reference_shift(int64_t value, int shift);
+/* The word, before limits, of (sum + offset) in binary32 times a multiplier in binary32, the record's four words: each
+ * step rounded to nearest with ties to even, then times 2^-shift as cnnvp_reference_round has it; 0 of no finite
+ * number.
+ */
+int16_t cnnvp_reference_scale(int64_t sum, const int16_t record[4], int shift, uint32_t rounding, uint64_t random);
 /* round(sum * 2^-shift / divisor), rounded once, within +-(2^63 - 1); by 0 the largest word of the sum's sign. */
 int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
 /* saturate16 of it. */

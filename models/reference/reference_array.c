@@ -26,7 +26,7 @@ struct sums {
     int64_t *values;
     uint64_t planes, plane;
     const uint8_t *biases; /* one for each plane, for matmul for each value; NULL: none */
-    int bias_each;
+    int bias_each, scaled; /* biases: records of four words */
     uint32_t acc_bits;
 };
 
@@ -138,9 +138,9 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
     for (uint64_t i = 0; i < count; ++i) {
         const uint64_t plane = i / sums->plane;
         uint64_t sum = (uint64_t)sums->values[i];
-        if (sums->biases != NULL)
-            sum += (uint64_t)cnnvp_reference_shift(
-                reference_read(sums->biases + 2 * (sums->bias_each ? i : plane), 2), format->addend_shift);
+        const uint64_t of = sums->bias_each ? i : plane;
+        if (sums->biases != NULL && !sums->scaled)
+            sum += (uint64_t)cnnvp_reference_shift(reference_read(sums->biases + 2 * of, 2), format->addend_shift);
         int64_t value = cnnvp_reference_wrap((int64_t)sum, sums->acc_bits);
         const int64_t before = mode != CNNVP_UPDATE_INITIALISE ? reference_read(kept + 8 * i, 8) : 0;
         if (mode == CNNVP_UPDATE_ACCUMULATE)
@@ -148,7 +148,9 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
         else if (mode == CNNVP_UPDATE_MAXIMISE)
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
-        if (results.bytes == 2)
+        if (results.bytes == 2 && sums->scaled)
+            value = reference_scaled(format, value, sums->biases + 8 * of, i);
+        else if (results.bytes == 2)
             value = reference_word(format, value, format->shift, i);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
         if (of_words && reference_read(at, 2) > value)
@@ -182,17 +184,19 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
     const reference_wide words =
         (reference_wide)(w.in_channels - 1u) * w.in_channel_stride + rows * w.in_row_stride + columns + 1;
     const reference_wide weight_words = w.weights ? taps * w.out_channels * (w.each ? 1u : w.in_channels) : 0;
-    const int bias = reference_status(command, "bias", 0) != 0;
+    const int scaled = reference_status(command, "scale", 0) != 0;
+    const int bias = scaled || reference_status(command, "bias", 0) != 0;
     const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, w.ones ? 0 : 2 * words);
     const uint8_t *weights = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * weight_words);
-    const uint8_t *biases =
-        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, 2 * (reference_wide)w.out_channels);
+    const uint8_t *biases = reference_at(
+        reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, (scaled ? 8 : 2) * (reference_wide)w.out_channels);
     if ((input == NULL && !w.ones) || (w.weights && weights == NULL) || (bias && biases == NULL))
         return "operands leave a buffer's half";
     struct sums sums = {
         .planes = w.out_channels,
         .plane = (uint64_t)w.out_h * w.out_w,
         .biases = bias ? biases : NULL,
+        .scaled = scaled,
         .acc_bits =
             command->opcode == CNNVP_OPCODE_vconv || command->opcode == CNNVP_OPCODE_vpool ? 64u : reference->acc_bits};
     sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
@@ -209,15 +213,22 @@ static const char *run_matmul(struct cnnvp_reference *reference, const struct cn
     const struct cnnvp_matmul *d = (const void *)command->descriptor;
     const struct reference_format format = reference_format_of(command, d->format, d->seed, d->limits);
     const uint64_t inputs = d->inputs, outputs = d->outputs;
-    const int bias = reference_status(command, "bias", 0) != 0;
+    const int scaled = reference_status(command, "scale", 0) != 0;
+    const int bias = scaled || reference_status(command, "bias", 0) != 0;
     const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, 2 * inputs);
     const uint8_t *weights =
         reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * (reference_wide)inputs * outputs);
-    const uint8_t *biases = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, 2 * outputs);
+    const uint8_t *biases =
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, (scaled ? 8 : 2) * outputs);
     if (input == NULL || weights == NULL || (bias && biases == NULL))
         return "operands leave a buffer's half";
     struct sums sums = {
-        .planes = 1, .plane = outputs, .biases = bias ? biases : NULL, .bias_each = 1, .acc_bits = reference->acc_bits};
+        .planes = 1,
+        .plane = outputs,
+        .biases = bias ? biases : NULL,
+        .bias_each = 1,
+        .scaled = scaled,
+        .acc_bits = reference->acc_bits};
     sums.values = make_sums(reference, outputs, 0);
     if (sums.values == NULL)
         return "results leave the output buffer's half";

@@ -42,6 +42,17 @@ static inline int64_t reference_word(const struct reference_format *format, int6
     return word > format->high ? format->high : word < format->low ? format->low : word;
 }
 
+/* The same of one that is scaled by the record at `record`. */
+static inline int64_t reference_scaled(const struct reference_format *format, int64_t sum, const uint8_t *record,
+                                       uint64_t index)
+{
+    int16_t words[4];
+    memcpy(words, record, sizeof words);
+    const int word =
+        cnnvp_reference_scale(sum, words, format->shift, format->rounding, cnnvp_reference_random(format->seed, index));
+    return word > format->high ? format->high : word < format->low ? format->low : word;
+}
+
 /* A register of its descriptor, likewise. */
 uint32_t reference_register(const struct cnnvp_command *command, const char *name, uint32_t missing);
 

@@ -75,6 +75,42 @@ int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_
     return saturate(negative ? -(int64_t)magnitude : (int64_t)magnitude);
 }
 
+/* value * 2^exponent rounded to 24 bits, and to multiples of binary32's smallest number. */
+static wide to_binary32(wide value, int *exponent)
+{
+    wide unit = 1;
+    while (value / unit >= 1u << 24 || (*exponent < -149 && unit <= value)) {
+        unit *= 2u;
+        ++*exponent;
+    }
+    const wide rest = value % unit;
+    value /= unit;
+    if (*exponent >= -149 && (rest * 2u > unit || (rest * 2u == unit && value % 2u == 1u)))
+        ++value;
+    if (value < 1u << 24)
+        return value;
+    ++*exponent;
+    return value / 2u;
+}
+
+int16_t cnnvp_reference_scale(int64_t sum, const int16_t record[4], int shift, uint32_t rounding, uint64_t random)
+{
+    const uint32_t offset = (uint16_t)record[0] + 65536u * (uint16_t)record[1];
+    const uint32_t multiplier = (uint16_t)record[2] + 65536u * (uint16_t)record[3];
+    const int power = (int)(multiplier / 8388608u % 256u);
+    const int64_t moved = (int64_t)((uint64_t)sum + offset - (offset >= 1u << 31 ? UINT64_C(1) << 32 : 0));
+    const int negative = (moved < 0) != (multiplier >= 1u << 31);
+    int first = 0, last;
+    wide value = to_binary32(magnitude_of(moved), &first);
+    last = first + (power != 0 ? power : 1) - 150;
+    value = to_binary32(value * (multiplier % 8388608u + (power != 0 ? 8388608u : 0)), &last);
+    if (power == 255 || (value != 0 && last > 104))
+        return 0;
+    shift -= last;
+    shift = shift > 63 ? 63 : shift < -48 ? -48 : shift;
+    return cnnvp_reference_round(negative ? -(int64_t)value : (int64_t)value, shift, rounding, random);
+}
+
 int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random)
 {
     if (divisor == 0)

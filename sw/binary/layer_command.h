@@ -33,11 +33,13 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
     status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
-    status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
+    status |= (last && layer->bias == 1u ? 1u : 0u) << CNNVP_STATUS_conv_bias;
+    status |= (last && layer->bias > 1u ? 1u : 0u) << CNNVP_STATUS_conv_scale;
     return last ? status | cnnvp_clip_status(layer->clips) : status;
 }
 
-/* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases. */
+/* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases or
+ * scales. */
 static inline uint32_t cnnvp_output_weights(const struct cnnvp_binary_layer *layer, uint32_t in)
 {
     const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;

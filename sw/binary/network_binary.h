@@ -276,7 +276,7 @@ enum cnnvp_binary_norm_kind {
  * slices as above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to
  * a number. A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise:
  * [channel][ky][kx], with tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in
- * the blobs of the last input slice, one bias word an output channel if `bias` is set, and then the table of a TABLE
+ * the blobs of the last input slice, `bias` words an output channel, and then the table of a TABLE
  * post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without either
  * none (blob_count 0).
  *
@@ -321,8 +321,9 @@ struct cnnvp_binary_layer {
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
     uint32_t product;           /* conv: 1: its weights are the words of in2, [output channel][input channel] without
                                    gaps; there is one input slice, and a blob's address counts from their first byte */
-    uint32_t bias;              /* conv, fc: 1: blobs end with biases */
-    uint32_t pool;              /* enum cnnvp_binary_pool_kind */
+    uint32_t bias; /* conv, fc: words of each output that blobs end with: 1: its bias; CNNVP_SCALE_WORDS: by
+                      what it is scaled (struct cnnvp_scale); 0: none */
+    uint32_t pool; /* enum cnnvp_binary_pool_kind */
     union {
         uint32_t pool_area; /* average: divisor */
         uint32_t folded;    /* conv: positions of one row become rows of as many (layer_command.h); 0: they do not, and

@@ -92,7 +92,7 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
     const int last = in + inputs == s.inputs;
     uint64_t words = (uint64_t)outputs * inputs * s.taps;
     if (last)
-        words += (layer->bias ? outputs : 0) + table_words(layer);
+        words += (uint64_t)layer->bias * outputs + table_words(layer);
     const int16_t *from = blob(run, number, words);
     if (from == NULL)
         return;
@@ -104,8 +104,8 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
                 run->weights[((uint64_t)(out + o) * s.inputs + in + i) * s.taps + tap] = from[source];
             }
     from += (uint64_t)outputs * inputs * s.taps;
-    for (uint32_t o = 0; o < outputs && last && layer->bias; ++o)
-        run->biases[out + o] = *from++;
+    for (uint32_t o = 0; o < outputs * layer->bias && last; ++o)
+        run->biases[out * layer->bias + o] = *from++;
     if (last)
         run->table = from;
 }
@@ -116,7 +116,7 @@ static void read_weights(struct run *run)
     const struct shape s = shape_of(layer);
     uint32_t number = 0;
     run->weights = calloc((size_t)s.outputs * s.inputs * s.taps, sizeof *run->weights);
-    run->biases = calloc(s.outputs, sizeof *run->biases);
+    run->biases = calloc(s.outputs, 4 * sizeof *run->biases);
     if (run->weights == NULL || run->biases == NULL) {
         run->wrong = "out of memory";
         return;
@@ -197,6 +197,9 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
 /* Bias, wrap to the accumulator's width, write-out. */
 static int16_t write_out(struct run *run, int64_t sum, uint32_t o)
 {
+    if (run->layer->bias == 4)
+        return cnnvp_reference_scale(
+            cnnvp_reference_wrap(sum, run->acc_bits), run->biases + 4 * o, run->shift, run->rounding, 0);
     if (run->layer->bias)
         sum = (int64_t)((uint64_t)sum + (uint64_t)cnnvp_reference_shift(run->biases[o], run->bias_shift));
     return cnnvp_reference_round(cnnvp_reference_wrap(sum, run->acc_bits), run->shift, run->rounding, 0);

@@ -34,6 +34,8 @@ struct exact_case {
 #define PARTS TEST_ZOO "/windows/averagepool_parts.onnx", TEST_ZOO "/windows/averagepool_parts.in.npy"
 
 #define CLIPS TEST_ZOO "/places/deep_clip.onnx", TEST_ZOO "/places/deep_clip.in.npy"
+#define QDQ TEST_ZOO "/forms/qdq_residual.onnx", TEST_ZOO "/forms/qdq_residual.in.npy"
+#define QLINEAR TEST_ZOO "/forms/qlinear_conv.onnx", TEST_ZOO "/forms/qlinear_conv.in.npy"
 #define NORMS TEST_ZOO "/elements/instance_norm_between.onnx", TEST_ZOO "/elements/instance_norm_between.in.npy"
 
 static const struct exact_case cases[] = {
@@ -58,6 +60,10 @@ static const struct exact_case cases[] = {
     {LENET, "nfu", {"vector.write_out=round"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {CLIPS, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {CLIPS, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {QDQ, "nfu", {"pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {QDQ, "nfu", {"pe_array.write_out=scale", "pe_array.detail=cycle"}, CNNVP_ROUND_TRUNCATE, 1, 0, 0},
+    {QDQ, "window", {"pe_array.write_out=scale", "fully_connected.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {QLINEAR, "systolic", {"pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
     {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET,
      "nfu",

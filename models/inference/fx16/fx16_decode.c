@@ -31,6 +31,7 @@ static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16
         tile->partial = STATUS(conv, partial) != 0;
         tile->bias = STATUS(conv, bias) != 0;
         tile->ones = STATUS(conv, ones) != 0;
+        tile->scaled = STATUS(conv, scale) != 0;
         tile->per_channel = STATUS(conv, depthwise) != 0;
     } else if (command->opcode == CNNVP_OPCODE_pool) {
         tile->name = "pool";
@@ -48,6 +49,7 @@ static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16
         tile->update = STATUS(matmul, update);
         tile->partial = STATUS(matmul, partial) != 0;
         tile->bias = STATUS(matmul, bias) != 0;
+        tile->scaled = STATUS(matmul, scale) != 0;
     } else {
         tile->name = "step";
         tile->operation.product = (enum cnnvp_fx16_product)STATUS(step, multiply);
@@ -59,6 +61,7 @@ static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16
     }
 #undef STATUS
     tile->limited = CNNVP_STATUS_OF(command, conv, clip) != 0;
+    tile->bias_words = tile->scaled ? CNNVP_SCALE_WORDS : tile->bias;
     tile->uses_k =
         !tile->operation.compare && (tile->operation.product == CNNVP_FX16_PRODUCT_KA || tile->operation.from_k);
 }
@@ -91,7 +94,7 @@ static const char *check_window_spans(struct cnnvp_fx16_tile *tile)
     if (tile->uses_k && weights > CNNVP_FX16_MAX_SPAN)
         return "the weights span more than 2^30 words";
     tile->weight_span = tile->uses_k ? weights : 0;
-    tile->bias_span = tile->bias ? tile->out_channels : 0;
+    tile->bias_span = (uint64_t)tile->bias_words * tile->out_channels;
     tile->plane_words = bounded(tile->out_h, tile->out_w);
     if (bounded(tile->plane_words, tile->out_channels) > CNNVP_FX16_MAX_RESULTS)
         return "a command has at most 2^24 results";
@@ -112,7 +115,7 @@ static const char *check_matmul(struct cnnvp_fx16_tile *tile)
 {
     tile->in_span = tile->inputs;
     tile->weight_span = bounded(tile->inputs, tile->outputs);
-    tile->bias_span = tile->bias ? tile->outputs : 0;
+    tile->bias_span = (uint64_t)tile->bias_words * tile->outputs;
     if (tile->weight_span > CNNVP_FX16_MAX_SPAN)
         return "the weights span more than 2^30 words";
     if (tile->outputs > CNNVP_FX16_MAX_RESULTS)
@@ -131,6 +134,8 @@ static const char *check_operation(const struct cnnvp_fx16_tile *tile)
         return "update is 0, 1 or 2";
     if (tile->clipped && tile->operation.compare && tile->update == CNNVP_UPDATE_ACCUMULATE)
         return "update of a maximum is 0 or 2: sums alone accumulate";
+    if (tile->scaled && (tile->bias || tile->partial))
+        return "scale is without bias, whose place its offsets have, and without partial: words alone are scaled";
     if (tile->limited && tile->low > tile->high)
         return "limits: low is at most high";
     return NULL;
@@ -138,7 +143,7 @@ static const char *check_operation(const struct cnnvp_fx16_tile *tile)
 
 static uint32_t uses_of(const struct cnnvp_fx16_tile *tile)
 {
-    return (tile->uses_k ? CNNVP_USES_WEIGHTS : 0u) | (tile->bias ? CNNVP_USES_BIAS : 0u) |
+    return (tile->uses_k ? CNNVP_USES_WEIGHTS : 0u) | (tile->bias_words != 0 ? CNNVP_USES_BIAS : 0u) |
            (tile->partial ? 0u : CNNVP_USES_RESULTS) | (tile->per_channel ? 0u : CNNVP_USES_ALL_CHANNELS) |
            (tile->partial || cnnvp_fx16_finds_sums(tile) ? CNNVP_USES_SUMS : 0u);
 }

@@ -86,6 +86,7 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (status != CNNVP_OK)
         return cnnvp_fx16_refuse(unit, command, status, NULL);
     cost->commands = 1u;
+    cost->scaled_words = cnnvp_fx16_scaled_words(&work.tile);
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
     cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
     count(unit, command->tag, cost);

@@ -151,7 +151,7 @@ static const char *failure(int status)
     case CNNVP_E_FATAL:
         return "the array found its own state broken";
     case CNNVP_E_NOSUP:
-        return "write_out is round: it has no limits";
+        return "write_out is round: it has no limits; or it is not scale, and a command scales";
     default:
         return "a buffer refused the access";
     }
@@ -193,7 +193,9 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    int status = tile->limited && !unit->clips ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
+    int status = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales)
+                     ? CNNVP_E_NOSUP
+                     : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
     if (status == CNNVP_OK)
@@ -202,7 +204,7 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
         status = borrow_weights(unit, command, tile, traffic, data, stalls);
     if (status != CNNVP_OK || unit->timing_only)
         return status;
-    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias && data->bias == NULL))
+    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias_words != 0 && data->bias == NULL))
         return CNNVP_E_STATE;
     data->sums = reserve_sums(unit, tile->planes * tile->plane_words);
     return data->sums != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
@@ -241,6 +243,8 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .clip = tile->limited,
         .low = (int16_t)tile->low,
         .high = (int16_t)tile->high,
+        .scales = tile->scaled ? data->bias : NULL,
+        .scale_sums = tile->kind == CNNVP_FX16_MATMUL ? 1u : tile->plane_words,
     };
     struct cnnvp_access access = link_access(CNNVP_COMMAND, command);
     access.data = &update;

@@ -8,13 +8,13 @@ _Static_assert((int)CNNVP_STATUS_MASK_vpool == (int)CNNVP_STATUS_MASK_pool &&
                    (int)CNNVP_STATUS_vpool_update == (int)CNNVP_STATUS_pool_update &&
                    (int)CNNVP_STATUS_vpool_sum == (int)CNNVP_STATUS_pool_sum,
                "vpool has the status of pool");
-_Static_assert((int)CNNVP_STATUS_MASK_vconv == (int)CNNVP_STATUS_MASK_conv &&
+_Static_assert(((int)CNNVP_STATUS_MASK_vconv | 1 << (int)CNNVP_STATUS_conv_scale) == (int)CNNVP_STATUS_MASK_conv &&
                    (int)CNNVP_STATUS_vconv_update == (int)CNNVP_STATUS_conv_update &&
                    (int)CNNVP_STATUS_vconv_partial == (int)CNNVP_STATUS_conv_partial &&
                    (int)CNNVP_STATUS_vconv_bias == (int)CNNVP_STATUS_conv_bias &&
                    (int)CNNVP_STATUS_vconv_ones == (int)CNNVP_STATUS_conv_ones &&
                    (int)CNNVP_STATUS_vconv_depthwise == (int)CNNVP_STATUS_conv_depthwise,
-               "vconv has the status of conv");
+               "vconv has the status of conv, but for scale");
 
 const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {

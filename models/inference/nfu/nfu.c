@@ -90,7 +90,7 @@ static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *acce
     if (status != CNNVP_OK)
         return status;
     tiling->pes = pes;
-    tiling->limits = nfu->unit.clips;
+    tiling->limits = cnnvp_fx16_limits(&nfu->unit);
     if (tile.kind == CNNVP_FX16_MATMUL) {
         tiling->in = pes;
         tiling->out = pes;

@@ -150,8 +150,8 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
                     .taps = (uint32_t)group->count,
                     .tap_pitch = pes});
     }
-    if (tile->bias)
-        add_run(&traffic->weight, tile->outputs, neurons, 1u, 1u);
+    if (tile->bias_words != 0)
+        add_run(&traffic->weight, tile->outputs, neurons, tile->bias_words, 1u);
     for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
         add_run(&traffic->output, tile->outputs, neurons, words[i], 1u);
 }

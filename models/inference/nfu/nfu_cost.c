@@ -10,7 +10,8 @@
  * and without propagation w * h words for each tap. With kernel pieces of 3x3 the same holds for each piece, taken as
  * full 3x3 (taps outside the kernel read zeros on both ports).
  *
- * Modelled besides: one cycle for the bias of each (output channel, PE tile); write-out of 16-bit results in one
+ * Modelled besides: one cycle for the bias, or what results are scaled by, of each (output channel, PE tile), fully
+ * connected one for each of its words; write-out of 16-bit results in one
  * cycle for each PE tile through the 64-word output port, four for 64-bit sums; as many more where old words or sums
  * are read; the pipeline, filled once a command. With a register in the write-out (pipeline 4 or more) words leave from
  * there, old ones are compared with it, and the array goes on with the next tile: what shows is that of the last tile,
@@ -18,6 +19,7 @@
  */
 #include "nfu_tile.h"
 #include "cnnvp_integer.h"
+#include "inference/write_out/write_out.h"
 
 static uint64_t excess(uint64_t a, uint64_t b)
 {
@@ -91,8 +93,8 @@ static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
         cost->fifo_h_pushes = sets * right * ky * area;
         cost->fifo_v_pushes = sets * down * (first_x * area + (shape->extended_fifo_v ? right * side_h : 0));
     }
-    cost->bias_words = tile->bias ? channels * tiles : 0;
-    cost->bias_cycles = cost->bias_words;
+    cost->bias_words = channels * tiles * tile->bias_words;
+    cost->bias_cycles = tile->bias_words != 0 ? channels * tiles : 0;
     cost->weight_words = (tile->uses_k ? cost->compute_cycles : 0) + cost->bias_words;
     cost->writeout_cycles =
         writeout_cycles(shape, tile, channels * tiles, (cost->compute_cycles + cost->bias_cycles) / (channels * tiles));
@@ -117,10 +119,10 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
         cost->compute_cycles = groups * tile->inputs;
         cost->input_words = cost->compute_cycles;
     }
-    cost->bias_cycles = tile->bias ? groups : 0;
+    cost->bias_cycles = groups * tile->bias_words;
     cost->writeout_cycles += writeout_cycles(
         shape, tile, groups, (cost->compute_cycles + cost->bias_cycles + cost->writeout_cycles) / groups);
-    cost->bias_words = tile->bias ? tile->outputs : 0;
+    cost->bias_words = (uint64_t)tile->outputs * tile->bias_words;
     cost->weight_words = products + cost->bias_words;
     cost->macs = products;
 }
@@ -133,6 +135,6 @@ void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16
         matmul_cost(shape, tile, cost);
     else
         window_cost(shape, tile, cost);
-    cost->fill_cycles = shape->pipeline - 1u;
+    cost->fill_cycles = shape->pipeline - 1u + (tile->scaled ? CNNVP_WRITE_OUT_SCALE_STAGES : 0);
     cost->output_words = tile->planes * tile->plane_words * (tile->partial ? 4u : 1u);
 }

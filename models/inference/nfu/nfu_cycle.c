@@ -10,6 +10,8 @@
  * A value is pushed where a later tap takes it.
  */
 #include "nfu_cycle.h"
+
+#include "inference/write_out/write_out.h"
 #include "cnnvp_integer.h"
 
 /* What the row and column inputs are connected to in this cycle. */
@@ -118,15 +120,21 @@ static void sweep_connection(struct run *run, struct window_port *port, uint64_t
             sweep_piece(run, port, weights, px, py, kw, kh);
 }
 
-/* The bias step P = P + A on all active PEs: one cycle, one word. */
+static int64_t bias_of(const struct run *run, uint64_t out)
+{
+    const bool has = run->tile->bias && run->data->bias != NULL;
+    return has ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+}
+
+/* The bias step P = P + A on all active PEs: one cycle, one word. What results are scaled by goes to the write-out. */
 static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
 {
-    const int64_t bias = run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+    const int64_t bias = bias_of(run, out);
     for (uint32_t row = 0; row < h; ++row)
         for (uint32_t col = 0; col < w; ++col)
             cnnvp_nfu_pe_add(cnnvp_nfu_array_pe(run->array, col, row), bias, run->shape->acc_bits);
     ++run->cost->bias_cycles;
-    ++run->cost->bias_words;
+    run->cost->bias_words += run->tile->bias_words;
 }
 
 /* That have passed. */
@@ -195,7 +203,7 @@ static void window_tile(struct run *run, uint64_t out, uint32_t x0, uint32_t y0)
         for (uint64_t in = 0; in < tile->in_channels; ++in)
             sweep_connection(run, &port, in, out * tile->in_channels + in);
     }
-    if (tile->bias)
+    if (tile->bias_words != 0)
         bias_step(run, out, w, h);
     window_results(run, &port, out, w, h);
 }
@@ -253,11 +261,9 @@ static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint
 /* Bias and result of the neuron in a PE. */
 static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out)
 {
-    if (run->tile->bias) {
-        const int64_t bias = run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
-        cnnvp_nfu_pe_add(pe, bias, run->shape->acc_bits);
-        ++run->cost->bias_words;
-    }
+    if (run->tile->bias)
+        cnnvp_nfu_pe_add(pe, bias_of(run, out), run->shape->acc_bits);
+    run->cost->bias_words += run->tile->bias_words;
     run->cost->output_words += run->tile->partial ? 4u : 1u;
     if (run->data->sums != NULL)
         run->data->sums[out] = pe->p;
@@ -271,15 +277,15 @@ static void next_clock(struct run *run)
     ++run->cost->compute_cycles;
 }
 
-/* The clock of their biases, and their way out. */
+/* The clocks of their biases, and their way out. */
 static void finish_neurons(struct run *run, uint64_t first, uint64_t count)
 {
-    if (run->tile->bias) {
-        for (uint64_t i = 0; i < count; ++i)
-            cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], first + i);
-        cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], 1);
-        ++run->cost->bias_cycles;
-    }
+    const uint64_t words = run->tile->bias_words;
+    for (uint64_t i = 0; i < count * words; ++i)
+        cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], first * words + i);
+    if (words != 0)
+        cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], words);
+    run->cost->bias_cycles += words;
     leave(run, false, first, 0, count, 1);
 }
 
@@ -361,7 +367,7 @@ int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16
     if (status != CNNVP_OK)
         return status;
     cost->weight_words += cost->bias_words;
-    cost->fill_cycles = shape->pipeline - 1u;
+    cost->fill_cycles = shape->pipeline - 1u + (tile->scaled ? CNNVP_WRITE_OUT_SCALE_STAGES : 0);
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
         if (ports[i].failed)
             return CNNVP_E_NOMEM;

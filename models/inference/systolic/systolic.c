@@ -76,7 +76,7 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
         return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, reason);
     const uint64_t taps = tile.kind == CNNVP_FX16_MATMUL ? 1u : (uint64_t)tile.kx * tile.ky;
     tiling->pes = (uint64_t)shape->rows * shape->cols;
-    tiling->limits = array->unit.clips;
+    tiling->limits = cnnvp_fx16_limits(&array->unit);
     if (shape->dataflow != CNNVP_SYSTOLIC_IS)
         tiling->out = shape->cols;
     if (tile.per_channel)

@@ -26,6 +26,7 @@
 #include "systolic_tile.h"
 
 #include "cnnvp_integer.h"
+#include "inference/write_out/write_out.h"
 
 struct mapping {
     uint64_t k, n, p, groups;
@@ -111,19 +112,19 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
     case CNNVP_SYSTOLIC_WS:
         cost->input_words = apart ? cost->macs : inputs * map->col_folds;
         cost->weight_words = weights * parts;
-        cost->bias_words = tile->bias ? map->n * parts : 0;
+        cost->bias_words = tile->bias_words * map->n * parts;
         cost->passed_words = hops + cost->macs * ((apart ? 0 : 1u) + shape->sum_words);
         break;
     case CNNVP_SYSTOLIC_OS:
         cost->input_words = apart ? cost->macs : inputs * map->col_folds;
         cost->weight_words = weights * map->row_folds;
-        cost->bias_words = tile->bias ? map->n * map->row_folds : 0;
+        cost->bias_words = tile->bias_words * map->n * map->row_folds;
         cost->passed_words = hops * shape->sum_words + cost->macs * (apart ? 1u : 2u);
         break;
     default:
         cost->input_words = inputs * parts;
         cost->weight_words = weights * map->col_folds;
-        cost->bias_words = tile->bias ? map->groups * map->n * map->col_folds : 0;
+        cost->bias_words = tile->bias_words * map->groups * map->n * map->col_folds;
         cost->passed_words = hops + cost->macs * (1u + shape->sum_words);
         break;
     }
@@ -210,6 +211,7 @@ void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct 
     const struct mapping map = map_of(shape, tile);
     *cost = (struct cnnvp_fx16_cost){0};
     count_cycles(shape, &map, cost);
+    cost->fill_cycles += tile->scaled ? CNNVP_WRITE_OUT_SCALE_STAGES : 0;
     count_words(shape, tile, &map, cost);
     traffic->weight_cycles = cost->compute_cycles;
     traffic->output_cycles = cost->compute_cycles;

@@ -73,7 +73,7 @@ static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *a
     if (command->opcode != window->unit.opcode)
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->unit.refusal);
     tiling->result_bytes = SLOT_BYTES;
-    tiling->limits = window->unit.clips;
+    tiling->limits = cnnvp_fx16_limits(&window->unit);
     if (tile.kind == CNNVP_FX16_MATMUL) {
         tiling->pes = shape->fc_para;
         tiling->in = shape->fc_para;

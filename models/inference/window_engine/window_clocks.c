@@ -99,9 +99,11 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
                                                             .maps = results,
                                                             .columns = i->size,
                                                             .words = o->size * i->size});
-        if (tile->bias)
-            cnnvp_fx16_add(&traffic->weight,
-                           (struct cnnvp_buffer_clocks){.times = o->count, .maps = results, .words = o->size});
+        if (tile->bias_words != 0)
+            cnnvp_fx16_add(&traffic->weight, (struct cnnvp_buffer_clocks){.times = o->count,
+                                                                          .maps = results,
+                                                                          .columns = tile->bias_words,
+                                                                          .words = o->size * tile->bias_words});
         const struct update update = {.maps = results, .columns = 1u, .sums = o->size};
         add_updates(&traffic->output, tile, &update, cost->passes, o->count * tile->plane_words);
         if (!pairs)
@@ -130,7 +132,10 @@ static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct c
             .tap_pitch = shape->fc_para};
         cnnvp_fx16_add(&traffic->weight, of);
         of.places = 1u;
-        of.times = tile->bias;
+        of.times = tile->bias_words != 0;
+        of.column *= tile->bias_words;
+        of.columns *= tile->bias_words;
+        of.tap_pitch *= tile->bias_words;
         cnnvp_fx16_add(&traffic->weight, of);
         const struct update update = {.maps = 1u, .columns = o->size, .sums = o->size};
         add_updates(&traffic->output, tile, &update, cost->passes, o->count);

@@ -23,7 +23,8 @@
  *
  * Bias (A1 L14, 0-8): one more input channel whose data the input buffer reads as 1, so one more pass for each step of
  * the kernel depth, Ho * Wo words and cycles after one cycle to load its only tap; fully connected one more input.
- * compute_cycles have no bias: these are of the cause bias.
+ * compute_cycles have no bias: these are of the cause bias. What results are scaled by takes the cycle of loading
+ * alone.
  *
  * Partial sums (A1 L16): the output buffer holds them, four words each, at acc_addr; every pass but the last writes
  * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so
@@ -31,6 +32,7 @@
  */
 #include "window_tile.h"
 #include "cnnvp_integer.h"
+#include "inference/write_out/write_out.h"
 
 /* True where window columns move through shift registers: the kernel is not dilated. */
 static bool shifts(const struct cnnvp_fx16_tile *tile)
@@ -86,11 +88,11 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
         cost->weight_words = pairs * pieces * CNNVP_WINDOW_TAPS;
         cost->macs = pairs * tile->kx * tile->ky * positions;
     }
-    if (tile->bias) {
+    if (tile->bias_words != 0) {
         cost->bias_loads = out_steps;
-        cost->bias_cycles = out_steps * (positions + 1u);
-        cost->ones_words = out_steps * positions;
-        cost->bias_words = tile->out_channels;
+        cost->ones_words = tile->bias ? out_steps * positions : 0;
+        cost->bias_cycles = out_steps + cost->ones_words;
+        cost->bias_words = (uint64_t)tile->out_channels * tile->bias_words;
     }
     output_cost(tile, in_steps * pieces + tile->bias, cost);
 }
@@ -103,9 +105,9 @@ static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnn
     cost->input_words = tile->inputs;
     cost->weight_words = (uint64_t)tile->inputs * tile->outputs;
     cost->macs = cost->weight_words;
-    cost->bias_cycles = tile->bias ? steps : 0;
+    cost->bias_cycles = tile->bias_words != 0 ? steps : 0;
     cost->bias_loads = cost->bias_cycles;
-    cost->bias_words = tile->bias ? tile->outputs : 0;
+    cost->bias_words = (uint64_t)tile->outputs * tile->bias_words;
     cost->ones_words = tile->bias;
     output_cost(tile, (uint64_t)tile->inputs + tile->bias, cost);
 }
@@ -120,5 +122,5 @@ void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnv
         window_cost(shape, tile, cost);
     cost->weight_words += cost->bias_words;
     cost->input_words += cost->ones_words;
-    cost->fill_cycles = cost->load_cycles + shape->pipeline - 1u;
+    cost->fill_cycles = cost->load_cycles + shape->pipeline - 1u + (tile->scaled ? CNNVP_WRITE_OUT_SCALE_STAGES : 0);
 }

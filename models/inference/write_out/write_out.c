@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of the write-out stage, see write_out.h. Area: yosys makes 744 um2 of Nangate45's cells of a shifter,
- * rounding and saturation for 48 bits with a register of 16; the parts below are 712. */
+ * rounding and saturation for 48 bits with a register of 16; the parts below are 712. Of tests/rtl/write_out.sv, which
+ * scales, it makes 9.0 times the transistors of tests/rtl/nfu_output.sv, which does not; the parts are 7.8 times. */
 #include "write_out.h"
+
+#include <string.h>
 
 #include "unit/parts.h"
 
@@ -57,10 +60,64 @@ static uint64_t round_words(const struct cnnvp_write_out *stage, const int64_t *
     return clipped;
 }
 
+static struct cnnvp_scale scale_of(const struct cnnvp_write_out *stage, uint64_t sum)
+{
+    struct cnnvp_scale scale;
+    memcpy(&scale, stage->scales + sum / stage->scale_sums * CNNVP_SCALE_WORDS, sizeof scale);
+    return scale;
+}
+
+/* No product with a sum is infinite or none. */
+static int is_small(float multiplier)
+{
+    return multiplier > -1e18f && multiplier < 1e18f;
+}
+
+/* Rounding to nearest without a shift, the usual case: 1.5 * 2^23 has no bit after the point. */
+static uint64_t scale_nearest(const struct cnnvp_scale *scale, const int64_t *sums, uint64_t count, int16_t *words)
+{
+    const float whole = 12582912.0f, most = 65536.0f;
+    const uint64_t offset = (uint64_t)(int64_t)scale->offset;
+    uint64_t clipped = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        float value = (float)(int64_t)((uint64_t)sums[i] + offset) * scale->multiplier;
+        value = value > most ? most : value < -most ? -most : value;
+        const int32_t word = (int32_t)((value + whole) - whole);
+        clipped += (word > INT16_MAX ? 1u : 0u) + (word < INT16_MIN ? 1u : 0u);
+        words[i] = (int16_t)(word > INT16_MAX ? INT16_MAX : word < INT16_MIN ? INT16_MIN : word);
+    }
+    return clipped;
+}
+
+static uint64_t scale_words(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
+                            int16_t *words)
+{
+    uint64_t clipped = 0;
+    for (uint64_t i = 0, end; i < count; i = end) {
+        const struct cnnvp_scale scale = scale_of(stage, first + i);
+        end = i + stage->scale_sums - (first + i) % stage->scale_sums;
+        end = end < count ? end : count;
+        if (stage->rounding == CNNVP_ROUNDING_NEAREST && stage->shift == 0 && is_small(scale.multiplier)) {
+            clipped += scale_nearest(&scale, sums + i, end - i, words + i);
+            continue;
+        }
+        for (uint64_t k = i; k < end; ++k) {
+            int32_t shift;
+            const int64_t sum = cnnvp_scaled(sums[k], &scale, &shift);
+            shift += stage->shift;
+            shift = shift > 63 ? 63 : shift < -48 ? -48 : shift;
+            words[k] =
+                cnnvp_round_fx16(sum, shift, stage->rounding, cnnvp_round_random(stage->seed, first + k), &clipped);
+        }
+    }
+    return clipped;
+}
+
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words)
 {
-    const uint64_t saturated = round_words(stage, sums, count, first, words);
+    const uint64_t saturated = stage->scales != NULL ? scale_words(stage, sums, count, first, words)
+                                                     : round_words(stage, sums, count, first, words);
     const int16_t low = stage->low;
     const int16_t high = stage->high;
     for (uint64_t i = 0; stage->clips && i < count; ++i)
@@ -73,6 +130,14 @@ void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32
 {
     cnnvp_say_part(costs, CNNVP_PART_ADDER, bits, 3u * lanes, "write-out: rounding, and a shifter as two adders");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, registers, "write-out: a word");
-    if (has == CNNVP_WRITE_OUT_CLIPS)
+    if (has >= CNNVP_WRITE_OUT_CLIPS)
         cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, 2u * lanes, "write-out: comparators with the limits");
+    if (has < CNNVP_WRITE_OUT_SCALES)
+        return;
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, lanes, "write-out: offset of a channel");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, bits, 2u * lanes, "write-out: shifter to 24 bits, as two adders");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 24u, lanes, "write-out: multiplier of a channel");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 24u, 2u * lanes, "write-out: rounding before and after the multiplier");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, lanes, "write-out: offset and multiplier");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_WRITE_OUT_SCALE_STAGES * lanes, "write-out: stages");
 }

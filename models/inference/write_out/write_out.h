@@ -4,15 +4,20 @@
  * output buffer, in one pass. The parameter write_out says what a unit has of it:
  *   round   word = saturate16(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h)
  *   clip    the same, then low <= word <= high where the command says so: ReLU, ReLU6, any limits
+ *   scale   besides, where the command says so, word = saturate16(round(cnnvp_scaled(sum) * 2^-shift)) by the record of
+ *           its channel, before the limits: a quantised result, as onnxruntime has it
  * It takes a set of results in a clock, each by a lane of its own.
  */
 #ifndef CNNVP_WRITE_OUT_H
 #define CNNVP_WRITE_OUT_H
 
-#include "cnnvp_command.h"
+#include "cnnvp_buffer.h"
 
 /* In the order of the parameter's choices. */
-enum cnnvp_write_out_has { CNNVP_WRITE_OUT_ROUNDS, CNNVP_WRITE_OUT_CLIPS };
+enum cnnvp_write_out_has { CNNVP_WRITE_OUT_ROUNDS, CNNVP_WRITE_OUT_CLIPS, CNNVP_WRITE_OUT_SCALES };
+
+/* Stages that a sum which is scaled takes more: offset and binary32, multiplier, rounding. */
+#define CNNVP_WRITE_OUT_SCALE_STAGES 3u
 
 /* shift: -48 .. 63; low <= high where `clips` is set. */
 struct cnnvp_write_out {
@@ -21,9 +26,12 @@ struct cnnvp_write_out {
     uint64_t seed;     /* of stochastic rounding */
     int clips;
     int16_t low, high;
+    const int16_t *scales; /* struct cnnvp_update */
+    uint64_t scale_sums;
 };
 
-/* words[i] is what comes of sums[i], whose random number is first + i. Returns how many words were saturated. */
+/* words[i] is what comes of sums[i], whose random number, and number of a sum, is first + i. Returns how many words
+ * were saturated. */
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words);
 

@@ -49,7 +49,8 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 {
     if (update->planes == 0 || update->plane_words == 0 || update->mode > CNNVP_UPDATE_MAXIMISE ||
         update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_STOCHASTIC ||
-        update->shift < -48 || update->shift > 63 || (update->clip && update->low > update->high))
+        update->shift < -48 || update->shift > 63 || (update->clip && update->low > update->high) ||
+        (update->scales != NULL && (update->scale_sums == 0 || update->partial)))
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
         return CNNVP_E_INVAL;
@@ -121,7 +122,9 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .seed = update->seed,
         .clips = update->clip != 0,
         .low = update->low,
-        .high = update->high};
+        .high = update->high,
+        .scales = update->scales,
+        .scale_sums = update->scale_sums};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
     update->saturated = 0;
     for (uint64_t plane = 0; plane < update->planes; ++plane)

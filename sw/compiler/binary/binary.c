@@ -205,6 +205,8 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
+    if (to->bias == CNNVP_SCALE_WORDS)
+        shift = bias_shift = 0;
     to->format = pack_format(shift, bias_shift, rounding);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);
@@ -438,6 +440,9 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
                                 : options->plan != NULL  ? options->plan->cuts[i].unit
                                                          : CNNVP_PLAN_ANY_UNIT;
+        if (target->acc_bits >= 32u && wanted != CNNVP_UNIT_VECTOR + 1u &&
+            cnnvp_graph_is_scaled(graph, &graph->layers[i]))
+            CNNVP_TRY(cnnvp_plan_choose_scale(&build->layers[i], graph->layers[i].name, &target->limits, error));
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words of blobs: weights and biases of one slice, normalisation parameters, tables. */
+#include <math.h>
 #include <string.h>
 
+#include "cnnvp_command.h"
 #include "numbers.h"
 #include "binary_internal.h"
 
@@ -28,6 +30,38 @@ static void put_biases(struct fill *fill, uint32_t first, uint32_t count)
         put_word(fill, cnnvp_quantise(fill->source->bias[o], frac));
 }
 
+static int is_scaled(const struct fill *fill)
+{
+    return fill->layer->bias == CNNVP_SCALE_WORDS;
+}
+
+/* By what outputs are scaled. A whole number stands beside steps that are rounded: it is the nearest one. */
+static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
+{
+    for (uint32_t o = first; o < first + count; ++o) {
+        const int64_t bias = fill->source->steps.bias != NULL ? fill->source->steps.bias[o] : 0;
+        const float multiplier = cnnvp_graph_multiplier(fill->source, o);
+        uint32_t bits;
+        memcpy(&bits, &multiplier, sizeof bits);
+        put_word(fill, (int16_t)(uint64_t)bias);
+        put_word(fill, (int16_t)((uint64_t)bias >> 16));
+        put_word(fill, (int16_t)bits);
+        put_word(fill, (int16_t)(bits >> 16));
+    }
+}
+
+/* Weights of one output; of one that is scaled the whole numbers, which weights are multiples of. */
+static void quantise(const struct fill *fill, uint32_t output, const float *weights, size_t count, int16_t *words)
+{
+    if (!is_scaled(fill)) {
+        cnnvp_quantise_all(weights, count, fill->source->weight_frac, words);
+        return;
+    }
+    const float multiplier = cnnvp_graph_multiplier(fill->source, output);
+    for (size_t i = 0; i < count; ++i)
+        words[i] = (int16_t)lrintf(weights[i] / multiplier);
+}
+
 static void put_table(struct fill *fill)
 {
     const uint32_t words = cnnvp_plan_table_words(fill->layer);
@@ -45,8 +79,8 @@ static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *sli
     for (uint32_t first = 0; first < slice->inputs; first += BLOCK) {
         const uint32_t count = cnnvp_minimum32(BLOCK, slice->inputs - first);
         for (uint32_t o = 0; o < slice->outputs; ++o) {
-            cnnvp_quantise_all(fill->source->weights + (slice->out + o) * pitch + slice->in + first, count,
-                               fill->source->weight_frac, block);
+            quantise(fill, slice->out + o, fill->source->weights + (slice->out + o) * pitch + slice->in + first, count,
+                     block);
             for (uint32_t i = 0; i < count; ++i)
                 words[(size_t)(first + i) * slice->outputs + o] = block[i];
         }
@@ -58,7 +92,6 @@ static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
     const struct cnnvp_binary_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
-    const int32_t frac = fill->source->weight_frac;
     if (layer->op == CNNVP_OP_FC) {
         put_transposed(fill, slice);
         return;
@@ -68,7 +101,7 @@ static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
     const size_t first = layer->depthwise != 0 ? 0 : slice->in;
     const size_t count = layer->depthwise != 0 ? taps : slice->inputs * taps;
     for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o) {
-        cnnvp_quantise_all(weights + (o * depth + first) * taps, count, frac, (int16_t *)(void *)fill->at);
+        quantise(fill, o, weights + (o * depth + first) * taps, count, (int16_t *)(void *)fill->at);
         fill->at += count * CNNVP_WORD_BYTES;
     }
 }
@@ -78,7 +111,9 @@ static void put_slice(struct fill *fill, const struct cnnvp_blob_slice *slice)
     put_weights(fill, slice);
     if (slice->last == 0)
         return;
-    if (fill->layer->bias != 0)
+    if (is_scaled(fill))
+        put_scales(fill, slice->out, slice->outputs);
+    else if (fill->layer->bias != 0)
         put_biases(fill, slice->out, slice->outputs);
     put_table(fill);
 }

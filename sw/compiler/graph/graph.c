@@ -568,6 +568,44 @@ int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph)
     return 0;
 }
 
+static float at_output(const float *values, size_t count, size_t output)
+{
+    return values[count == 1 ? 0 : output];
+}
+
+/* 1: multipliers are ordinary numbers, and the bias counts in what the sums count in. */
+static int steps_fit(const struct cnnvp_graph_steps *steps)
+{
+    const size_t count = steps->bias_count > steps->weight_count ? steps->bias_count : steps->weight_count;
+    for (size_t i = 0; i < count; ++i) {
+        const float of_sums = steps->in * at_output(steps->weights, steps->weight_count, i);
+        const float of_bias = steps->bias_steps != NULL ? at_output(steps->bias_steps, steps->bias_count, i) : of_sums;
+        const float multiplier = of_sums / steps->out;
+        if (!(multiplier > 1e-30f && multiplier < 1e15f && fabsf(of_bias - of_sums) <= 1e-5f * of_sums))
+            return 0;
+    }
+    return 1;
+}
+
+int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_steps *steps = &layer->steps;
+    if ((layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC) || layer->product != 0 || steps->weights == NULL ||
+        !(steps->in > 0.0f) || !(steps->out > 0.0f) || !steps_fit(steps))
+        return 0;
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind))
+            return 0;
+    return graph->tensors[cnnvp_graph_base(graph, layer->in)].whole != 0 &&
+           graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0;
+}
+
+float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output)
+{
+    const struct cnnvp_graph_steps *steps = &layer->steps;
+    return steps->in * at_output(steps->weights, steps->weight_count, output) / steps->out;
+}
+
 size_t cnnvp_graph_spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x)
 {
     const size_t channel = tensor->channels == 1 ? 0 : c;

@@ -20,6 +20,9 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
 static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *norm)
 {
     const uint32_t outputs = graph->tensors[before->out].channels;
+    if (before->steps.out > 0.0f || !(norm->steps.out > 0.0f) || norm->steps.in > 0.0f)
+        before->steps = (struct cnnvp_graph_steps){.in = 0.0f}; /* it was scaled otherwise, too */
+    before->steps.out = norm->steps.out;
     for (uint32_t i = 0; i < before->post_count; ++i)
         before->posts[i].value *= norm->uniform;
     before->uniform *= norm->uniform;
@@ -206,6 +209,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
         const size_t weights = graph->weightless ? 0 : graph->tensors[layer->out].channels * weights_each(graph, layer);
         if (weights != 0)
             cnnvp_float_kernels()->scale(layer->weights, scale->uniform, weights, layer->weights);
+        layer->steps.in = scale->steps.in;
         layer->in = unscaled(graph, scale, layer->in);
         if (layer->in == CNNVP_GRAPH_NONE)
             return cnnvp_compiler_no_memory(error);

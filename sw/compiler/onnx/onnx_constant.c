@@ -12,8 +12,6 @@
 #define COUNT_MAX ((size_t)1 << 28)
 /* Bytes that the constants of a file may take together. */
 #define BYTES_MAX ((size_t)1 << 32)
-/* Weights larger than this are not read for a network that computes nothing. */
-#define SMALL_COUNT 4096u
 
 int cnnvp_constant_known(const struct cnnvp_constant *constant)
 {
@@ -23,7 +21,7 @@ int cnnvp_constant_known(const struct cnnvp_constant *constant)
 /* 0: a large one of floats is left out. */
 static int is_wanted(const struct cnnvp_import *import, const struct cnnvp_constant *constant)
 {
-    return constant->whole || !import->graph->weightless || constant->count <= SMALL_COUNT;
+    return constant->whole || !import->graph->weightless || constant->count <= CNNVP_CONSTANT_SMALL;
 }
 
 cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made, int known)

@@ -7,6 +7,9 @@
 
 #define CNNVP_CONSTANT_RANK CNNVP_ONNX_RANK
 
+/* Weights of more elements than this are not read for a network that computes nothing. */
+#define CNNVP_CONSTANT_SMALL 4096u
+
 struct cnnvp_constant {
     size_t rank;
     int64_t dims[CNNVP_CONSTANT_RANK];
@@ -15,6 +18,13 @@ struct cnnvp_constant {
     int64_t *ints;
     float *floats;
 };
+
+/* 1: it is one of 8-bit integers. */
+static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
+{
+    return tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 ||
+           tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
+}
 
 /* 1: the numbers are there. A network that computes nothing leaves large ones out, and what follows from them. */
 int cnnvp_constant_known(const struct cnnvp_constant *constant);

@@ -62,6 +62,34 @@ static float quantised(const struct grid *grid, size_t i, float x)
     return whole < grid->low ? grid->low : whole > grid->high ? grid->high : whole;
 }
 
+/* So that products of such constants can be made in whole numbers. The same in networks without weights: where these
+ * leave numbers out, no others are known either. */
+static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_constant *data, const struct grid *grid)
+{
+    struct cnnvp_onnx_whole *whole = cnnvp_arena_array(&import->graph->arena, 1, sizeof *whole);
+    int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
+    const Onnx__TensorProto *numbers;
+    if (whole == NULL)
+        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(cnnvp_import_constant(import, 0, &numbers));
+    axis += axis < 0 ? (int64_t)data->rank : 0;
+    *whole = (struct cnnvp_onnx_whole){
+        .next = import->wholes,
+        .bytes = cnnvp_constant_has_bytes(numbers),
+        .integers = data->whole,
+        .numbers = data->ints,
+        .steps = grid->scale.floats,
+        .count = grid->scale.count,
+        .axis = axis};
+    uint32_t number;
+    if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL &&
+        cnnvp_names_get(&import->names, import->node->output[0], &number) && import->values[number].constant != NULL) {
+        whole->made = import->values[number].constant;
+        import->wholes = whole;
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result convert(struct cnnvp_import *import, int back)
 {
     struct cnnvp_constant data;
@@ -78,7 +106,8 @@ static cnnvp_result convert(struct cnnvp_import *import, int back)
         const float x = data.whole ? (float)data.ints[i] : data.floats[i];
         made.floats[i] = back ? (x - zero_at(&grid, at)) * grid.scale.floats[at] : quantised(&grid, at, x);
     }
-    return cnnvp_constant_define(import, &made);
+    CNNVP_TRY(cnnvp_constant_define(import, &made));
+    return back ? remember(import, &data, &grid) : CNNVP_DONE;
 }
 
 /* (x - zero point) * scale. */

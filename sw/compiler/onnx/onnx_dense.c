@@ -171,7 +171,11 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
                                   import->graph->tensors[in].channels, &outputs, &weights));
     if (bias != NULL)
         CNNVP_TRY(cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases));
-    return cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases);
+    CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases));
+    if (!(alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
+        cnnvp_import_steps(import, &import->graph->layers[import->graph->layer_count - 1], 1,
+                           cnnvp_onnx_int(import->node, "transB", 0) != 0 ? 0 : 1, bias != NULL ? 2 : SIZE_MAX);
+    return CNNVP_DONE;
 }
 
 /* Dimensions of 1 in front of a matrix, no more than the tensor has, say nothing. */
@@ -311,8 +315,11 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
         return multiply_from_left(import, constant, in);
     CNNVP_TRY(cnnvp_import_matrix(
         import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights));
-    if (input.rank == 2)
-        return cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
+    if (input.rank == 2) {
+        CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL));
+        cnnvp_import_steps(import, &import->graph->layers[import->graph->layer_count - 1], 1, 1, SIZE_MAX);
+        return CNNVP_DONE;
+    }
     CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
     return cnnvp_import_alias(import, import->node->output[0], out);
 }

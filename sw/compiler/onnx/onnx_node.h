@@ -21,6 +21,19 @@ struct cnnvp_onnx_value {
     const Onnx__TensorProto *constant;
 };
 
+/* The whole numbers that a DequantizeLinear has made a constant of, and what one stands for: one number, or one for
+ * each element of the axis. */
+struct cnnvp_onnx_whole {
+    const struct cnnvp_onnx_whole *next;
+    const Onnx__TensorProto *made;
+    int bytes;    /* of 8 bits */
+    int integers; /* of 32 bits or more: `numbers` has them, unless the graph is weightless */
+    const int64_t *numbers;
+    const float *steps;
+    size_t count;
+    int64_t axis;
+};
+
 struct cnnvp_import {
     struct cnnvp_onnx onnx;
     struct cnnvp_graph *graph;
@@ -28,6 +41,7 @@ struct cnnvp_import {
     struct cnnvp_names names;             /* index in values */
     struct cnnvp_onnx_value *values;
     size_t value_count;
+    const struct cnnvp_onnx_whole *wholes;
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
     int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
@@ -225,6 +239,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
 
+/* What is known of whole numbers whose product the layer is: weights, and a bias in units of theirs and the input's,
+ * by inputs of the node; SIZE_MAX: none. `axis` of the weights' dimensions is that of the outputs. */
+void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, size_t weights, int64_t axis,
+                        size_t bias);
 /* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
  * to fill in. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,

@@ -5,11 +5,14 @@
  * multiplies; both are normalisations with one number, which graph_fold.c makes part of the convolutions and products
  * around them. So a convolution between quantised tensors sums whole numbers with weights (w - zero) * scales, 16 bits
  * wide, and rounds once: what it gives is the quantised model's own number, or the next one where the exact result lies
- * within the weights' precision (2^-16 of the largest) of the middle of two.
+ * within the weights' precision (2^-16 of the largest) of the middle of two. Beside that a layer has the steps of what
+ * it multiplies: where the write-out scales (models/inference/write_out), the array multiplies the numbers themselves,
+ * and every result is onnxruntime's.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "onnx_constant.h"
 #include "onnx_node.h"
 
 /* A scale and a zero point from inputs `index` and `index` + 1; numbers along an axis are only for constants. */
@@ -181,6 +184,7 @@ static cnnvp_result import_quantize(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_step(import, 1, &step));
     CNNVP_TRY(add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer));
+    layer->steps.out = step.scales[0];
     make_whole(import, layer, &step);
     return CNNVP_DONE;
 }
@@ -224,7 +228,10 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
         return add_scales(import, in, &steps, by, inner, layer);
     const float factor = steps.scales[0] / by;
     const float offset = ((float)base_of(import, in)->zero - zero_of(&steps, 0)) * factor;
-    return add_scale(import, in, factor, offset, inner, layer);
+    CNNVP_TRY(add_scale(import, in, factor, offset, inner, layer));
+    if ((*layer)->uniform > 0.0f && !(by < 1.0f || by > 1.0f))
+        (*layer)->steps.in = factor;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_dequantize(struct cnnvp_import *import)
@@ -234,6 +241,34 @@ static cnnvp_result import_dequantize(struct cnnvp_import *import)
 }
 
 /* ---- products ---- */
+
+static const struct cnnvp_onnx_whole *whole_of(struct cnnvp_import *import, size_t input)
+{
+    const Onnx__TensorProto *constant;
+    const struct cnnvp_onnx_whole *whole = import->wholes;
+    if (cnnvp_import_constant(import, input, &constant) != CNNVP_DONE)
+        return NULL;
+    while (whole != NULL && whole->made != constant)
+        whole = whole->next;
+    return whole;
+}
+
+void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, size_t weights, int64_t axis,
+                        size_t bias)
+{
+    const struct cnnvp_onnx_whole *of_weights = whole_of(import, weights);
+    const struct cnnvp_onnx_whole *of_bias = bias != SIZE_MAX ? whole_of(import, bias) : NULL;
+    if (of_weights == NULL || !of_weights->bytes || (of_weights->count != 1 && of_weights->axis != axis) ||
+        (bias != SIZE_MAX && (of_bias == NULL || !of_bias->integers)))
+        return;
+    layer->steps.weights = of_weights->steps;
+    layer->steps.weight_count = of_weights->count;
+    if (of_bias == NULL)
+        return;
+    layer->steps.bias = of_bias->numbers;
+    layer->steps.bias_steps = of_bias->steps;
+    layer->steps.bias_count = of_bias->count;
+}
 
 /* (w - zero) * scale * factor, `each` weights an output. */
 static void scale_weights(float *weights, size_t outputs, size_t each, const struct steps *steps, float factor)
@@ -266,6 +301,22 @@ static cnnvp_result check_steps(struct cnnvp_import *import, size_t index, const
                               import->node->input[index], weights->count, outputs);
 }
 
+/* Of a layer whose node says all of them; input `bias` of it has whole numbers. */
+static cnnvp_result set_steps(struct cnnvp_import *import, size_t bias, const struct steps *x, const struct steps *w,
+                              const struct steps *y, struct cnnvp_graph_layer *layer)
+{
+    struct cnnvp_constant numbers = {.count = 0};
+    const Onnx__TensorProto *weights;
+    CNNVP_TRY(cnnvp_import_constant(import, 3, &weights));
+    if (!cnnvp_constant_has_bytes(weights))
+        return CNNVP_DONE;
+    if (layer->has_bias != 0)
+        CNNVP_TRY(cnnvp_constant_read(import, bias, &numbers));
+    layer->steps = (struct cnnvp_graph_steps){
+        .in = x->scales[0], .out = y->scales[0], .weights = w->scales, .weight_count = w->count, .bias = numbers.ints};
+    return CNNVP_DONE;
+}
+
 /* Inputs: x, its scale and zero point, w, its, those of y, bias. */
 static cnnvp_result import_conv(struct cnnvp_import *import)
 {
@@ -286,7 +337,8 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     if (layer->weights != NULL)
         scale_weights(layer->weights, outputs, weights / outputs, &w, factor);
     make_whole(import, layer, &y);
-    return read_bias(import, 8, outputs, &w, factor, layer);
+    CNNVP_TRY(read_bias(import, 8, outputs, &w, factor, layer));
+    return set_steps(import, 8, &x, &w, &y, layer);
 }
 
 /* x times a matrix of constants; y's numbers are inputs `result_index` and the next. */
@@ -312,7 +364,8 @@ static cnnvp_result add_product(struct cnnvp_import *import, int transposed, flo
     if (weights != NULL)
         scale_weights(weights, outputs, inputs, &w, factor);
     make_whole(import, layer, &y);
-    return read_bias(import, bias, outputs, &w, factor, layer);
+    CNNVP_TRY(read_bias(import, bias, outputs, &w, factor, layer));
+    return alpha < 1.0f || alpha > 1.0f ? CNNVP_DONE : set_steps(import, bias, &x, &w, &y, layer);
 }
 
 static cnnvp_result import_matmul(struct cnnvp_import *import)

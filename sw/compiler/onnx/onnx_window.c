@@ -183,6 +183,7 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_conv_layer(import, in, weights, &layer));
     CNNVP_TRY(cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &layer->weights));
     cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
+    cnnvp_import_steps(import, layer, 1, 0, bias != NULL ? 2 : SIZE_MAX);
     if (bias == NULL)
         return CNNVP_DONE;
     layer->has_bias = 1;

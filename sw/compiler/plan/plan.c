@@ -84,7 +84,7 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t 
         return table + 2u * (uint64_t)layer->in.channels;
     if (!cnnvp_plan_has_weights(layer))
         return table;
-    return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last && layer->bias != 0 ? out : 0);
+    return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last ? (uint64_t)layer->bias * out : 0);
 }
 
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "binary/layer_command.h"
+#include "cnnvp_buffer.h"
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "isa/isa.h"
@@ -255,6 +256,24 @@ static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const char *n
     CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
     if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
         layer->clips = 0;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const char *name,
+                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    struct cnnvp_binary_layer scaled = *layer;
+    struct cnnvp_tiling tiling = {0};
+    struct cnnvp_error refusal;
+    struct cnnvp_cost cost;
+    scaled.bias = CNNVP_SCALE_WORDS;
+    const cnnvp_result result = ask_tiling(&scaled, name, limits, &tiling, &refusal, error);
+    if (result != CNNVP_DONE || tiling.limits < CNNVP_LIMITS_AND_SCALE)
+        return result == CNNVP_FAILED ? CNNVP_DONE : result;
+    const struct cnnvp_command command = last_command(&scaled);
+    CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
+    if (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        *layer = scaled;
     return CNNVP_DONE;
 }
 

@@ -66,6 +66,18 @@ struct cnnvp_graph_tensor {
     const int32_t *powers; /* each channel's values are 2^power times those of the ONNX value; NULL: all are those */
 };
 
+/* What one stands for in whole numbers: of those that a layer reads and gives (0: unknown, as of others), of the
+ * weights of each output; the bias, in units of both. A norm that quantises has its result's, one that does the
+ * opposite its input's. */
+struct cnnvp_graph_steps {
+    float in, out;
+    const float *weights;    /* NULL: unknown */
+    size_t weight_count;     /* 1: all have the same */
+    const int64_t *bias;     /* NULL: none, or the graph is weightless */
+    const float *bias_steps; /* if it has its own, which should be those of input and weights together */
+    size_t bias_count;
+};
+
 struct cnnvp_graph_layer {
     enum cnnvp_binary_op op;
     const char *name;    /* of the ONNX node, or what stands for it */
@@ -105,6 +117,7 @@ struct cnnvp_graph_layer {
     /* conv [out][in of the group][ky][kx], fc [out][in], norm: scales. NULL in timing-only. */
     float *weights;
     float *bias; /* conv, fc: per output; norm: offsets */
+    struct cnnvp_graph_steps steps;
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
     float pre_max_abs;  /* largest value that is written before the posts */
@@ -173,6 +186,11 @@ size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
 uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
+/* 1: it multiplies whole numbers to whole ones, whose steps are known: a write-out that scales gives what onnxruntime
+ * has. */
+int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
+/* By what its sums of whole numbers are multiplied then, rounded as onnxruntime rounds it. */
+float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);
 /* 1: its posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);

@@ -179,6 +179,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *la
                                                    const struct cnnvp_plan_limits *limits, uint32_t wanted,
                                                    const char *place, struct cnnvp_error *error);
 
+/* Before that: makes it one whose results are scaled, where the PE array has a write-out for it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const char *name,
+                                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+
 /* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
 const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
 

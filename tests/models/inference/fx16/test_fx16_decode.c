@@ -76,6 +76,7 @@ static void test_windows(void **state)
           {BIAS_ADDR, 1, NULL});
     CHECK(base(OP_CONV, CLIP), {LIMITS, 0x0006fffa, NULL}, {LIMITS, 0x8000fffa, "low is at most high"});
     CHECK(base(OP_CONV, 0), {LIMITS, 0x8000fffa, NULL});
+    CHECK(base(OP_CONV, SCALE), {BIAS_ADDR, 2, NULL}, {BIAS_ADDR, 1, "bias_addr is 1"});
     CHECK(base(OP_POOL, 0), {VALID_ROWS, 0x30004, "first is at most end"}, {VALID_COLS, 0x40004, NULL},
           {WEIGHT_ADDR, 1, NULL});
 }
@@ -92,11 +93,12 @@ static void test_matmul(void **state)
 static void test_status(void **state)
 {
     struct cnnvp_command wrong[] = {
-        base(OP_CONV, 0x40), base(OP_CONV, 3), base(OP_STEP, 3), base(0x90, 0), base(OP_CONV, 0)};
-    static const char *const reasons[] = {
-        "status bits", "update", "multiply", "conv, pool, matmul", "that of the opcode"};
+        base(OP_POOL, SCALE), base(OP_CONV, SCALE | 8), base(OP_CONV, SCALE | 4), base(OP_CONV, 3), base(OP_STEP, 3),
+        base(0x90, 0),        base(OP_CONV, 0)};
+    static const char *const reasons[] = {"status bits", "without bias",       "without partial",   "update",
+                                          "multiply",    "conv, pool, matmul", "that of the opcode"};
     (void)state;
-    --wrong[4].count;
+    --wrong[6].count;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         struct cnnvp_fx16_tile tile;
         const char *reason = "";

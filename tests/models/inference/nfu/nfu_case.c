@@ -274,6 +274,8 @@ struct cnnvp_command nfu_case_garbage(uint64_t *random)
 {
     struct nfu_case c;
     nfu_case_random(&c, random);
+    if (between(random, 0, 3) == 0)
+        nfu_case_scale(&c, random);
     struct cnnvp_command command = nfu_case_command(&c);
     nfu_case_free(&c);
     for (uint32_t change = between(random, 0, 3); change > 0; --change) {
@@ -336,6 +338,27 @@ void nfu_case_random(struct nfu_case *c, uint64_t *random)
         c->valid_cols = between(random, 0, 3) | (3u + between(random, 0, cols)) << 16;
     }
     nfu_case_data(c, random);
+}
+
+uint32_t nfu_case_bias_words(const struct nfu_case *c)
+{
+    const int conv = c->opcode == OP_CONV || c->opcode == OP_MATMUL;
+    return !conv ? 0 : (c->status & SCALE) != 0 ? 4u : (c->status & 8u) != 0;
+}
+
+void nfu_case_scale(struct nfu_case *c, uint64_t *random)
+{
+    if (c->opcode != OP_CONV && c->opcode != OP_MATMUL)
+        return;
+    c->status = (c->status & ~0xcu) | SCALE;
+    free(c->bias);
+    c->bias_words = 4u * (uint64_t)nfu_case_channels(c);
+    c->bias = words(c->bias_words);
+    for (uint64_t i = 0; i < c->bias_words; i += 4u) {
+        const uint32_t record[2] = {
+            next_bits(random) & 0xfffffu, (110u + next_bits(random) % 16u) << 23 | next_bits(random) >> 9};
+        memcpy(c->bias + i, record, sizeof record);
+    }
 }
 
 struct nfu_case nfu_case_lenet_c3(void)

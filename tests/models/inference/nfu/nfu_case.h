@@ -32,7 +32,7 @@ enum {
     SEED,
     LIMITS
 };
-enum { CLIP = 0x80 }; /* of the status of all of them */
+enum { SCALE = 0x40, CLIP = 0x80 }; /* of the status of conv and matmul; of all of them */
 enum { M_IN_ADDR, M_INPUTS, M_OUTPUTS, M_WEIGHT_ADDR, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR, M_FORMAT };
 
 enum { OP_CONV = 0x80, OP_POOL = 0x81, OP_MATMUL = 0x82, OP_STEP = 0x83 };
@@ -66,6 +66,11 @@ void nfu_case_check_cost(const struct nfu_case *c, const char *array, const void
 void nfu_case_free(struct nfu_case *c);
 /* A random small case. */
 void nfu_case_random(struct nfu_case *c, uint64_t *random);
+
+/* Of a conv or matmul: results are scaled, by random records in place of biases. */
+void nfu_case_scale(struct nfu_case *c, uint64_t *random);
+/* Words of an output channel at bias_addr. */
+uint32_t nfu_case_bias_words(const struct nfu_case *c);
 
 /* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
 struct nfu_case nfu_case_lenet_c3(void);

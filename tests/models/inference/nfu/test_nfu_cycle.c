@@ -115,6 +115,8 @@ static void test_random(void **state)
         struct nfu_case c;
         const struct cnnvp_nfu_shape shape = random_shape(&random);
         nfu_case_random(&c, &random);
+        if (i % 5u == 0)
+            nfu_case_scale(&c, &random);
         for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p)
             memory.ports[p].shape = random_buffer(&buffers);
         run_case(&c, &shape, &memory);

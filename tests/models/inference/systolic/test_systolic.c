@@ -7,6 +7,7 @@
 #include "nfu_case.h"
 #include "random.h"
 
+#include "reference/reference.h"
 #include "test.h"
 
 extern const struct cnnvp_unit cnnvp_unit_systolic;
@@ -93,22 +94,29 @@ static void test_results(void **state)
         struct nfu_case c = {0};
         uint64_t clipped = 0;
         nfu_case_random(&c, &random);
+        if (commands % 4u == 3u)
+            nfu_case_scale(&c, &random);
         if ((c.opcode == OP_CONV || c.opcode == OP_MATMUL) && (c.status & 0x87u) == 0 && c.results < 2000u &&
             c.weight_words < 20000u && c.input_words < 8000u) {
             begin(&rig, commands % 3u);
             fake_set(rig.array, "rows", between(&random, 1, 20));
             fake_set(rig.array, "cols", between(&random, 1, 20));
+            fake_set(rig.array, "write_out", 2);
             fake_set(rig.input, "size", 1u << 20);
             fake_set(rig.weight, "size", 1u << 20);
             array_rig_start(&rig);
             load(&rig, &c);
-            c.format = 12u;
+            c.format = c.status & SCALE ? 0 : 12u;
             nfu_case_expect(&c, 48);
             struct cnnvp_command command = command_of(&c);
             assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
             const int16_t *words = array_rig_peek(rig.output, 1, 256, c.results * 2u);
+            const uint64_t each = c.opcode == OP_MATMUL ? 1u : (uint64_t)c.out_h * c.out_w;
             for (uint64_t i = 0; i < c.results; ++i)
-                assert_int_equal(words[i], cnnvp_round_fx16(c.sums[i], 12, CNNVP_ROUNDING_TRUNCATE, 0, &clipped));
+                assert_int_equal(words[i], c.status & SCALE
+                                               ? cnnvp_reference_scale(c.sums[i], c.bias + i / each * 4u, 0, 0, 0)
+                                               : cnnvp_round_fx16(c.sums[i], 12, CNNVP_ROUNDING_TRUNCATE, 0, &clipped));
+            assert_int_equal(fake_count(rig.array, "scaled_words"), c.status & SCALE ? c.results : 0);
             array_rig_end(&rig);
             ++commands;
         }

@@ -160,8 +160,8 @@ struct product {
     bool own_words; /* each PE reads one, in place of each row */
 };
 
-static void count_product(const struct cnnvp_systolic_shape *shape, const struct product *m, bool bias, struct times *t,
-                          struct cnnvp_fx16_cost *count)
+static void count_product(const struct cnnvp_systolic_shape *shape, const struct product *m, uint32_t bias,
+                          struct times *t, struct cnnvp_fx16_cost *count)
 {
     const uint64_t along_rows = shape->dataflow == OS ? m->p : m->k;
     const uint64_t along_cols = shape->dataflow == IS ? m->p : m->n;
@@ -195,8 +195,8 @@ static void count_product(const struct cnnvp_systolic_shape *shape, const struct
                 count->passed_words +=
                     hops * (shape->dataflow == OS ? shape->sum_words : 1u) +
                     length * rows * cols * ((m->own_words ? 0 : 1u) + (shape->dataflow == OS ? 1u : shape->sum_words));
-                if (bias && (last || shape->dataflow == OS))
-                    count->bias_words += shape->dataflow == IS ? length : cols;
+                if (last || shape->dataflow == OS)
+                    count->bias_words += bias * (shape->dataflow == IS ? length : cols);
             }
 }
 
@@ -221,7 +221,8 @@ static void check_random(const struct cnnvp_systolic_shape *shape, const struct 
                       .folds = shape->folds,
                       .drains = shape->dataflow == OS};
     const bool dense = c->opcode == OP_MATMUL, alone = !dense && (c->status & 0x20u) != 0;
-    const bool bias = (c->status & 8u) != 0, partial = (c->status & 4u) != 0;
+    const uint32_t bias = nfu_case_bias_words(c);
+    const bool partial = (c->status & 4u) != 0, scaled = bias == 4u;
     const uint64_t taps = dense ? 1u : (uint64_t)c->kx * c->ky, positions = dense ? 1u : (uint64_t)c->out_w * c->out_h;
     const uint64_t channels = nfu_case_channels(c);
     if (alone && shape->dataflow != IS)
@@ -230,7 +231,8 @@ static void check_random(const struct cnnvp_systolic_shape *shape, const struct 
         count_product(shape, &(struct product){taps, 1, positions, false}, bias, &t, &count);
     if (!alone)
         count_product(shape, &(struct product){taps * c->in_channels, channels, positions, false}, bias, &t, &count);
-    count.fill_cycles = end_of(&t) - count.compute_cycles - count.accumulator_cycles + shape->pipeline;
+    count.fill_cycles =
+        end_of(&t) - count.compute_cycles - count.accumulator_cycles + shape->pipeline + (scaled ? 3u : 0);
     count.weight_words += count.bias_words;
     count.output_words = channels * positions * (partial ? 4u : 1u);
     char text[64];
@@ -261,6 +263,8 @@ static void test_random(void **state)
         };
         struct nfu_case c = {0};
         nfu_case_random(&c, &random);
+        if (commands % 5u == 0)
+            nfu_case_scale(&c, &random);
         if (c.opcode == OP_CONV || c.opcode == OP_MATMUL) {
             check_random(&shape, &c);
             ++commands;

@@ -108,6 +108,14 @@ static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, str
     count->output_words += (partial ? 4u : 1u) * outs * positions;
 }
 
+/* A clock in which a group's records come. */
+static void count_records(uint32_t outs, struct cnnvp_fx16_cost *count)
+{
+    ++count->bias_loads;
+    ++count->bias_cycles;
+    count->bias_words += 4u * outs;
+}
+
 static void count_window(const struct cnnvp_window_shape *shape, const struct nfu_case *c,
                          struct cnnvp_fx16_cost *count)
 {
@@ -129,6 +137,8 @@ static void count_window(const struct cnnvp_window_shape *shape, const struct nf
         }
         if (bias)
             count_bias(c, outs, partial, count);
+        if (!pools && (c->status & SCALE) != 0)
+            count_records(outs, count);
     }
     count->passes /= steps; /* each result belongs to one of them */
 }
@@ -149,6 +159,8 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
             count->bias_loads += one ? 1u : 0;
             count->macs += one ? 0 : lanes;
             count->output_words += (in + 1u == inputs && !partial ? 1u : 4u) * (uint64_t)lanes;
+            if (in == 0 && (c->status & SCALE) != 0)
+                count_records(lanes, count);
         }
     }
 }
@@ -174,7 +186,7 @@ static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu
         count_window(shape, c, &count);
     count.input_words += count.ones_words;
     count.weight_words += count.bias_words;
-    count.fill_cycles = count.load_cycles + shape->pipeline - 1u;
+    count.fill_cycles = count.load_cycles + shape->pipeline - 1u + (nfu_case_bias_words(c) == 4u ? 3u : 0);
     nfu_case_check_cost(c, text, &cost, &count, sizeof cost);
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     struct cnnvp_fx16_traffic traffic = {0};
@@ -201,6 +213,8 @@ static void test_random(void **state)
         struct nfu_case c;
         shape.pipeline = between(&random, 1, 12);
         nfu_case_random(&c, &random);
+        if (i % 5u == 0)
+            nfu_case_scale(&c, &random);
         if (c.opcode != OP_STEP) /* the engine has no step */
             check_shape(&shape, &c);
         nfu_case_free(&c);

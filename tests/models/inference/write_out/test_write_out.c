@@ -3,6 +3,7 @@
  * and without. */
 #include "inference/write_out/write_out.h"
 #include "random.h"
+#include "reference/reference.h"
 
 #include "test.h"
 
@@ -68,8 +69,96 @@ static void test_words(void **state)
     assert_true(all_clipped > 0 && limited > 0);
 }
 
+/* ---- scales ---- */
+
+/* Any binary32, or one near what networks have. */
+static uint32_t random_multiplier(uint64_t *random)
+{
+    const uint32_t bits = next_bits(random);
+    switch (next_bits(random) % 6u) {
+    case 0:
+        return bits;
+    case 1: /* infinite, none, 0 and the smallest ones */
+        return (bits & 0x80000000u) | (bits & 1u ? 0x7f800000u : 0) | (bits & 2u ? bits >> 29 : 0);
+    case 2: /* powers of two: ties */
+        return 0x3f800000u - (bits % 40u << 23);
+    default:
+        return 0x3f800000u - (bits % 30u << 23) + (bits >> 9);
+    }
+}
+
+/* By the reference's whole numbers of 128 bits, where the stage has the host's binary32. */
+static void test_scales(void **state)
+{
+    uint64_t random = 46;
+    uint64_t all_clipped = 0, whole = 0;
+    (void)state;
+    for (uint32_t n = 0; n < 60000u; ++n) {
+        int64_t sums[MOST];
+        int16_t words[MOST + 1] = {0}, records[2 * MOST][4];
+        const uint64_t count = 1u + next_bits(&random) % MOST, each = 1u + next_bits(&random) % (MOST / 2u);
+        const uint64_t first = next_bits(&random) % each;
+        const uint32_t rounding = next_bits(&random) % 3u;
+        const int32_t shift = next_bits(&random) % 3u != 0 ? 0 : (int32_t)(next_bits(&random) % 112u) - 48;
+        uint64_t clipped = 0;
+        words[count] = 0x5a5a;
+        for (uint64_t i = 0; i < 2u * MOST; ++i) {
+            const uint32_t parts[2] = {next_bits(&random) >> (next_bits(&random) & 31u), random_multiplier(&random)};
+            memcpy(records[i], parts, sizeof parts);
+        }
+        for (uint64_t i = 0; i < count; ++i)
+            sums[i] = random_sum(&random, (int32_t)(next_bits(&random) % 40u));
+        const struct cnnvp_write_out stage = {
+            .shift = shift,
+            .rounding = rounding,
+            .seed = SEED,
+            .clips = 1,
+            .low = -200,
+            .high = INT16_MAX,
+            .scales = records[0],
+            .scale_sums = each};
+        const uint64_t got = cnnvp_write_out(&stage, sums, count, first, words);
+        for (uint64_t i = 0; i < count; ++i) {
+            const int16_t word = cnnvp_reference_scale(
+                sums[i], records[(first + i) / each], shift, rounding, cnnvp_reference_random(SEED, first + i));
+            assert_int_equal(words[i], word < -200 ? -200 : word);
+            clipped += word == INT16_MAX || word == INT16_MIN;
+            whole += word != 0 && word != INT16_MAX && word != INT16_MIN;
+        }
+        assert_true(got <= clipped); /* the largest word may be a result */
+        assert_int_equal(words[count], 0x5a5a);
+        all_clipped += got;
+    }
+    assert_true(all_clipped > 0 && whole > 10000u);
+}
+
+/* Worked out by hand: 2^24 + 1 is no binary32, and 0.1 is 13421773 * 2^-27. */
+static void test_scales_by_hand(void **state)
+{
+    static const struct {
+        int64_t sum;
+        int32_t offset;
+        float multiplier;
+        int16_t word;
+    } known[] = {
+        {5, 0, 0.5f, 2},        {7, 0, 0.5f, 4},           {-5, 0, 0.5f, -2},      {16777217, 0, 0.5f / 16777216.0f, 0},
+        {25, 0, 0.1f, 2},       {35, 0, 0.1f, 4},          {1000, -1000, 1.0f, 0}, {-40000, 0, 1.0f, INT16_MIN},
+        {10, 2147483647, 0, 0}, {-1, INT32_MIN, 1e-9f, -2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
+        struct cnnvp_scale record = {known[i].offset, known[i].multiplier};
+        int16_t scales[4], word = 0;
+        memcpy(scales, &record, sizeof scales);
+        const struct cnnvp_write_out stage = {.rounding = CNNVP_ROUNDING_NEAREST, .scales = scales, .scale_sums = 1};
+        (void)cnnvp_write_out(&stage, &known[i].sum, 1, 0, &word);
+        if (word != known[i].word)
+            fail_msg("case %zu: %d, not %d", i, word, known[i].word);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words), cmocka_unit_test(test_scales), cmocka_unit_test(test_scales_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

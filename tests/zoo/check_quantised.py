@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_quantised.py CNNVP RECORD: random quantised networks, of QLinearConv and QLinearMatMul or between DequantizeLinear and
+QuantizeLinear, in one pass of an array whose write-out scales: every word is onnxruntime's.
+
+RECORD has a line for each network: its number and the SHA-256 of what onnxruntime 1.30 answers, as binary32. `check_quantised.py
+--write FOLDER` writes networks (N.onnx) and inputs (N.npy) for it."""
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+NETWORKS = 24
+ONE = numpy.float32(1)
+
+
+class Network:
+    """One made of a seed, with the answer by onnxruntime's rule: the sum of 32 bits rounded to binary32, times the binary32
+    (input step * weight step) / output step, to the nearest even number, plus the zero point, within the type."""
+
+    def __init__(self, seed):
+        self.random = numpy.random.RandomState(seed)
+        self.nodes, self.given, self.layers = [], {}, 0
+        self.apart = seed % 2 == 1
+        self.type = numpy.int8 if self.random.randint(2) else numpy.uint8
+        self.low, self.high = numpy.iinfo(self.type).min, numpy.iinfo(self.type).max
+        side = 2 ** self.random.randint(3, 5) if seed % 4 < 2 else self.random.randint(7, 19)
+        self.words = self.random.randint(self.low, self.high + 1, (3, side, side))
+        self.step, self.zero = numpy.float32(1 / 64), int(self.random.randint(self.low, self.high + 1))
+        self.input = ((self.words - self.zero) * self.step).astype(numpy.float32)[None]
+        self.name, self.steps = "q", self.known("x", self.step, self.zero)
+        self.nodes.append(helper.make_node("QuantizeLinear", ["input", *self.steps], ["q"]))
+
+    def known(self, name, step, zero):
+        self.given.update({name + "s": numpy.float32(step), name + "z": self.type(zero)})
+        return [name + "s", name + "z"]
+
+    def node(self, operator, inputs, **attributes):
+        self.nodes.append(helper.make_node(operator, inputs, [f"t{len(self.nodes)}"], **attributes))
+        return self.nodes[-1].output[0]
+
+    def finish(self, product, weights, operators, attributes, axis):
+        """Sums become words: as one operator, or as those between numbers."""
+        random, name = self.random, f"l{self.layers}"
+        self.layers += 1
+        outputs = product.shape[0]
+        each = random.randint(2)
+        steps = (numpy.abs(random.normal(size=outputs if each else 1)) * 0.004 + 0.0005).astype(numpy.float32)
+        bias = random.randint(-40000, 40000, outputs).astype(numpy.int32) * random.randint(2)
+        shape = (outputs,) + (1,) * (product.ndim - 1)
+        sums = product + bias.reshape(shape)
+        reach = float((numpy.abs(sums).reshape(outputs, -1).max(1) * (self.step * steps.astype(float))).max()) + 1e-6
+        relu = random.randint(2)
+        step = numpy.float32(reach / random.uniform(60, 300))
+        zero = self.low if relu else int(random.randint(self.low + 60, self.high - 60))
+        multiplier = (self.step * steps / step).astype(numpy.float32)
+        multiplier = multiplier.reshape(shape) if each else multiplier
+        words = numpy.rint(sums.astype(numpy.float32) * multiplier).astype(int) + zero
+        of_result = self.known(name, step, zero)
+        self.given.update({name + "w": weights, name + "ws": steps if each else steps[0], name + "b": bias,
+                           name + "wz": numpy.zeros(outputs, numpy.int8) if each else numpy.int8(0)})
+        of_weights = [name + "w", name + "ws", name + "wz"]
+        if self.apart:
+            self.given[name + "bs"] = self.step * steps if each else self.step * steps[0]
+            result = self.node(operators[1], [
+                self.node("DequantizeLinear", [self.name, *self.steps]),
+                self.node("DequantizeLinear", of_weights, axis=axis),
+                self.node("DequantizeLinear", [name + "b", name + "bs"], axis=0)], **attributes)
+            result = self.node("Relu", [result]) if relu else result
+            self.name = self.node("QuantizeLinear", [result, *of_result])
+        else:
+            inputs = [self.name, *self.steps, *of_weights, *of_result]
+            self.name = self.node(operators[0], inputs + [name + "b"], **attributes)
+        self.words, self.step, self.zero, self.steps = numpy.clip(words, self.low, self.high), step, zero, of_result
+
+    def convolve(self):
+        random, channels = self.random, self.words.shape[0]
+        own = self.layers > 0 and random.randint(3) == 0
+        side, stride = [1, 3, 5][random.randint(3)], 1 + int(random.randint(3) == 0)
+        around = side // 2
+        weights = random.randint(-127, 128, (channels if own else random.randint(2, 12), 1 if own else channels, side, side))
+        padded = numpy.pad(self.words - self.zero, ((0, 0), (around, around), (around, around)))
+        rows, columns = (-(-size // stride) for size in self.words.shape[1:])
+        product = numpy.zeros((weights.shape[0], rows, columns), int)
+        for y in range(side):
+            for x in range(side):
+                part = padded[:, y:y + stride * rows:stride, x:x + stride * columns:stride]
+                taps = weights[:, :, y, x]
+                product += taps[:, :, None] * part if own else numpy.tensordot(taps, part, 1)
+        self.finish(product, weights.astype(numpy.int8), ("QLinearConv", "Conv"),
+                    {"pads": [around] * 4, "strides": [stride] * 2, "group": channels if own else 1}, 0)
+
+    def multiply(self):
+        """A fully connected layer; QLinearMatMul has no bias."""
+        self.name = self.node("Flatten", [self.name])
+        flat = (self.words - self.zero).reshape(-1)
+        weights = self.random.randint(-127, 128, (self.random.randint(2, 12), flat.size))
+        self.finish(weights @ flat, weights.astype(numpy.int8), (None, "Gemm"), {"transB": 1}, 0)
+
+    def write(self, path):
+        self.given["one"] = ONE
+        self.nodes.append(helper.make_node("DequantizeLinear", [self.name, "one", self.steps[1]], ["output"]))
+        self.output = (self.words - self.zero).astype(numpy.float32)[None]
+        graph = helper.make_graph(
+            self.nodes, "quantised", [helper.make_tensor_value_info("input", TensorProto.FLOAT, self.input.shape)],
+            [helper.make_tensor_value_info("output", TensorProto.FLOAT, self.output.shape)],
+            [numpy_helper.from_array(numpy.asarray(value), key) for key, value in self.given.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
+        numpy.save(path + ".npy", self.input)
+
+
+def make(seed, path):
+    network = Network(seed)
+    for _ in range(network.random.randint(2, 5)):
+        network.convolve()
+    if network.apart and network.random.randint(2):
+        network.multiply()
+    network.write(path)
+    return network
+
+
+def run(path, *options):
+    """Words, none with --timing-only, and statistics."""
+    words, stats = path + ".out.npy", path + ".json"
+    computed = [] if "--timing-only" in options else ["-i", path + ".npy", "-o", words]
+    subprocess.run([sys.argv[1], "run", path + ".onnx", "-q", "--stats", stats, *computed, *options], check=True)
+    with open(stats, encoding="utf-8") as file:
+        return numpy.load(words) if computed else None, json.load(file)
+
+
+def scaled(stats):
+    return sum(unit.get("scaled_words", 0) for unit in stats["units"].values() if isinstance(unit, dict))
+
+
+SCALE = ["-s", "pe_array.write_out=scale"]
+PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail=cycle"],
+             ["-p", "systolic", *SCALE], ["-p", "nfu", *SCALE, "--schedule", "fused"],
+             ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=4KiB", "-s", "input_buffer.size=4KiB"],
+             ["-p", "window", *SCALE, "-s", "fully_connected.write_out=scale"], ["-p", "nfu", *SCALE, "--issue", "list"]]
+
+if sys.argv[1] == "--write":
+    for number in range(NETWORKS):
+        make(number, os.path.join(sys.argv[2], str(number)))
+    sys.exit(0)
+with open(sys.argv[2], encoding="utf-8") as record:
+    answers = dict(line.split() for line in record)
+differ = words_of_all = 0
+for number in range(NETWORKS):
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "net")
+        net = make(number, path)
+        answer = hashlib.sha256(net.output.tobytes()).hexdigest()
+        assert answers[str(number)] == answer, f"network {number} is not the one that onnxruntime had"
+        for platform in (PLATFORMS[number % len(PLATFORMS)], PLATFORMS[0]):
+            output, statistics = run(path, *platform, "--check-results", "--check-costs")
+            wrong = int((output.reshape(-1) != net.output.reshape(-1)).sum())
+            assert wrong == 0, f"network {number}, {' '.join(platform)}: {wrong} of {output.size} words are not onnxruntime's"
+            assert scaled(statistics) > 0, f"network {number}, {' '.join(platform)}: nothing was scaled"
+        _, timing = run(path, *PLATFORMS[0], "--timing-only")
+        assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
+        output, statistics = run(path)
+        differ += int((output.reshape(-1) != net.output.reshape(-1)).sum())
+        words_of_all += output.size
+        assert scaled(statistics) == 0, number
+print(f"{words_of_all} words, {differ} of them differ where the write-out does not scale")
+assert 0 < differ < words_of_all / 20
