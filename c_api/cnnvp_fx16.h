@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the PE arrays on 16-bit fixed point work on, free of any host: one checked command ("tile"), its data and the
- * exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order of adding
+ * What the PE arrays on fixed point of 16 bits, or of 8, work on, free of any host: one checked command ("tile"), its
+ * data and the exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order of adding
  * matters: engines that share this file, and the vector unit's vpool and vconv, give the same bits. What a command
  * costs is each engine's own business.
  */
@@ -75,6 +75,7 @@ struct cnnvp_fx16_tile {
     int32_t shift;      /* at write-out */
     int32_t bias_shift; /* left; negative: right, toward minus infinity */
     uint32_t rounding;
+    uint32_t narrow; /* enum cnnvp_narrow: operands and results whose words have 8 bits */
     uint32_t seed;
     int32_t low, high;
 
@@ -110,6 +111,18 @@ void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_
 static inline bool cnnvp_fx16_finds_sums(const struct cnnvp_fx16_tile *tile)
 {
     return tile->update != CNNVP_UPDATE_INITIALISE && !tile->of_words;
+}
+
+/* Bytes of a word of the inputs, the weights (biases have 2) or the results. */
+static inline uint32_t cnnvp_fx16_bytes(const struct cnnvp_fx16_tile *tile, enum cnnvp_narrow operand)
+{
+    return (tile->narrow & (uint32_t)operand) != 0 ? 1u : 2u;
+}
+
+/* The 16-bit words that so many words of an operand make up: what statistics and energies count. */
+static inline uint64_t cnnvp_fx16_words(const struct cnnvp_fx16_tile *tile, enum cnnvp_narrow operand, uint64_t words)
+{
+    return (words * cnnvp_fx16_bytes(tile, operand) + 1u) / 2u;
 }
 
 /* Results that are compared with limits. */
@@ -162,6 +175,9 @@ extern const char *const cnnvp_fx16_tracks[1];
 
 struct cnnvp_fx16_engine;
 
+/* Sizes of words that an array takes, in the order of its parameter's choices: 16 bits, 8 bits, each of them. */
+enum cnnvp_fx16_precision { CNNVP_FX16_ONLY = 0, CNNVP_FX16_INT8 = 1, CNNVP_FX16_BOTH = 2 };
+
 /* The part of an engine's instance that its links need, its first member. */
 struct cnnvp_fx16_unit {
     struct cnnvp_host *host;
@@ -170,6 +186,7 @@ struct cnnvp_fx16_unit {
     bool timing_only;
     bool clips;                             /* its write-out has limits */
     bool scales;                            /* its write-out scales */
+    uint32_t precision;                     /* enum cnnvp_fx16_precision */
     uint32_t rejected_stat;                 /* counts refused commands */
     const struct cnnvp_fx16_engine *engine; /* NULL for those that carry commands out themselves */
     uint32_t opcode;                        /* the one instruction that it takes, 0: all */
@@ -177,6 +194,8 @@ struct cnnvp_fx16_unit {
     struct cnnvp_fx16_scratch scratch;
     int64_t *sums;
     uint64_t sums_size; /* elements */
+    int16_t *widened[2];       /* inputs and weights of 8 bits */
+    uint64_t widened_words[2]; /* that they have room for */
 };
 
 /* `limits` of its tiling. */
@@ -204,7 +223,8 @@ static inline void cnnvp_fx16_add(struct cnnvp_fx16_clocks *clocks, struct cnnvp
 struct cnnvp_fx16_traffic {
     uint64_t input_words, input_cycles;
     uint64_t ones_words, ones_cycles;     /* of the input buffer, read as ones: the bias layer of S000 */
-    uint64_t weight_words, weight_cycles; /* biases included */
+    uint64_t weight_words, weight_cycles; /* biases included, */
+    uint64_t bias_words;                  /* which are so many */
     uint64_t output_words, output_cycles;
     uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */
     struct cnnvp_fx16_clocks input, weight, output;
@@ -258,7 +278,9 @@ void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 
 /*
  * What a command takes, of all engines: a member has the name of the statistic that counts it, and is 0 where an engine
- * has no such thing. The engine says the first group, the links the second, and the third is not counted.
+ * has no such thing. The engine says the first group, the links the second, and the third is not counted. Words of
+ * operands and results are those of the command; statistics count the 16-bit words that they make up. Biases have 16
+ * bits always; in the clocks of a port they count as words of the weights beside them.
  */
 struct cnnvp_fx16_cost {
     uint64_t compute_cycles, bias_cycles, fill_cycles, writeout_cycles, accumulator_cycles;
@@ -268,7 +290,8 @@ struct cnnvp_fx16_cost {
     uint64_t bias_words;
     uint64_t kernel_loads;
     uint64_t output_words; /* of all passes */
-    uint64_t macs;
+    uint64_t macs;      /* with words of 16 bits */
+    uint64_t int8_macs; /* of 8 bits both; the links tell them apart */
     uint64_t fifo_h_pushes, fifo_v_pushes;
     uint64_t accumulator_words, passed_words;
 
@@ -306,9 +329,10 @@ struct cnnvp_fx16_engine {
  */
 int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access);
 
-/* The layer that the callback `tiling` is asked about. */
-CNNVP_MUST_USE int cnnvp_fx16_layer(const struct cnnvp_access *access, const struct cnnvp_command **command,
-                                    struct cnnvp_fx16_tile *layer);
+/* The layer that the callback `tiling` of a unit is asked about; says the size of its words, if the unit takes it. */
+CNNVP_MUST_USE int cnnvp_fx16_layer(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access,
+                                    const struct cnnvp_command **command, struct cnnvp_fx16_tile *layer,
+                                    struct cnnvp_tiling *tiling);
 
 #ifdef __cplusplus
 }

@@ -48,6 +48,10 @@ enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SC
 
 /* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. Of traffic a little of the time
  * counts too: a byte less is worth the time in which the memory moves 16. */
+/* Words of maps and weights: 16-bit fixed point or 8 bits, of which the array has to have the one that is asked for;
+ * AUTO: FX16 where it has both. */
+enum cnnvp_precision { CNNVP_PRECISION_AUTO = 0, CNNVP_PRECISION_FX16 = 1, CNNVP_PRECISION_INT8 = 2 };
+
 enum cnnvp_plan_objective {
     CNNVP_OBJECTIVE_TIME = 0,
     CNNVP_OBJECTIVE_ENERGY = 1,
@@ -122,6 +126,7 @@ struct cnnvp_network_options {
      * platform's then, whose guest program has it at its own place. 0: there. With another schedule than AUTO, without
      * `tune`. */
     uint64_t base;
+    enum cnnvp_precision precision; /* words of maps and weights */
 };
 
 /* A command's options, at their defaults: of run, train, exec, check, memory, sweep, diff, report, asm or disasm. NULL:

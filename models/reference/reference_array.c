@@ -19,6 +19,7 @@ struct window {
     int compare, from_k;
     uint32_t product; /* 0 A, 1 K * A, 2 A * A */
     int weights;
+    uint32_t a_bytes, k_bytes; /* of words */
 };
 
 /* What comes out of a command, and what the output buffer does with it. */
@@ -30,7 +31,7 @@ struct sums {
     uint32_t acc_bits;
 };
 
-static void decode(const struct cnnvp_command *command, struct window *w)
+static void decode(const struct cnnvp_command *command, const struct reference_format *format, struct window *w)
 {
     const struct cnnvp_window *d = (const void *)command->descriptor;
     const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
@@ -54,6 +55,8 @@ static void decode(const struct cnnvp_command *command, struct window *w)
         .compare = pool ? reference_status(command, "sum", 0) == 0 : reference_status(command, "compare", 0) != 0,
         .from_k = reference_status(command, "from_k", 0) != 0,
         .product = pool ? 0 : reference_status(command, "multiply", 1),
+        .a_bytes = format->a_bytes,
+        .k_bytes = format->b_bytes,
     };
     w->out_channels = w->each ? w->in_channels : d->out_channels;
     w->weights = !w->compare && (w->product == 1 || w->from_k);
@@ -81,7 +84,7 @@ static void multiply(const struct window *w, const uint8_t *plane, uint32_t ky, 
         for (uint32_t x = 0; x < w->out_w; ++x) {
             const uint64_t row = (uint64_t)y * w->sy + (uint64_t)ky * w->dy;
             const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
-            sums[(uint64_t)y * w->out_w + x] += k * reference_read(plane + 2 * (row * w->in_row_stride + column), 2);
+            sums[(uint64_t)y * w->out_w + x] += k * reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
         }
 }
 
@@ -96,7 +99,7 @@ static void tap(const struct window *w, const uint8_t *plane, uint32_t ky, uint3
             const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
             if (column < w->column_first || column >= w->column_end)
                 continue;
-            const int64_t a = w->ones ? 1 : reference_read(plane + 2 * (row * w->in_row_stride + column), 2);
+            const int64_t a = w->ones ? 1 : reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
             int64_t *p = &sums[(uint64_t)y * w->out_w + x];
             *p = pe(w, *p, k, a);
         }
@@ -111,12 +114,12 @@ static void windows(const struct window *w, const uint8_t *input, const uint8_t 
         for (uint32_t c = w->each ? o : 0; c < (w->each ? o + 1 : w->in_channels); ++c)
             for (uint32_t ky = 0; ky < w->ky; ++ky)
                 for (uint32_t kx = 0; kx < w->kx; ++kx) {
-                    const int64_t k = w->weights ? reference_read(weights, 2) : 0;
-                    weights += w->weights ? 2 : 0;
+                    const int64_t k = w->weights ? reference_read(weights, w->k_bytes) : 0;
+                    weights += w->weights ? w->k_bytes : 0;
                     if (is_conv)
-                        multiply(w, input + 2 * (uint64_t)c * w->in_channel_stride, ky, kx, k, sums + o * plane);
+                        multiply(w, input + w->a_bytes * (uint64_t)c * w->in_channel_stride, ky, kx, k, sums + o * plane);
                     else
-                        tap(w, w->ones ? input : input + 2 * (uint64_t)c * w->in_channel_stride, ky, kx, k,
+                        tap(w, w->ones ? input : input + w->a_bytes * (uint64_t)c * w->in_channel_stride, ky, kx, k,
                             sums + o * plane);
                 }
 }
@@ -148,13 +151,13 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
         else if (mode == CNNVP_UPDATE_MAXIMISE)
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
-        if (results.bytes == 2 && sums->scaled)
+        if (results.bytes != 8 && sums->scaled)
             value = reference_scaled(format, value, sums->biases + 8 * of, i);
-        else if (results.bytes == 2)
+        else if (results.bytes != 8)
             value = reference_word(format, value, format->shift, i);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
-        if (of_words && reference_read(at, 2) > value)
-            value = reference_read(at, 2);
+        if (of_words && reference_read(at, results.bytes) > value)
+            value = reference_read(at, results.bytes);
         reference_write(at, value, results.bytes);
     }
     return NULL;
@@ -175,7 +178,7 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
     const struct cnnvp_window *d = (const void *)command->descriptor;
     const struct reference_format format = reference_format_of(command, d->format, d->seed, d->limits);
     struct window w;
-    decode(command, &w);
+    decode(command, &format, &w);
     if (w.kx == 0 || w.ky == 0)
         return "the window has no taps";
     const reference_wide taps = (reference_wide)w.kx * w.ky;
@@ -186,8 +189,10 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
     const reference_wide weight_words = w.weights ? taps * w.out_channels * (w.each ? 1u : w.in_channels) : 0;
     const int scaled = reference_status(command, "scale", 0) != 0;
     const int bias = scaled || reference_status(command, "bias", 0) != 0;
-    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, w.ones ? 0 : 2 * words);
-    const uint8_t *weights = reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * weight_words);
+    const uint8_t *input =
+        reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, w.ones ? 0 : w.a_bytes * words);
+    const uint8_t *weights =
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, w.k_bytes * weight_words);
     const uint8_t *biases = reference_at(
         reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, (scaled ? 8 : 2) * (reference_wide)w.out_channels);
     if ((input == NULL && !w.ones) || (w.weights && weights == NULL) || (bias && biases == NULL))
@@ -215,9 +220,10 @@ static const char *run_matmul(struct cnnvp_reference *reference, const struct cn
     const uint64_t inputs = d->inputs, outputs = d->outputs;
     const int scaled = reference_status(command, "scale", 0) != 0;
     const int bias = scaled || reference_status(command, "bias", 0) != 0;
-    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, 2 * inputs);
+    const uint32_t a = format.a_bytes, k = format.b_bytes;
+    const uint8_t *input = reference_at(reference, command, CNNVP_REFERENCE_INPUT, d->in_addr, a * inputs);
     const uint8_t *weights =
-        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, 2 * (reference_wide)inputs * outputs);
+        reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->weight_addr, k * (reference_wide)inputs * outputs);
     const uint8_t *biases =
         reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->bias_addr, (scaled ? 8 : 2) * outputs);
     if (input == NULL || weights == NULL || (bias && biases == NULL))
@@ -234,7 +240,7 @@ static const char *run_matmul(struct cnnvp_reference *reference, const struct cn
         return "results leave the output buffer's half";
     for (uint64_t i = 0; i < inputs; ++i)
         for (uint64_t o = 0; o < outputs; ++o)
-            sums.values[o] += reference_read(input + 2 * i, 2) * reference_read(weights + 2 * (i * outputs + o), 2);
+            sums.values[o] += reference_read(input + a * i, a) * reference_read(weights + k * (i * outputs + o), k);
     const char *wrong = update(reference, command, &sums, &format, d->acc_addr);
     free(sums.values);
     return wrong;

@@ -20,6 +20,7 @@ struct reference_format {
     uint32_t rounding;
     uint64_t seed;
     int low, high;
+    uint32_t a_bytes, b_bytes, out_bytes; /* of words: inputs, weights, results */
 };
 
 static inline struct reference_format reference_format_of(const struct cnnvp_command *command, uint32_t format,
@@ -32,13 +33,18 @@ static inline struct reference_format reference_format_of(const struct cnnvp_com
         format >> 16 & 3u,
         seed,
         clip ? (int16_t)(limits & 0xffffu) : -32768,
-        clip ? (int16_t)(limits >> 16) : 32767};
+        clip ? (int16_t)(limits >> 16) : 32767,
+        (format >> 24 & 1u) != 0 ? 1 : 2,
+        (format >> 25 & 1u) != 0 ? 1 : 2,
+        (format >> 26 & 1u) != 0 ? 1 : 2};
 }
 
 /* The word of a sum, which is number `index` of the command's. */
 static inline int64_t reference_word(const struct reference_format *format, int64_t sum, int shift, uint64_t index)
 {
-    const int word = cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index));
+    int word = cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index));
+    if (format->out_bytes == 1)
+        word = word > 127 ? 127 : word < -128 ? -128 : word;
     return word > format->high ? format->high : word < format->low ? format->low : word;
 }
 
@@ -67,7 +73,7 @@ uint8_t *reference_half(const struct cnnvp_reference_buffer *buffer, uint32_t ha
                         reference_wide bytes);
 /* sum * 2^scale in binary32, rounded once; beyond the largest that one. */
 float reference_float(int64_t sum, int scale);
-/* A word of 2 or 8 bytes. */
+/* A word of 1, 2 or 8 bytes. */
 static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
 {
     int64_t slot;
@@ -76,6 +82,8 @@ static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
         memcpy(&slot, at, sizeof slot);
         return slot;
     }
+    if (bytes == 1)
+        return *at < 128 ? *at : *at - 256;
     memcpy(&word, at, sizeof word);
     return word;
 }
@@ -85,6 +93,8 @@ static inline void reference_write(uint8_t *at, int64_t word, uint32_t bytes)
     const int16_t narrow = (int16_t)word;
     if (bytes == 8)
         memcpy(at, &word, sizeof word);
+    else if (bytes == 1)
+        *at = (uint8_t)word;
     else
         memcpy(at, &narrow, sizeof narrow);
 }

@@ -49,7 +49,7 @@ static void put(struct job *job, uint64_t o, uint64_t i, int16_t word)
 {
     uint8_t *at = place(job, &job->out, o, i);
     if (job->wrong == NULL)
-        reference_write(at, word, 2);
+        reference_write(at, word, job->out.bytes);
 }
 
 /* ---- element by element ---- */
@@ -200,7 +200,7 @@ static void softmax(struct job *job, uint64_t o)
         x[i] = element(job, &job->a, o, i);
     cnnvp_reference_softmax_begin(&of, x, (size_t)job->count, job->format.addend_shift);
     for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i)
-        put(job, o, i, cnnvp_reference_softmax_word(&of, element(job, &job->a, o, i)));
+        put(job, o, i, cnnvp_reference_softmax_word(&of, element(job, &job->a, o, i), 8 * job->out.bytes - 1));
     free(x);
 }
 
@@ -209,10 +209,11 @@ static void repetitions(struct job *job)
     for (uint64_t o = 0; o < job->repeat && job->wrong == NULL; ++o) {
         if (job->command->opcode == CNNVP_OPCODE_vsoftmax)
             softmax(job, o);
-        else if (job->command->opcode == CNNVP_OPCODE_vmean)
-            put(job, o, 0, mean_of(job, o));
         else
-            put(job, o, 0, inverse_deviation(job, o));
+            put(job, o, 0,
+                (int16_t)reference_word(
+                    &job->format,
+                    job->command->opcode == CNNVP_OPCODE_vmean ? mean_of(job, o) : inverse_deviation(job, o), 0, 0));
     }
 }
 
@@ -224,10 +225,11 @@ static void decode_operands(struct job *job)
     const struct cnnvp_vector *d = (const void *)command->descriptor;
     const uint32_t a = reference_status(command, "a", 0), b = reference_status(command, "b", IMMEDIATE);
     const int by_repetition = command->opcode == CNNVP_OPCODE_vnorm || command->opcode == CNNVP_OPCODE_vvar;
-    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : 2, d->a_addr,
+    const int parameters = by_repetition || command->opcode == CNNVP_OPCODE_vact; /* these have 16 bits */
+    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : job->format.a_bytes, d->a_addr,
                               (int32_t)d->a_stride, (int32_t)d->a_repeat};
     if (b != IMMEDIATE)
-        job->b = (struct operand){b, 2, d->b_addr, by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};
+        job->b = (struct operand){b, parameters ? 2 : job->format.b_bytes, d->b_addr, by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};
     job->c = job->b;
     if (job->sums) {
         job->c = job->a;
@@ -235,7 +237,7 @@ static void decode_operands(struct job *job)
     }
     job->c.base = d->c_addr;
     job->c.repeat = (int32_t)d->c_repeat;
-    job->out = (struct operand){CNNVP_REFERENCE_OUTPUT, 2, d->out_addr, 1, (int32_t)d->out_repeat};
+    job->out = (struct operand){CNNVP_REFERENCE_OUTPUT, job->format.out_bytes, d->out_addr, 1, (int32_t)d->out_repeat};
 }
 
 const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command)

@@ -212,11 +212,12 @@ void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, cons
         softmax->sum += falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x[i]);
 }
 
-int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x)
+int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t fraction)
 {
+    const uint64_t one = UINT64_C(1) << fraction;
     if (x > softmax->largest) /* it was another one before results were written over it */
-        return 32767;
+        return (int16_t)(one - 1);
     const uint64_t e = falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x);
-    const uint64_t word = (2 * e * 32768 + softmax->sum) / (2 * softmax->sum);
-    return (int16_t)(word > 32767 ? 32767 : word);
+    const uint64_t word = (2 * e * one + softmax->sum) / (2 * softmax->sum);
+    return (int16_t)(word >= one ? one - 1 : word);
 }

@@ -46,6 +46,18 @@ static inline uint32_t cnnvp_output_weights(const struct cnnvp_binary_layer *lay
     return layer->depthwise ? taps : in * taps;
 }
 
+/* Where 16-bit words may follow so many bytes. */
+static inline uint32_t cnnvp_even(uint32_t bytes)
+{
+    return (bytes + 1u) & ~1u;
+}
+
+/* Bytes of so many weights of a blob, after which biases or a table follow. */
+static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_binary_layer *layer, uint32_t weights)
+{
+    return cnnvp_even(weights * cnnvp_format_bytes(layer->format, CNNVP_NARROW_B));
+}
+
 /* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. `first` and `last`
  * of the input's slices; of a pooling window's parts. */
 static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_binary_layer *layer, int first, int last)
@@ -67,7 +79,8 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer
 {
     if (layer->pool == CNNVP_POOL_AVERAGE || first)
         return 0;
-    return (words * CNNVP_WORD_BYTES + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
+    const uint32_t bytes = words * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+    return (bytes + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
 }
 
 /* A window of kx columns and ky rows over this many positions; results are dense. */
@@ -168,6 +181,26 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_bin
     }
 }
 
+/* Their descriptor registers `format`: vectors of one word a channel have 16 bits. */
+static inline uint32_t cnnvp_norm_format(const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step)
+{
+    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
+    switch (step) {
+    case CNNVP_NORM_MEAN:
+        return formats->mean;
+    case CNNVP_NORM_VARIANCE:
+        return formats->inverse;
+    case CNNVP_NORM_SCALE:
+        return formats->scale;
+    case CNNVP_NORM_PRODUCT:
+        return formats->product;
+    case CNNVP_NORM_OFFSET:
+        return formats->offset;
+    default:
+        return layer->format;
+    }
+}
+
 /* P + A, or P + A^2, over the parts of channels (S002): 64-bit sums at acc_addr, [channel][part]. */
 static inline struct cnnvp_operation cnnvp_sums_operation(int squares)
 {
@@ -196,6 +229,7 @@ static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_binary_la
         .stride = kernel,
         .dilation = cnnvp_pack(1, 1),
         .out_channel_stride = rows * columns,
+        .format = layer->format & (uint32_t)CNNVP_NARROW_A << CNNVP_NARROW_LSB,
     };
 }
 
@@ -215,15 +249,14 @@ static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_binary_la
     return vector;
 }
 
-/* A function of each word that comes from operand a; sets the vector's constant or format. A table is read from the
+/* A function of each word that comes from operand a; sets the vector's constant and format. A table is read from the
  * weight buffer. */
 static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_binary_post *post,
                                                           struct cnnvp_vector *vector)
 {
-    if (post->kind == CNNVP_POST_TABLE) {
-        vector->format = post->format;
+    vector->format = post->format;
+    if (post->kind == CNNVP_POST_TABLE)
         return (struct cnnvp_operation){CNNVP_OPCODE_vact, 1u << CNNVP_STATUS_vact_b};
-    }
     vector->immediate = (uint32_t)post->value;
     const uint32_t minimum = post->kind == CNNVP_POST_MIN;
     return (struct cnnvp_operation){CNNVP_OPCODE_vcmp, 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store |

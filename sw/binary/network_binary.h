@@ -5,8 +5,9 @@
  *
  * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and
  * the blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses
- * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value
- * = word * 2^-frac, one frac for each tensor).
+ * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are fixed point of 16 bits or of 8 (two's
+ * complement, value = word * 2^-frac, one frac and one size for each tensor). Sizes of weights and of what layers make
+ * of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
  *
  * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
  * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
@@ -23,13 +24,15 @@
 /* Memory begins at 0x80000000 with the guest program, which may take up to here. */
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_BINARY_ADDRESS UINT32_C(0x80100000)
-/* Words of maps and weights: the one format of a unit's (struct cnnvp_tiling) that this binary has. Partial sums. */
+/* Words of maps and weights: the formats of a unit's (struct cnnvp_tiling) that this binary has, the wider one's size.
+ * Partial sums. */
 #define CNNVP_WORD_FORMAT "fx16"
+#define CNNVP_BYTE_FORMAT "int8"
 #define CNNVP_WORD_LAYOUT "planes" /* [channel][row][column] */
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(9)
+#define CNNVP_BINARY_VERSION UINT32_C(10)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -57,6 +60,7 @@ struct cnnvp_binary_tensor {
     uint32_t channels;
     uint32_t height;
     uint32_t width;
+    uint32_t word_shift; /* a word has 2^word_shift bytes: 1 or 2 */
     /* enum cnnvp_binary_place. On chip it lies in the input buffer from the layer that makes it to the last one that
      * reads it, and never in memory: half and byte address of the first word of its frame, whose shape follows from
      * border_* and the strides. In memory: what is loaded of it goes to chip_address of a half. */
@@ -105,6 +109,7 @@ struct cnnvp_binary_results {
     uint32_t channels;
     uint32_t height;
     uint32_t width;
+    uint32_t word_shift;
 };
 
 /* Accelerators at most, and what each has in memory for the guest software that drives it: its context, then its
@@ -211,7 +216,7 @@ struct cnnvp_binary_post {
     uint32_t kind;        /* enum cnnvp_binary_post_kind */
     int32_t value;        /* for MAX, MIN */
     uint32_t table_words; /* for TABLE: words of the table */
-    uint32_t format;      /* for TABLE: descriptor register `format` of vact */
+    uint32_t format;      /* descriptor register `format` of its instruction, where it takes one */
 };
 
 /* In a fused group: the addition that comes after a convolution, done with the convolution's results where they lie
@@ -276,8 +281,9 @@ enum cnnvp_binary_norm_kind {
  * slices as above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to
  * a number. A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise:
  * [channel][ky][kx], with tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in
- * the blobs of the last input slice, `bias` words an output channel, and then the table of a TABLE
- * post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without either
+ * the blobs of the last input slice, at an even address, `bias` 16-bit words an output channel, and then the table of
+ * a TABLE post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without
+ * either
  * none (blob_count 0).
  *
  * Buffer use by the guest, which the compiler must make fit into one half each (bytes; input and output: for each of

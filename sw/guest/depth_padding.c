@@ -10,15 +10,15 @@ static void fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *bl
                  uint32_t rows)
 {
     const struct cnnvp_transfer zeros = {
-        .buffer_addr = block->chip_address + first * CNNVP_WORD_BYTES,
-        .row_bytes = words * CNNVP_WORD_BYTES,
+        .buffer_addr = block->chip_address + (first << block->word_shift),
+        .row_bytes = words << block->word_shift,
         .rows = rows,
-        .buffer_row_stride = block->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = block->row_stride << block->word_shift,
         .planes = block->channels,
-        .buffer_plane_stride = block->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = block->channel_stride << block->word_shift,
     };
     if (words != 0 && rows != 0)
-        cnnvp_push_fill(guest, block->chip_half, &zeros);
+        cnnvp_push_fill(guest, block, &zeros);
 }
 
 void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *block)

@@ -30,12 +30,12 @@ static struct cnnvp_transfer lines(const struct cnnvp_binary_tensor *slot, uint3
                                    uint32_t columns)
 {
     return (struct cnnvp_transfer){
-        .buffer_addr = slot->chip_address + (row * slot->row_stride + column) * CNNVP_WORD_BYTES,
-        .row_bytes = columns * CNNVP_WORD_BYTES,
+        .buffer_addr = slot->chip_address + ((row * slot->row_stride + column) << slot->word_shift),
+        .row_bytes = columns << slot->word_shift,
         .rows = rows,
-        .buffer_row_stride = slot->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = slot->row_stride << slot->word_shift,
         .planes = slot->channels,
-        .buffer_plane_stride = slot->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = slot->channel_stride << slot->word_shift,
     };
 }
 
@@ -43,7 +43,7 @@ static void fill_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tenso
 {
     const struct cnnvp_transfer zeros = lines(slot, first, count, 0, slot->width);
     if (count != 0)
-        cnnvp_push_fill(guest, slot->chip_half, &zeros);
+        cnnvp_push_fill(guest, slot, &zeros);
 }
 
 static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot, uint32_t first,
@@ -51,7 +51,7 @@ static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_binary_te
 {
     const struct cnnvp_transfer zeros = lines(slot, 0, slot->height, first, count);
     if (count != 0)
-        cnnvp_push_fill(guest, slot->chip_half, &zeros);
+        cnnvp_push_fill(guest, slot, &zeros);
 }
 
 /* Rows that stay go to the slot's begin. */
@@ -61,10 +61,10 @@ static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tenso
     struct cnnvp_transfer kept = lines(slot, 0, row->kept, 0, slot->width);
     if (row->kept == 0 || row->from == 0)
         return;
-    kept.memory_addr = slot->chip_address + row->from * slot->row_stride * CNNVP_WORD_BYTES;
+    kept.memory_addr = slot->chip_address + (row->from * slot->row_stride << slot->word_shift);
     kept.memory_row_stride = kept.buffer_row_stride;
     kept.memory_plane_stride = kept.buffer_plane_stride;
-    cnnvp_push_keep(guest, slot->chip_half, &kept);
+    cnnvp_push_keep(guest, slot, &kept);
 }
 
 /* Before a tile's first results: what stays, and zeros where the padding lies in the slot. Rows that stay have theirs;
@@ -113,7 +113,7 @@ static uint32_t words_held(const struct work *work, uint32_t number)
 static void place(const struct work *work, uint32_t maker, struct cnnvp_binary_tensor *tensor)
 {
     const int32_t words = work->rows[maker].held * (int32_t)tensor->row_stride + work->columns[maker].held;
-    tensor->chip_address -= (uint32_t)(words * (int32_t)CNNVP_WORD_BYTES);
+    tensor->chip_address -= (uint32_t)words << tensor->word_shift;
 }
 
 /* ---- tiles ---- */

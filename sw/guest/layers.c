@@ -31,7 +31,7 @@ struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const stru
         box->columns,
         plane,
         1,
-        box->channels * plane * CNNVP_WORD_BYTES};
+        box->channels * plane << tensor->word_shift};
 }
 
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
@@ -106,8 +106,8 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
         const uint32_t count = cnnvp_row_part(layer, left);
         cnnvp_fold_row(layer, count, &part);
         cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
-        part.in_addr += count * CNNVP_WORD_BYTES;
-        part.out_addr += count * CNNVP_WORD_BYTES;
+        part.in_addr += count << layer->in.word_shift;
+        part.out_addr += count * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         part.acc_addr += count * CNNVP_SUM_BYTES;
         part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* after those of the other slices */
         left -= count;
@@ -123,6 +123,7 @@ static inline __attribute__((always_inline)) void convolve(
     const uint32_t first_in = layer->depthwise ? output->channel : 0;
     const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
     const uint32_t plane = output->rows * output->columns;
+    const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
     uint32_t output_half = 0;
     struct cnnvp_epilogue epilogue = {0};
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
@@ -133,7 +134,7 @@ static inline __attribute__((always_inline)) void convolve(
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
         const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
-        const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * CNNVP_WORD_BYTES;
+        const uint32_t weights = cnnvp_output_weights(layer, in_count);
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
             const uint32_t blob = blobs + out / layer->tile_out;
@@ -146,12 +147,12 @@ static inline __attribute__((always_inline)) void convolve(
             }
             window.in_channels = in_count;
             window.out_channels = out_count;
-            window.bias_addr = window.weight_addr + out_count * weight_bytes;
+            window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, out_count * weights);
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
             for (uint32_t image = 0; image <= step->more_images; ++image) {
                 const uint32_t results = image * layer->image_bytes;
                 window.in_addr = tile.address + image * tile.image_bytes;
-                window.out_addr = results + out * plane * CNNVP_WORD_BYTES;
+                window.out_addr = results + out * plane * word_bytes;
                 window.acc_addr = results + out * plane * CNNVP_SUM_BYTES;
                 window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
                 if (any && layer->folded != CNNVP_NOT_FOLDED)
@@ -287,13 +288,13 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
             }
             matmul.outputs = out_count;
-            matmul.bias_addr = matmul.weight_addr + out_count * in_count * CNNVP_WORD_BYTES;
+            matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, out_count * in_count);
             const uint32_t status = cnnvp_slice_status(layer, in == 0, last);
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
             for (uint32_t image = 0; image <= step->more_images; ++image) {
                 const uint32_t results = image * layer->image_bytes;
                 matmul.in_addr = tile.address + image * tile.image_bytes;
-                matmul.out_addr = results + out * CNNVP_WORD_BYTES;
+                matmul.out_addr = results + out * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
                 matmul.acc_addr = results + out * CNNVP_SUM_BYTES;
                 matmul.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
                 cnnvp_push_matmul(guest, status, halves, &matmul);
@@ -399,7 +400,8 @@ static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_binary_
         *a = load_beside(guest, &layer->in, &a_box, layer->in2.chip_half, layer->in.chip_address);
         *b = cnnvp_bring_input(guest, &layer->in2, &b_box);
     } else {
-        const uint32_t bytes = layer->in.on_chip ? 0 : a_box.channels * a_box.rows * a_box.columns * CNNVP_WORD_BYTES;
+        const uint32_t bytes =
+            layer->in.on_chip ? 0 : cnnvp_even(a_box.channels * a_box.rows * a_box.columns << layer->in.word_shift);
         *a = cnnvp_bring_input(guest, &layer->in, &a_box);
         *b = layer->in2.on_chip ? cnnvp_bring_input(guest, &layer->in2, &b_box)
                                 : load_beside(guest, &layer->in2, &b_box, a->half, layer->in2.chip_address + bytes);

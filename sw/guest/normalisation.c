@@ -37,8 +37,8 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     vector.count = whole ? plane : box->columns;
     vector.repeat = box->channels;
     for (uint32_t row = 0; row < (whole ? 1u : box->rows); ++row) {
-        vector.a_addr = tile.address + row * tile.row_stride * CNNVP_WORD_BYTES;
-        vector.out_addr = row * box->columns * CNNVP_WORD_BYTES;
+        vector.a_addr = tile.address + (row * tile.row_stride << layer->in.word_shift);
+        vector.out_addr = row * box->columns * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         vector.b_addr = scales + box->channel * CNNVP_WORD_BYTES;
         vector.c_addr = offsets + box->channel * CNNVP_WORD_BYTES;
         cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, status, halves, &vector);
@@ -104,7 +104,7 @@ static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struc
         box->columns,
         (step->more_images + 1u) * plane,
         1,
-        plane * CNNVP_WORD_BYTES};
+        plane << layer->in.word_shift};
 }
 
 /* S002's array adds up the parts of each channel where the results will be. */
@@ -143,7 +143,8 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
     const uint32_t plane = box->rows * box->columns;
     const uint32_t vector_bytes = box->channels * CNNVP_WORD_BYTES;
-    const uint32_t scratch = box->channels * plane * CNNVP_WORD_BYTES;
+    const uint32_t scratch =
+        cnnvp_even(box->channels * plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT));
     const struct norm_scratch at = {scratch, scratch + vector_bytes, scratch + 2u * vector_bytes,
                                     scratch + 3u * vector_bytes, scratch + 4u * vector_bytes};
     struct cnnvp_vector vector = {

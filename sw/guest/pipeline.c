@@ -39,13 +39,13 @@ uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnv
 {
     return tensor->address + guest->image_number * tensor->image_stride +
            (guest->image_number - guest->batch_first) * tensor->batch_stride +
-           (uint32_t)(box_offset(tensor, box) * (int32_t)CNNVP_WORD_BYTES);
+           ((uint32_t)box_offset(tensor, box) << tensor->word_shift);
 }
 
 uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
 {
     const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
-    return tensor->chip_address + (uint32_t)((interior + box_offset(tensor, box)) * (int32_t)CNNVP_WORD_BYTES);
+    return tensor->chip_address + ((uint32_t)(interior + box_offset(tensor, box)) << tensor->word_shift);
 }
 
 /* How many of `count` positions from `first` on lie in [0, size). */
@@ -57,10 +57,16 @@ static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
-                      uint32_t half, enum cnnvp_descriptor_base base)
+/* The status bit of transfers of such words. */
+static uint32_t word_status(uint32_t word_shift)
 {
-    const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer;
+    return (word_shift ^ 1u) << CNNVP_STATUS_request_bytes;
+}
+
+static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
+                      uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
+{
+    const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
                        registers(transfer), REGISTER_COUNT(*transfer));
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
@@ -87,19 +93,19 @@ static void load_planes(struct cnnvp_guest *guest, const struct cnnvp_binary_ten
     const struct cnnvp_transfer transfer = {
         .memory_addr = cnnvp_tensor_address(guest, tensor, box),
         .buffer_addr = at,
-        .row_bytes = box->columns * CNNVP_WORD_BYTES,
+        .row_bytes = box->columns << tensor->word_shift,
         .rows = box->rows,
-        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
-        .buffer_row_stride = box->columns * CNNVP_WORD_BYTES,
+        .memory_row_stride = tensor->row_stride << tensor->word_shift,
+        .buffer_row_stride = box->columns << tensor->word_shift,
         .planes = box->channels,
-        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
-        .buffer_plane_stride = plane * CNNVP_WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride << tensor->word_shift,
+        .buffer_plane_stride = plane << tensor->word_shift,
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
     free_half(guest, CNNVP_BUFFER_INPUT, half);
     guest->input[half].valid = 0;
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
 }
 
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
@@ -128,7 +134,7 @@ uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_
 {
     const struct cnnvp_slot wanted = {
         1, cnnvp_tensor_address(guest, tensor, box), box->channels, box->rows, box->columns, more_images};
-    const uint32_t bytes = box->channels * box->rows * box->columns * CNNVP_WORD_BYTES;
+    const uint32_t bytes = box->channels * box->rows * box->columns << tensor->word_shift;
     const uint32_t first = guest->image_number;
     uint32_t half;
     if (find_box(guest, &wanted, &half))
@@ -153,7 +159,7 @@ uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_t
     (void)find_box(guest, &wanted, &half);
     for (uint32_t image = 0; image <= more_images; ++image) {
         guest->image_number = first + image;
-        load_planes(guest, tensor, box, half, tensor->chip_address + image * plane * CNNVP_WORD_BYTES,
+        load_planes(guest, tensor, box, half, tensor->chip_address + (image * plane << tensor->word_shift),
                     (more_images + 1u) * plane);
     }
     guest->image_number = first;
@@ -167,13 +173,13 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
         return;
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride * CNNVP_WORD_BYTES,
+        .row_bytes = tensor->row_stride << tensor->word_shift,
         .rows = rows,
-        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
         .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
     };
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT,
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(&frame),
                        REGISTER_COUNT(frame));
 }
@@ -185,29 +191,31 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
     const struct cnnvp_transfer transfer = {
         .memory_addr = cnnvp_tensor_address(guest, tensor, &whole),
         .buffer_addr = cnnvp_tensor_chip_address(tensor, &whole),
-        .row_bytes = tensor->width * CNNVP_WORD_BYTES,
+        .row_bytes = tensor->width << tensor->word_shift,
         .rows = tensor->height,
-        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
-        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .memory_row_stride = tensor->row_stride << tensor->word_shift,
+        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
         .planes = tensor->channels,
-        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
-        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride << tensor->word_shift,
+        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
         .feature_words = tensor->channels * tensor->height * tensor->width,
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->word_shift);
 }
 
-void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros)
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                     const struct cnnvp_transfer *zeros)
 {
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT, bit(half, CNNVP_BUFFER_INPUT), 0,
-                       CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
 }
 
-void cnnvp_push_keep(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *kept)
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                     const struct cnnvp_transfer *kept)
 {
     const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
-                            (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source;
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE,
+                            (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source | word_status(tensor->word_shift);
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE,
                        registers(kept), REGISTER_COUNT(*kept));
 }
 
@@ -216,14 +224,14 @@ void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
 {
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride * CNNVP_WORD_BYTES,
+        .row_bytes = tensor->row_stride << tensor->word_shift,
         .rows = tensor->border_top + tensor->height + tensor->border_bottom,
-        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
         .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
         .feature_words = feature_words,
     };
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
 }
 
@@ -232,7 +240,7 @@ void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
 {
     cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
     cnnvp_element_tile_again(
-        &guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
+        &guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift), bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
 }
 
 void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
@@ -260,13 +268,13 @@ static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, con
     return (struct cnnvp_transfer){
         .memory_addr = cnnvp_tensor_address(guest, tensor, box),
         .buffer_addr = cnnvp_tensor_chip_address(block, &whole),
-        .row_bytes = box->columns * CNNVP_WORD_BYTES,
+        .row_bytes = box->columns << tensor->word_shift,
         .rows = box->rows,
-        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
-        .buffer_row_stride = block->row_stride * CNNVP_WORD_BYTES,
+        .memory_row_stride = tensor->row_stride << tensor->word_shift,
+        .buffer_row_stride = block->row_stride << block->word_shift,
         .planes = box->channels,
-        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
-        .buffer_plane_stride = block->channel_stride * CNNVP_WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride << tensor->word_shift,
+        .buffer_plane_stride = block->channel_stride << block->word_shift,
         .feature_words = box->channels * box->rows * box->columns,
     };
 }
@@ -275,19 +283,22 @@ void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tenso
                       const struct cnnvp_binary_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, block->word_shift);
 }
 
 void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
                        const struct cnnvp_binary_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT,
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT | word_status(block->word_shift),
                        bit(block->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
                        REGISTER_COUNT(transfer));
 }
 
-uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
+/* Words of a blob in the binary: 16-bit ones, or pairs of 8-bit ones. */
+#define BLOB_SHIFT 1u
+
+static uint32_t load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address, uint32_t word_shift)
 {
     const struct cnnvp_binary_blob *blob = &guest->blobs[number];
     const uint32_t halves = guest->binary->weight_halves;
@@ -321,8 +332,13 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
         .memory_plane_stride = blob->bytes,
         .buffer_plane_stride = blob->bytes,
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS);
+    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
     return half;
+}
+
+uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
+{
+    return load_blob(guest, number, address, BLOB_SHIFT);
 }
 
 uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t number,
@@ -334,7 +350,7 @@ uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_bi
     blob.address += cnnvp_tensor_address(guest, tensor, &first);
     blob.stays = CNNVP_BLOB_PASSES;
     guest->blobs = &blob;
-    const uint32_t half = cnnvp_load_blob(guest, 0, address);
+    const uint32_t half = load_blob(guest, 0, address, tensor->word_shift);
     guest->blobs = table;
     return half;
 }
@@ -461,10 +477,10 @@ void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode,
     }
     for (uint32_t channel = 0; channel < box->channels; ++channel) {
         cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        vector.a_addr += a->channel_stride * CNNVP_WORD_BYTES;
+        vector.a_addr += a->channel_stride * cnnvp_format_bytes(base->format, CNNVP_NARROW_A);
         if (b != NULL)
-            vector.b_addr += b->channel_stride * CNNVP_WORD_BYTES;
-        vector.out_addr += plane * CNNVP_WORD_BYTES;
+            vector.b_addr += b->channel_stride * cnnvp_format_bytes(base->format, CNNVP_NARROW_B);
+        vector.out_addr += plane * cnnvp_format_bytes(base->format, CNNVP_NARROW_OUT);
         vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
     }
 }
@@ -502,10 +518,10 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
 {
     vector->a_addr = slot * SLOT_BYTES;
-    vector->out_addr = epilogue->result_address + slot * CNNVP_WORD_BYTES;
     vector->a_stride = 1;
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
+    vector->out_addr = epilogue->result_address + slot * cnnvp_format_bytes(vector->format, CNNVP_NARROW_OUT);
     vector->limits = epilogue->layer->limits;
     vector->seed = cnnvp_part_seed(epilogue->seed, slot);
     const uint32_t status = 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store |
@@ -583,10 +599,10 @@ static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue
 }
 
 /* Status of a move from the output buffer to the input buffer. */
-static uint32_t move_status(void)
+static uint32_t move_status(const struct cnnvp_binary_tensor *out)
 {
     return (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
-           (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source;
+           (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source | word_status(out->word_shift);
 }
 
 /* Another block's results, to another place on chip. */
@@ -596,30 +612,30 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
         bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT) | bit(epilogue->layer->out.chip_half, CNNVP_BUFFER_INPUT);
     cnnvp_element_set(&guest->element, register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, buffer_addr)),
                       epilogue->chip_address);
-    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_move, move_status(), halves, 0, epilogue->store_at);
+    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
 }
 
 /* Results leave in the layout of the next layer's storage parameters. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_binary_tensor *out = &epilogue->layer->out;
-    const uint32_t row = epilogue->width * CNNVP_WORD_BYTES;
+    const uint32_t row = epilogue->width << out->word_shift;
     struct cnnvp_transfer transfer = {
         .memory_addr = epilogue->memory_address,
         .buffer_addr = epilogue->result_address,
         .row_bytes = row,
         .rows = epilogue->height,
-        .memory_row_stride = out->row_stride * CNNVP_WORD_BYTES,
+        .memory_row_stride = out->row_stride << out->word_shift,
         .buffer_row_stride = row,
         .planes = epilogue->channels,
-        .memory_plane_stride = out->channel_stride * CNNVP_WORD_BYTES,
+        .memory_plane_stride = out->channel_stride << out->word_shift,
         .buffer_plane_stride = row * epilogue->height,
         .feature_words = epilogue->channels * epilogue->height * epilogue->width,
     };
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
     if (!epilogue->to_chip) {
-        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT, output, 0, epilogue->store_at,
-                           registers(&transfer), REGISTER_COUNT(transfer));
+        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT | word_status(out->word_shift), output,
+                           0, epilogue->store_at, registers(&transfer), REGISTER_COUNT(transfer));
         return;
     }
     /* For a move the source takes the place of memory. */
@@ -627,11 +643,11 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     transfer.memory_row_stride = row;
     transfer.memory_plane_stride = row * epilogue->height;
     transfer.buffer_addr = epilogue->chip_address;
-    transfer.buffer_row_stride = out->row_stride * CNNVP_WORD_BYTES;
-    transfer.buffer_plane_stride = out->channel_stride * CNNVP_WORD_BYTES;
+    transfer.buffer_row_stride = out->row_stride << out->word_shift;
+    transfer.buffer_plane_stride = out->channel_stride << out->word_shift;
     if (out->on_chip == CNNVP_PLACE_SLOT)
         transfer.feature_words = 0; /* which values are live there is said when the layer is done */
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(),
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(out),
                        output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, epilogue->store_at, registers(&transfer),
                        REGISTER_COUNT(transfer));
 }

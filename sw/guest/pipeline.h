@@ -79,11 +79,13 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
 /* Sets a tensor's place on chip to zeros, frame included. */
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
 
-/* Sets words of an input half to zeros; memory's side of the transfer does not matter. */
-void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros);
+/* Sets words of a tensor's half to zeros; memory's side of the transfer does not matter. */
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                     const struct cnnvp_transfer *zeros);
 
-/* Copies words of an input half to another place in it; memory's side of the transfer is where they lie. */
-void cnnvp_push_keep(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *kept);
+/* Copies words of a tensor's half to another place in it; memory's side of the transfer is where they lie. */
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                     const struct cnnvp_transfer *kept);
 
 /* Says that this many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,

@@ -5,17 +5,19 @@
 
 #include <stddef.h>
 
-/* A word at an even address, by accesses of two. */
-static int16_t get_word(const struct cnnvp_machine *machine, uint32_t address)
+/* A word of 2^word_shift bytes at a multiple of them, by accesses of four. */
+static int16_t get_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t word_shift)
 {
-    return (int16_t)(cnnvp_device_read(machine, address & ~3u) >> (address & 2u) * 8u);
+    const uint32_t word = cnnvp_device_read(machine, address & ~3u) >> (address & 3u) * 8u;
+    return word_shift != 0 ? (int16_t)word : (int8_t)word;
 }
 
-static void put_word(const struct cnnvp_machine *machine, uint32_t address, int16_t word)
+static void put_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t word_shift, int16_t word)
 {
-    const uint32_t at = address & ~3u, shift = (address & 2u) * 8u;
-    const uint32_t other = cnnvp_device_read(machine, at) & ~(UINT32_C(0xffff) << shift);
-    cnnvp_device_write(machine, at, other | (uint32_t)(uint16_t)word << shift);
+    const uint32_t at = address & ~3u, shift = (address & 3u) * 8u;
+    const uint32_t mask = word_shift != 0 ? UINT32_C(0xffff) : UINT32_C(0xff);
+    const uint32_t other = cnnvp_device_read(machine, at) & ~(mask << shift);
+    cnnvp_device_write(machine, at, other | ((uint32_t)word & mask) << shift);
 }
 
 /* Takes dense words from `from`, or brings them to `to`. */
@@ -26,12 +28,12 @@ static void move(const struct cnnvp_guest *guest, const struct cnnvp_binary_resu
         for (uint32_t c = 0; c < tensor->channels; ++c)
             for (uint32_t y = 0; y < tensor->height; ++y) {
                 uint32_t at = tensor->address + image * tensor->image_stride +
-                              (c * tensor->channel_stride + y * tensor->row_stride) * CNNVP_WORD_BYTES;
-                for (uint32_t x = 0; x < tensor->width; ++x, at += CNNVP_WORD_BYTES) {
+                              ((c * tensor->channel_stride + y * tensor->row_stride) << tensor->word_shift);
+                for (uint32_t x = 0; x < tensor->width; ++x, at += 1u << tensor->word_shift) {
                     if (from != NULL)
-                        put_word(guest->machine, at, *from++);
+                        put_word(guest->machine, at, tensor->word_shift, *from++);
                     else
-                        *to++ = get_word(guest->machine, at);
+                        *to++ = get_word(guest->machine, at, tensor->word_shift);
                 }
             }
 }
@@ -70,7 +72,8 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
         network->input.image_stride,
         network->input.channels,
         network->input.height,
-        network->input.width};
+        network->input.width,
+        network->input.word_shift};
     if (input != NULL)
         move(guest, &in, input, NULL);
     cnnvp_inference_open(guest, &binary->machine, element);

@@ -30,7 +30,7 @@ static void push_groups(struct cnnvp_guest *guest, const struct groups *groups, 
 
 /* [group][position] at `from` to [position][group] with position_stride at `to`; max{x, lowest word} is x. */
 static void push_transpose(struct cnnvp_guest *guest, const struct groups *groups, uint32_t halves, uint32_t from,
-                           uint32_t to, uint32_t position_stride)
+                           uint32_t to, uint32_t position_stride, uint32_t word_shift)
 {
     const struct cnnvp_vector vector = {
         .a_addr = from,
@@ -41,6 +41,7 @@ static void push_transpose(struct cnnvp_guest *guest, const struct groups *group
         .a_repeat = 1,
         .out_repeat = position_stride,
         .immediate = (uint32_t)INT16_MIN,
+        .format = word_shift != 0 ? 0 : (uint32_t)(CNNVP_NARROW_A | CNNVP_NARROW_OUT) << CNNVP_NARROW_LSB,
     };
     cnnvp_push_vector(guest, CNNVP_OPCODE_vcmp,
                       2u << CNNVP_STATUS_vcmp_a | 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store, halves,
@@ -57,25 +58,26 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const uint32_t halves = cnnvp_slice_halves(tile.half, 0, output_half);
+    const uint32_t in = layer->in.word_shift, out = layer->out.word_shift;
     const struct cnnvp_vector base = {.format = layer->format, .seed = epilogue.seed};
     if (layer->axis == CNNVP_AXIS_CHANNELS) {
         /* One row of positions at a time: rows need not follow each other. */
         const struct groups groups = {box.channels, tile.channel_stride, box.columns, 1};
-        epilogue.result_address = words * CNNVP_WORD_BYTES;
+        epilogue.result_address = words << out;
         for (uint32_t row = 0; row < box.rows; ++row) {
-            const uint32_t to = row * box.columns * box.channels * CNNVP_WORD_BYTES;
-            push_groups(guest, &groups, &base, halves, tile.address + row * tile.row_stride * CNNVP_WORD_BYTES, to);
-            push_transpose(guest, &groups, halves, to, epilogue.result_address + row * box.columns * CNNVP_WORD_BYTES,
-                           plane);
+            const uint32_t to = row * box.columns * box.channels << out;
+            push_groups(guest, &groups, &base, halves, tile.address + (row * tile.row_stride << in), to);
+            push_transpose(guest, &groups, halves, to, epilogue.result_address + (row * box.columns << out),
+                           plane, out);
         }
     } else if (layer->axis == CNNVP_AXIS_ROWS) {
         const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
-        epilogue.result_address = words * CNNVP_WORD_BYTES;
+        epilogue.result_address = words << out;
         for (uint32_t channel = 0; channel < box.channels; ++channel) {
-            const uint32_t to = channel * plane * CNNVP_WORD_BYTES;
-            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * CNNVP_WORD_BYTES,
+            const uint32_t to = channel * plane << out;
+            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in),
                         to);
-            push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns);
+            push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns, out);
         }
     } else if (position) {
         const struct groups groups = {box.channels, tile.channel_stride, 1, 0};
@@ -83,8 +85,8 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     } else {
         const struct groups groups = {box.columns, 1, box.rows, tile.row_stride};
         for (uint32_t channel = 0; channel < box.channels; ++channel)
-            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * CNNVP_WORD_BYTES,
-                        channel * plane * CNNVP_WORD_BYTES);
+            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in),
+                        channel * plane << out);
     }
     cnnvp_end_step(guest, &epilogue);
 }

@@ -37,15 +37,46 @@ static void *at(struct run *run, uint64_t address, uint64_t bytes)
     return run->memory->bytes + offset;
 }
 
-/* A word of a tensor; positions may lie in its frame. */
-static int16_t *word(struct run *run, const struct cnnvp_binary_tensor *tensor, int64_t c, int64_t y, int64_t x)
+/* Where a word of a tensor lies; positions may lie in its frame. */
+static uint8_t *place(struct run *run, const struct cnnvp_binary_tensor *tensor, int64_t c, int64_t y, int64_t x)
 {
-    static int16_t nowhere;
+    static uint8_t nowhere[2];
     const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
+    const int64_t bytes = tensor->word_shift == 0 ? 1 : 2;
     const int64_t address = (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride +
-                            (int64_t)(run->number % run->binary->batch) * tensor->batch_stride + words * 2;
-    int16_t *found = at(run, (uint64_t)address, 2);
-    return found != NULL ? found : &nowhere;
+                            (int64_t)(run->number % run->binary->batch) * tensor->batch_stride + words * bytes;
+    uint8_t *found = at(run, (uint64_t)address, (uint64_t)bytes);
+    return found != NULL ? found : nowhere;
+}
+
+/* A word of one byte or of two, the lower one first. */
+static int16_t read_word(const uint8_t *from, int is_byte)
+{
+    return (int16_t)(is_byte ? (int8_t)from[0] : (int16_t)(from[0] | from[1] << 8));
+}
+
+static int16_t word(struct run *run, const struct cnnvp_binary_tensor *tensor, int64_t c, int64_t y, int64_t x)
+{
+    return read_word(place(run, tensor, c, y, x), tensor->word_shift == 0);
+}
+
+/* The bit of a register `format` that says that results are words of 8 bits, and that weights are. */
+static int gives_bytes(uint32_t format)
+{
+    return (format >> 26 & 1u) != 0;
+}
+
+static int has_byte_weights(uint32_t format)
+{
+    return (format >> 25 & 1u) != 0;
+}
+
+/* A result as a word of that size. */
+static int16_t fit(int16_t value, uint32_t format)
+{
+    if (gives_bytes(format))
+        return value > 127 ? 127 : value < -128 ? -128 : value;
+    return value;
 }
 
 /* Of the layer. */
@@ -90,20 +121,24 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
     const struct cnnvp_binary_layer *layer = run->layer;
     const struct shape s = shape_of(layer);
     const int last = in + inputs == s.inputs;
-    uint64_t words = (uint64_t)outputs * inputs * s.taps;
+    const int bytes = has_byte_weights(layer->format);
+    const uint64_t weights = (uint64_t)outputs * inputs * s.taps;
+    uint64_t words = bytes ? (weights + 1) / 2 : weights;
     if (last)
         words += (uint64_t)layer->bias * outputs + table_words(layer);
     const int16_t *from = blob(run, number, words);
     if (from == NULL)
         return;
+    const uint8_t *first = (const uint8_t *)from;
     for (uint32_t o = 0; o < outputs; ++o)
         for (uint32_t i = 0; i < inputs; ++i)
             for (uint32_t tap = 0; tap < s.taps; ++tap) {
                 const uint64_t source =
                     layer->op == CNNVP_OP_FC ? (uint64_t)i * outputs + o : ((uint64_t)o * inputs + i) * s.taps + tap;
-                run->weights[((uint64_t)(out + o) * s.inputs + in + i) * s.taps + tap] = from[source];
+                run->weights[((uint64_t)(out + o) * s.inputs + in + i) * s.taps + tap] =
+                    read_word(first + source * (bytes ? 1 : 2), bytes);
             }
-    from += (uint64_t)outputs * inputs * s.taps;
+    from += bytes ? (weights + 1) / 2 : weights;
     for (uint32_t o = 0; o < outputs * layer->bias && last; ++o)
         run->biases[out * layer->bias + o] = *from++;
     if (last)
@@ -123,7 +158,7 @@ static void read_weights(struct run *run)
     }
     for (uint32_t o = 0; o < s.outputs && layer->product; ++o)
         for (uint32_t i = 0; i < s.inputs; ++i)
-            run->weights[(uint64_t)o * s.inputs + i] = *word(run, &layer->in2, o, 0, i);
+            run->weights[(uint64_t)o * s.inputs + i] = word(run, &layer->in2, o, 0, i);
     if (layer->product)
         return;
     for (uint32_t group = 0; group < s.outputs; group += layer->group_out) {
@@ -142,6 +177,8 @@ static void read_weights(struct run *run)
 
 static int16_t finish(struct run *run, int16_t value)
 {
+    if (run->layer->op != CNNVP_OP_ACTIVATION)
+        value = fit(value, run->layer->format);
     for (uint32_t i = 0; i < run->layer->post_count; ++i) {
         const struct cnnvp_binary_post *post = &run->layer->posts[i];
         if (post->kind == CNNVP_POST_MAX)
@@ -149,14 +186,18 @@ static int16_t finish(struct run *run, int16_t value)
         else if (post->kind == CNNVP_POST_MIN)
             value = value > post->value ? (int16_t)post->value : value;
         else if (post->kind == CNNVP_POST_TABLE)
-            value = cnnvp_reference_table(run->table, value, post->format);
+            value = fit(cnnvp_reference_table(run->table, value, post->format), post->format);
     }
     return value;
 }
 
 static void put(struct run *run, uint32_t c, uint32_t y, uint32_t x, int16_t value)
 {
-    *word(run, &run->layer->out, c, y, x) = finish(run, value);
+    uint8_t *to = place(run, &run->layer->out, c, y, x);
+    const uint16_t bits = (uint16_t)finish(run, value);
+    to[0] = (uint8_t)bits;
+    if (run->layer->out.word_shift != 0)
+        to[1] = (uint8_t)(bits >> 8);
 }
 
 /* Both positions of an axis lie in one block, or blocks do not matter. */
@@ -187,7 +228,7 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
                 if (by_blocks &&
                     (!in_one_block(run, layer->in.height, y, row) || !in_one_block(run, layer->in.width, x, column)))
                     continue;
-                const int64_t value = *word(run, &layer->in, layer->depthwise ? o : i, row, column);
+                const int64_t value = word(run, &layer->in, layer->depthwise ? o : i, row, column);
                 const int64_t weight = run->weights[((uint64_t)(o * inputs + i) * layer->ky + ky) * layer->kx + kx];
                 sum += (uint64_t)(value * weight);
             }
@@ -221,7 +262,7 @@ static void run_fc(struct run *run)
     for (uint32_t o = 0; o < layer->out.channels && run->wrong == NULL; ++o) {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < inputs; ++i)
-            sum += (uint64_t)((int64_t)*word(run, &layer->in, 0, 0, i) * run->weights[(uint64_t)o * inputs + i]);
+            sum += (uint64_t)((int64_t)word(run, &layer->in, 0, 0, i) * run->weights[(uint64_t)o * inputs + i]);
         put(run, o, 0, 0, write_out(run, (int64_t)sum, o));
     }
 }
@@ -251,7 +292,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
             const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
             if (row < 0 || column < 0 || row >= layer->in.height || column >= layer->in.width)
                 continue;
-            const int16_t value = *word(run, &layer->in, c, row, column);
+            const int16_t value = word(run, &layer->in, c, row, column);
             sum += value;
             largest = value > largest ? value : largest;
         }
@@ -264,7 +305,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
 /* A word of an operand whose dimensions of 1 count for all positions. */
 static int64_t operand(struct run *run, const struct cnnvp_binary_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
 {
-    return *word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y, tensor->width == 1 ? 0 : x);
+    return word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y, tensor->width == 1 ? 0 : x);
 }
 
 static int16_t combine(struct run *run, int64_t a, int64_t b)
@@ -297,9 +338,9 @@ static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t 
         at[layer->from[0] % 3] = c;
         at[layer->from[1] % 3] = y;
         at[layer->from[2] % 3] = x;
-        return *word(run, &layer->in, at[0], at[1], at[2]);
+        return word(run, &layer->in, at[0], at[1], at[2]);
     }
-    const int64_t a = layer->op == CNNVP_OP_ADD ? operand(run, &layer->in, c, y, x) : *word(run, &layer->in, c, y, x);
+    const int64_t a = layer->op == CNNVP_OP_ADD ? operand(run, &layer->in, c, y, x) : word(run, &layer->in, c, y, x);
     int64_t b = 0;
     switch (layer->op) {
     case CNNVP_OP_ADD:
@@ -357,11 +398,11 @@ static void run_softmax(struct run *run)
         for (uint32_t row = 0; row < part_of(in->height, rows); ++row)
             for (uint32_t column = 0; column < part_of(in->width, columns); ++column) {
                 for (uint32_t i = 0; i < count; ++i)
-                    x[i] = *word(run, in, channels ? i : c, rows ? i : row, columns ? i : column);
+                    x[i] = word(run, in, channels ? i : c, rows ? i : row, columns ? i : column);
                 cnnvp_reference_softmax_begin(&of, x, count, run->bias_shift);
                 for (uint32_t i = 0; i < count; ++i)
                     put(run, channels ? i : c, rows ? i : row, columns ? i : column,
-                        cnnvp_reference_softmax_word(&of, x[i]));
+                        cnnvp_reference_softmax_word(&of, x[i], gives_bytes(layer->format) ? 7 : 15));
             }
     free(x);
 }
@@ -383,7 +424,7 @@ static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
     for (run->number = whole ? run->first : image; run->number < (whole ? run->end : image + 1); ++run->number)
         for (uint32_t y = 0; y < in->height; ++y)
             for (uint32_t x = 0; x < in->width; ++x) {
-                const int64_t value = *word(run, in, c, y, x);
+                const int64_t value = word(run, in, c, y, x);
                 sum += (uint64_t)(mean != NULL ? (value - *mean) * (value - *mean) : value);
             }
     run->number = image;
@@ -408,7 +449,7 @@ static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_
     for (uint32_t y = 0; y < layer->in.height; ++y)
         for (uint32_t x = 0; x < layer->in.width; ++x) {
             const int64_t value =
-                *word(run, &layer->in, c, y, x) * scale + cnnvp_reference_shift(offset, run->bias_shift);
+                word(run, &layer->in, c, y, x) * scale + cnnvp_reference_shift(offset, run->bias_shift);
             put(run, c, y, x, cnnvp_reference_round(value, run->shift, run->rounding, 0));
         }
 }

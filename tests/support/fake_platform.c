@@ -83,6 +83,11 @@ cnnvp_config *fake_config_new(const struct fake_config *config)
                                   &error),
                  &error);
     set(made, "dram.size", config->memory_bytes);
+    if (config->both)
+        must(cnnvp_config_set(made, "pe_array.precision=both", &error), &error);
+    for (size_t i = 0; config->both && window && i < 2; ++i)
+        must(cnnvp_config_set(made, i == 0 ? "pooling.precision=both" : "fully_connected.precision=both", &error),
+             &error);
     must(cnnvp_config_resolve(made, &error), &error);
     return made;
 }

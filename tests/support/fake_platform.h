@@ -14,6 +14,7 @@ struct fake_config {
     uint64_t acc_bits;
     uint64_t memory_bytes;
     const char *fc_mapping;
+    int both; /* 1: its arrays take words of 8 bits, too */
 };
 
 /* ShiDianNao's: the nfu preset. */

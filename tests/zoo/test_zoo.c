@@ -5,7 +5,8 @@
  * buffers. test_zoo platform FOLDER [CASE]: the same with `cnnvp run`: exactly the words of the reference, with large
  * buffers and, from case to case in turn, with small ones image by image, in a batch and fused, or on the window
  * engine; every few cases also on the RISC-V core. test_zoo platforms FOLDER [CASE]: on each of these platforms every
- * case. test_zoo traffic FOLDER [CASE]: timing alone and with maps that stay on chip, and no tensor moves less than its
+ * case. test_zoo bytes FOLDER [CASE]: with words of 8 bits the words of the reference, with large and small buffers and,
+ * in turn, on one of these platforms. test_zoo traffic FOLDER [CASE]: timing alone and with maps that stay on chip, and no tensor moves less than its
  * statistics say it must, and no layer and no network less than its bound.
  */
 #include <dirent.h>
@@ -42,10 +43,12 @@ static char *cases[MAXIMUM_CASES];
 static size_t case_count;
 static const char *zoo; /* the group's folder */
 static const char *wanted;
+static int bytes; /* words have 8 bits */
 
 static struct fake_config small_config(void)
 {
     struct fake_config config = fake_nfu();
+    config.both = bytes;
     config.rows = 3;
     config.cols = 5;
     config.input_bytes = 4096;
@@ -59,6 +62,7 @@ static struct fake_config large_config(void)
 {
     struct fake_config config = fake_nfu();
     config.memory_bytes = MEMORY;
+    config.both = bytes;
     return config;
 }
 
@@ -66,6 +70,7 @@ static struct fake_config window_config(void)
 {
     struct fake_config config = fake_window();
     config.memory_bytes = MEMORY;
+    config.both = bytes;
     return config;
 }
 
@@ -160,7 +165,10 @@ static int run_reference(const char *name, const struct fake_config *config, str
     const char *wrong = NULL;
     (void)snprintf(path, sizeof path, "%s/%s.onnx", zoo, name);
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .input = &input};
+        .struct_size = sizeof options,
+        .rounding = CNNVP_ROUND_NEAREST,
+        .input = &input,
+        .precision = bytes ? CNNVP_PRECISION_INT8 : CNNVP_PRECISION_AUTO};
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     memset(platform->memory, 0x5a, MEMORY); /* frames and paddings have to be cleared */
     int done = fake_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
@@ -259,8 +267,11 @@ static int run_status(const char *name, const char *options, size_t count, struc
     char folder[64] = "/tmp/cnnvp_zoo_XXXXXX";
     struct cnnvp_error error;
     assert_non_null(mkdtemp(folder));
-    int used = snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s", TEST_CNNVP, zoo, name,
-                        zoo, name, options);
+    int used = snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s%s%s", TEST_CNNVP, zoo,
+                        name, zoo, name, options, bytes ? " --precision int8 -s pe_array.precision=both" : "",
+                        bytes && strstr(options, "window") != NULL
+                            ? " -s pooling.precision=both -s fully_connected.precision=both"
+                            : "");
     for (size_t i = 0; i < count; ++i)
         used += snprintf(command + used, sizeof command - (size_t)used, " -o %s/%zu.npy", folder, i);
     const int ended = system(command);
@@ -340,6 +351,24 @@ static void exactly_the_reference(void **state)
 {
     (void)state;
     agree(wanted != NULL ? OTHERS : 1);
+}
+
+/* Far from float some of them are: a format is a power of two, and words have 7 bits and a sign. */
+static void exactly_the_reference_in_bytes(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    const struct fake_config large = large_config(), small = small_config();
+    for (size_t i = 0; i < case_count; ++i) {
+        struct outputs a = {.count = 0}, b = {.count = 0};
+        const int same = run_reference(cases[i], &large, &a) && run_reference(cases[i], &small, &b) &&
+                         are_same(cases[i], "the result with small buffers", &a, &b) &&
+                         platform_agrees(cases[i], &a, "-s " TEST_NATIVE_CPU) && agrees_on_others(cases[i], i, 1, &a);
+        clear_outputs(&a);
+        clear_outputs(&b);
+        failed += same ? 0 : 1;
+    }
+    assert_int_equal(failed, 0);
 }
 
 static void exactly_the_reference_everywhere(void **state)
@@ -503,6 +532,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
     const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference)};
     const struct CMUnitTest platforms[] = {cmocka_unit_test(exactly_the_reference_everywhere)};
+    const struct CMUnitTest in_bytes[] = {cmocka_unit_test(exactly_the_reference_in_bytes)};
     const struct CMUnitTest traffic[] = {cmocka_unit_test(on_chip_is_the_same), cmocka_unit_test(no_tensor_moves_less)};
     if (argc < 3)
         return 2;
@@ -514,6 +544,9 @@ int main(int argc, char **argv)
         return cmocka_run_group_tests(platform, find_cases, forget_cases);
     if (strcmp(argv[1], "platforms") == 0)
         return cmocka_run_group_tests(platforms, find_cases, forget_cases);
+    bytes = strcmp(argv[1], "bytes") == 0;
+    if (bytes)
+        return cmocka_run_group_tests(in_bytes, find_cases, forget_cases);
     if (strcmp(argv[1], "traffic") == 0)
         return cmocka_run_group_tests(traffic, find_cases, forget_cases);
     return 2;

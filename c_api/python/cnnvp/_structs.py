@@ -62,7 +62,7 @@ class NetworkOptions(c.Structure):
                 ("guest", c.c_char_p), ("batch", c.c_uint32), ("tuning", Share), ("tuning_context", c.c_void_p),
                 ("objective", c.c_int), ("plan", c.c_char_p), ("computing", Share), ("until", c.POINTER(c.c_char_p)),
                 ("until_count", c.c_size_t), ("inputs", c.POINTER(NamedArray)), ("input_count", c.c_size_t),
-                ("from", c.POINTER(c.c_char_p)), ("from_count", c.c_size_t), ("base", c.c_uint64)]
+                ("from", c.POINTER(c.c_char_p)), ("from_count", c.c_size_t), ("base", c.c_uint64), ("precision", c.c_int)]
 
 
 class TrainerOptions(c.Structure):

@@ -126,6 +126,17 @@ static const char *check_matmul(struct cnnvp_fx16_tile *tile)
     return NULL;
 }
 
+static const char *check_addresses(const struct cnnvp_fx16_tile *tile)
+{
+    if (tile->in_addr % cnnvp_fx16_bytes(tile, CNNVP_NARROW_A) != 0)
+        return "in_addr of 16-bit words is even";
+    if (tile->uses_k && tile->weight_addr % cnnvp_fx16_bytes(tile, CNNVP_NARROW_B) != 0)
+        return "weight_addr of 16-bit words is even";
+    if (!tile->partial && tile->out_addr % cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT) != 0)
+        return "out_addr of 16-bit words is even";
+    return NULL;
+}
+
 static const char *check_operation(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->operation.product > CNNVP_FX16_PRODUCT_AA)
@@ -138,6 +149,8 @@ static const char *check_operation(const struct cnnvp_fx16_tile *tile)
         return "scale is without bias, whose place its offsets have, and without partial: words alone are scaled";
     if (tile->limited && tile->low > tile->high)
         return "limits: low is at most high";
+    if (tile->ones && (tile->narrow & CNNVP_NARROW_A) != 0)
+        return "inputs that read as ones have 16 bits";
     return NULL;
 }
 
@@ -178,6 +191,8 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
         if (*reason == NULL)
             *reason = check_operation(tile);
         if (*reason == NULL)
+            *reason = check_addresses(tile);
+        if (*reason == NULL)
             *reason = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile) : check_window(tile);
         break;
     }
@@ -187,6 +202,9 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
 void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {
     const char *reason;
-    if (cnnvp_fx16_decode(command, tile, &reason) != CNNVP_OK)
+    struct cnnvp_command of_array = *command;
+    if (command->opcode == CNNVP_OPCODE_vpool || command->opcode == CNNVP_OPCODE_vconv)
+        of_array.opcode = command->opcode == CNNVP_OPCODE_vpool ? CNNVP_OPCODE_pool : CNNVP_OPCODE_conv;
+    if (cnnvp_fx16_decode(&of_array, tile, &reason) != CNNVP_OK)
         tile->refusal[0] = '\0';
 }

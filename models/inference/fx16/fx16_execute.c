@@ -12,8 +12,20 @@ static void cross(struct cnnvp_fx16_work *work)
     traffic->ones_words = cost->ones_words;
     traffic->ones_cycles = cost->bias_cycles;
     traffic->weight_words = cost->weight_words;
+    traffic->bias_words = cost->bias_words;
     traffic->output_words = cost->output_words;
     traffic->passes = cost->passes != 0 ? (uint32_t)cost->passes : 1u;
+}
+
+/* NULL where the unit has multipliers and paths for the tile's words. */
+static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile)
+{
+    const uint32_t operands = (uint32_t)CNNVP_NARROW_A | (tile->uses_k ? (uint32_t)CNNVP_NARROW_B : 0u);
+    if (unit->precision == CNNVP_FX16_ONLY && tile->narrow != 0)
+        return "precision is fx16: all words have 16 bits";
+    if (unit->precision == CNNVP_FX16_INT8 && (tile->narrow & operands) != operands)
+        return "precision is int8: inputs and weights have 8 bits";
+    return NULL;
 }
 
 static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
@@ -31,7 +43,9 @@ static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnv
         return unit->refusal;
     if (cnnvp_fx16_decode(command, &work->tile, &reason) != CNNVP_OK)
         return reason;
-    reason = unit->engine->cost(unit, command, work);
+    reason = wrong_precision(unit, &work->tile);
+    if (reason == NULL)
+        reason = unit->engine->cost(unit, command, work);
     if (reason == NULL && cycles_of(&work->cost) > CNNVP_FX16_MAX_CYCLES)
         reason = "a command takes at most 2^40 cycles";
     return reason;
@@ -58,6 +72,26 @@ static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     work->cost.weight_port_cycles = stalls.weight;
     work->cost.output_port_cycles = stalls.output;
     return status;
+}
+
+/* What statistics count of the words. */
+static void take_words(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_cost *cost)
+{
+    const uint32_t both = (uint32_t)CNNVP_NARROW_A | (uint32_t)CNNVP_NARROW_B;
+    const uint64_t results = tile->partial ? 0 : tile->planes * tile->plane_words;
+    if (tile->narrow == 0)
+        return;
+    cost->input_words = cost->ones_words + cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->input_words - cost->ones_words);
+    cost->reused_words = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->reused_words);
+    cost->fifo_h_pushes = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->fifo_h_pushes);
+    cost->fifo_v_pushes = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->fifo_v_pushes);
+    cost->weight_words =
+        cost->bias_words + cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->weight_words - cost->bias_words);
+    cost->output_words = cost->output_words - results + cnnvp_fx16_words(tile, CNNVP_NARROW_OUT, results);
+    if ((tile->narrow & both) == both) {
+        cost->int8_macs = cost->macs;
+        cost->macs = 0;
+    }
 }
 
 static void count(const struct cnnvp_fx16_unit *unit, uint32_t tag, const struct cnnvp_fx16_cost *cost)
@@ -89,16 +123,25 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     cost->scaled_words = cnnvp_fx16_scaled_words(&work.tile);
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
     cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+    take_words(&work.tile, cost);
     count(unit, command->tag, cost);
     cnnvp_fx16_occupy(unit, command, work.tile.name, cost->busy_cycles, access);
     return CNNVP_OK;
 }
 
-int cnnvp_fx16_layer(const struct cnnvp_access *access, const struct cnnvp_command **command,
-                     struct cnnvp_fx16_tile *layer)
+int cnnvp_fx16_layer(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access,
+                     const struct cnnvp_command **command, struct cnnvp_fx16_tile *layer, struct cnnvp_tiling *tiling)
 {
     const int status = cnnvp_fx16_command(access, command);
-    if (status == CNNVP_OK)
-        cnnvp_fx16_describe(*command, layer);
-    return status;
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_fx16_describe(*command, layer);
+    const char *reason = wrong_precision(unit, layer);
+    if (reason != NULL)
+        return cnnvp_fx16_refuse(unit, *command, CNNVP_E_INVAL, reason);
+    if ((layer->narrow & CNNVP_NARROW_A) != 0) {
+        tiling->word_bytes = 1;
+        tiling->format = "int8";
+    }
+    return CNNVP_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The links of a PE array on FX16, see cnnvp_fx16.h. */
 #include "cnnvp_fx16.h"
+#include "cnnvp_words.h"
 
 #include <stdlib.h>
 
@@ -33,14 +34,15 @@ static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cn
     return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
 }
 
-/* Whether `size` bytes of the output half are there, without touching them. */
+/* Whether so many words of the output half are there, without touching them. */
 static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
-                       const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t size)
+                       const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t words, uint32_t word_bytes)
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_WRITE, command);
     access.flags = CNNVP_DEBUG;
     access.address = half_address(tile->out_half, address);
-    access.size = size;
+    access.size = words * word_bytes;
+    access.word_bytes = word_bytes;
     return unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
 }
 
@@ -52,9 +54,10 @@ static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     int status = CNNVP_OK;
     if (!tile->partial)
         status = check_range(unit, command, tile, tile->out_addr,
-                             ((tile->planes - 1u) * tile->plane_stride + tile->plane_words) * 2u);
+                             (tile->planes - 1u) * tile->plane_stride + tile->plane_words,
+                             cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT));
     if (status == CNNVP_OK && sums)
-        status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words * 8u);
+        status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words, 8u);
     return status;
 }
 
@@ -63,8 +66,10 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
                         struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
+    const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_A);
     access.address = half_address(tile->in_half, tile->in_addr);
-    access.size = tile->in_span * 2u;
+    access.size = tile->in_span * bytes;
+    access.word_bytes = bytes;
     access.flags = traffic->flags;
     access.words = traffic->input_words;
     access.cycles = traffic->input_cycles;
@@ -102,7 +107,8 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
                           const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                           struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    const uint64_t weight_end = tile->weight_addr + tile->weight_span * 2u;
+    const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_B);
+    const uint64_t weight_end = tile->weight_addr + tile->weight_span * bytes;
     const uint64_t bias_end = tile->bias_addr + tile->bias_span * 2u;
     uint64_t begin = tile->weight_addr;
     uint64_t end = weight_end;
@@ -116,18 +122,44 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     access.address = half_address(tile->weight_half, (uint32_t)begin);
     access.size = end - begin;
     access.flags = traffic->flags;
-    access.words = traffic->weight_words;
+    access.words = traffic->weight_words + (2u / bytes - 1u) * traffic->bias_words;
+    access.word_bytes = bytes;
     access.cycles = traffic->weight_cycles;
     take_clocks(&access, &traffic->weight);
     access.mode = CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
     if (status == CNNVP_OK && access.data != NULL) {
-        const int16_t *words = access.data;
-        data->weights = tile->weight_span != 0 ? words + (tile->weight_addr - begin) / 2u : NULL;
-        data->bias = tile->bias_span != 0 ? words + (tile->bias_addr - begin) / 2u : NULL;
+        const uint8_t *words = access.data;
+        data->weights = tile->weight_span != 0 ? (const void *)(words + (tile->weight_addr - begin)) : NULL;
+        data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
     }
     stalls->weight = stall_cycles(unit, &access);
     return status;
+}
+
+/* Words of 8 bits as words of 16, which the kernels take. NULL: out of memory. */
+static const int16_t *widen(struct cnnvp_fx16_unit *unit, unsigned operand, const void *bytes, uint64_t count)
+{
+    if (count > unit->widened_words[operand]) {
+        free(unit->widened[operand]);
+        unit->widened[operand] = calloc(count, sizeof *unit->widened[operand]);
+        unit->widened_words[operand] = unit->widened[operand] != NULL ? count : 0;
+    }
+    if (unit->widened[operand] != NULL)
+        cnnvp_get_words(bytes, count, 1u, unit->widened[operand]);
+    return unit->widened[operand];
+}
+
+static int widen_operands(struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile,
+                          struct cnnvp_fx16_data *data)
+{
+    if ((tile->narrow & CNNVP_NARROW_A) != 0 &&
+        (data->input = widen(unit, 0, data->input, tile->in_span)) == NULL)
+        return CNNVP_E_NOMEM;
+    if ((tile->narrow & CNNVP_NARROW_B) != 0 && tile->uses_k &&
+        (data->weights = widen(unit, 1u, data->weights, tile->weight_span)) == NULL)
+        return CNNVP_E_NOMEM;
+    return CNNVP_OK;
 }
 
 static int64_t *reserve_sums(struct cnnvp_fx16_unit *unit, uint64_t count)
@@ -151,7 +183,7 @@ static const char *failure(int status)
     case CNNVP_E_FATAL:
         return "the array found its own state broken";
     case CNNVP_E_NOSUP:
-        return "write_out is round: it has no limits; or it is not scale, and a command scales";
+        return "the unit lacks what the command asks for: limits or scales (write_out), words of its size (precision)";
     default:
         return "a buffer refused the access";
     }
@@ -174,6 +206,11 @@ void cnnvp_fx16_unit_free(void *self)
     free(unit->sums);
     unit->sums = NULL;
     unit->sums_size = 0;
+    for (unsigned i = 0; i < 2u; ++i) {
+        free(unit->widened[i]);
+        unit->widened[i] = NULL;
+        unit->widened_words[i] = 0;
+    }
     cnnvp_fx16_scratch_free(&unit->scratch);
 }
 
@@ -193,9 +230,9 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    int status = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales)
-                     ? CNNVP_E_NOSUP
-                     : check_output(unit, command, tile, traffic->passes);
+    const bool lacks = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
+                       (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
+    int status = lacks ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
     if (status == CNNVP_OK)
@@ -206,6 +243,8 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
         return status;
     if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias_words != 0 && data->bias == NULL))
         return CNNVP_E_STATE;
+    if (widen_operands(unit, tile, data) != CNNVP_OK)
+        return CNNVP_E_NOMEM;
     data->sums = reserve_sums(unit, tile->planes * tile->plane_words);
     return data->sums != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
 }
@@ -245,11 +284,17 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .high = (int16_t)tile->high,
         .scales = tile->scaled ? data->bias : NULL,
         .scale_sums = tile->kind == CNNVP_FX16_MATMUL ? 1u : tile->plane_words,
+        .word_bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT),
     };
+    /* Where sums cross with words of 8 bits, clocks count each as one of 16. */
+    const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;
+    const uint64_t results = tile->partial ? 0 : tile->planes * tile->plane_words;
     struct cnnvp_access access = link_access(CNNVP_COMMAND, command);
     access.data = &update;
     access.size = sizeof update;
-    access.words = traffic->output_words;
+    access.word_bytes = alone ? update.word_bytes : 2u;
+    access.words = alone ? traffic->output_words
+                         : traffic->output_words - results + cnnvp_fx16_words(tile, CNNVP_NARROW_OUT, results);
     access.cycles = traffic->output_cycles;
     take_clocks(&access, &traffic->output);
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);

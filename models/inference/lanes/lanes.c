@@ -49,6 +49,7 @@ static struct cnnvp_access link_access(const struct cnnvp_command *command, cons
         .address = cnnvp_buffer_address(operand->half, (uint32_t)operand->low),
         .size = (uint64_t)(operand->high - operand->low),
         .words = operand->words,
+        .word_bytes = operand->bytes == 1u ? 1u : 2u,
     };
 }
 
@@ -232,9 +233,12 @@ static const char *refusal(const struct lanes *lanes, const struct cnnvp_command
 int lanes_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct lanes *lanes = self;
-    (void)port, (void)access;
+    const struct cnnvp_command *command;
+    struct cnnvp_fx16_tile tile;
+    (void)port;
+    const int status = cnnvp_fx16_layer(&lanes->links, access, &command, &tile, tiling);
     tiling->pes = lanes->shape.lanes * lanes->shape.units;
-    return CNNVP_OK;
+    return status;
 }
 
 int lanes_access(void *self, uint32_t port, struct cnnvp_access *access)
@@ -268,6 +272,7 @@ void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct
         .acc_bits = LANES_REGISTER_BITS,
         .timing_only = lanes->timing_only,
         .clips = shape->write_out == CNNVP_WRITE_OUT_CLIPS,
+        .precision = CNNVP_FX16_BOTH,
         .rejected_stat = STAT_rejected,
     };
 }

@@ -103,7 +103,7 @@ static void beat_of(const struct lanes_shape *shape, const struct lanes_cost *co
     const uint64_t elements = job->accumulate || side_by_side ? job->count : job->count * job->repeat;
     const uint64_t lanes =
         cnnvp_minimum(job->opcode == CNNVP_OPCODE_vact ? shape->lanes * shape->units : shape->lanes, elements);
-    const uint64_t words = operand->bytes / 2u; /* of an element */
+    const uint64_t words = operand->bytes > 2u ? operand->bytes / 2u : 1u; /* of an element */
     const uint64_t stride = (uint64_t)(operand->stride < 0 ? -operand->stride : operand->stride);
     if (!operand->used || stride == 0)
         return;

@@ -59,17 +59,18 @@ static void set_range(struct lanes_operand *operand, uint64_t inner, uint64_t ou
     operand->high = operand->base + (across > 0 ? across : 0) + (along > 0 ? along : 0) + (int64_t)operand->bytes;
     /* an element that is used again and again crosses the port once */
     const uint64_t elements = (operand->stride == 0 ? 1u : inner) * (operand->repeat == 0 ? 1u : outer);
-    operand->words = elements * operand->bytes / 2u;
+    operand->words = elements * (operand->bytes > 2u ? operand->bytes / 2u : 1u);
 }
 
+/* `narrow`: its words have 8 bits. */
 static struct lanes_operand operand_at(uint32_t buffer, uint32_t halves, uint32_t address, int64_t stride,
-                                       int64_t repeat)
+                                       int64_t repeat, uint32_t narrow)
 {
     return (struct lanes_operand){
         .used = 1,
         .buffer = buffer,
         .half = halves >> buffer & 1u,
-        .bytes = 2u,
+        .bytes = narrow != 0 ? 1u : 2u,
         .base = address,
         .stride = stride,
         .repeat = repeat};
@@ -81,20 +82,21 @@ static int reads_ahead(const struct lanes_job *job, const struct lanes_operand *
 {
     const struct lanes_operand *out = &job->out;
     const int64_t bytes = (int64_t)read->bytes;
+    const int64_t written = (int64_t)out->bytes;
     const int64_t last_i = (int64_t)job->count - 1;
     const int64_t last_o = (int64_t)job->repeat - 1;
     const int64_t row = read->repeat - last_i * read->stride; /* from a repetition's last element to the next's first */
     if (read->stride < 0 || (last_o > 0 && row < 0))
         return 0;
     /* read position of the next element minus end of the write of this one, at the corners; linear in between */
-    const int64_t inside = read->base + bytes * read->stride - out->base - 2;
-    const int64_t inside_i = (last_i - 1) * (bytes * read->stride - 2);
-    const int64_t inside_o = last_o * (bytes * read->repeat - 2 * out->repeat);
+    const int64_t inside = read->base + bytes * read->stride - out->base - written;
+    const int64_t inside_i = (last_i - 1) * (bytes * read->stride - written);
+    const int64_t inside_o = last_o * (bytes * read->repeat - written * out->repeat);
     if (last_i > 0 &&
         (inside < 0 || inside + inside_i < 0 || inside + inside_o < 0 || inside + inside_i + inside_o < 0))
         return 0;
-    const int64_t between = read->base + bytes * read->repeat - out->base - 2 * last_i - 2;
-    const int64_t between_o = (last_o - 1) * (bytes * read->repeat - 2 * out->repeat);
+    const int64_t between = read->base + bytes * read->repeat - out->base - written * last_i - written;
+    const int64_t between_o = (last_o - 1) * (bytes * read->repeat - written * out->repeat);
     return last_o == 0 || (between >= 0 && between + between_o >= 0);
 }
 
@@ -130,7 +132,7 @@ static const char *set_sums(uint32_t halves, struct lanes_job *job)
         return NULL;
     if (job->c_addr % 8u != 0)
         return "c_addr of 64-bit slots is a multiple of 8";
-    job->c = operand_at(LANES_OUTPUT, halves, job->c_addr, job->a.stride, job->c_repeat);
+    job->c = operand_at(LANES_OUTPUT, halves, job->c_addr, job->a.stride, job->c_repeat, 0);
     job->c.bytes = 8u;
     set_range(&job->c, job->count, job->repeat);
     return NULL;
@@ -144,7 +146,8 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
     const uint32_t source_b = CNNVP_STATUS_OF(command, vmac, b);
     if (has->a) {
         const int wide = source_a == LANES_WIDE;
-        job->a = operand_at(wide ? LANES_OUTPUT : source_a, halves, job->a_addr, job->a_stride, job->a_repeat);
+        job->a = operand_at(wide ? LANES_OUTPUT : source_a, halves, job->a_addr, job->a_stride, job->a_repeat,
+                            job->narrow & CNNVP_NARROW_A);
         if (wide) {
             job->a.bytes = 8u;
             if (job->a_addr % 8u != 0)
@@ -157,15 +160,17 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         if (immediate || (job->opcode == CNNVP_OPCODE_vact && source_b == LANES_OUTPUT))
             return "b of this instruction is a buffer: 0 input, 1 weight, and for vnorm and vvar 2 output";
         const int by_repetition = has->c || job->opcode == CNNVP_OPCODE_vvar;
-        job->b = operand_at(source_b, halves, job->b_addr, by_repetition ? 0 : job->b_stride, job->b_repeat);
+        job->b = operand_at(source_b, halves, job->b_addr, by_repetition ? 0 : job->b_stride, job->b_repeat,
+                            by_repetition || job->opcode == CNNVP_OPCODE_vact ? 0 : job->narrow & CNNVP_NARROW_B);
         set_range(&job->b, job->count, job->repeat);
     }
     if (has->c) {
-        job->c = operand_at(source_b, halves, job->c_addr, 0, job->c_repeat);
+        job->c = operand_at(source_b, halves, job->c_addr, 0, job->c_repeat, 0);
         set_range(&job->c, job->count, job->repeat);
     }
     if (has->out) {
-        job->out = operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat);
+        job->out =
+            operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat, job->narrow & CNNVP_NARROW_OUT);
         const int one_word = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
         set_range(&job->out, one_word ? 1u : job->count, job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
         job->out.words = (one_word ? 1u : job->count) * (job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);

@@ -2,6 +2,7 @@
 /* The element-by-element instructions. Elements are loaded, combined and written in chunks; the loops over a chunk are
  * plain and free of dependences. A job whose results reach operands that are still to be read goes in chunks of one. */
 #include "lanes_internal.h"
+#include "cnnvp_words.h"
 
 #include <string.h>
 
@@ -26,21 +27,19 @@ void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uin
             memcpy(&values[k], at + (int64_t)k * step, sizeof values[k]);
     } else if (operand->stride == 1) {
         int16_t words[LANES_CHUNK];
-        memcpy(words, at, n * sizeof words[0]);
+        cnnvp_get_words(at, n, operand->bytes, words);
         for (uint64_t k = 0; k < n; ++k)
             values[k] = words[k];
     } else {
-        for (uint64_t k = 0; k < n; ++k) {
-            int16_t word;
-            memcpy(&word, at + (int64_t)k * step, sizeof word);
-            values[k] = word;
-        }
+        for (uint64_t k = 0; k < n; ++k)
+            values[k] = cnnvp_word_at(at + (int64_t)k * step, operand->bytes);
     }
 }
 
 void lanes_put(const struct lanes_operand *out, uint64_t o, uint64_t i, uint64_t n, const int16_t *words)
 {
-    memcpy(out->data + ((int64_t)o * out->repeat + (int64_t)i) * 2, words, n * sizeof words[0]);
+    cnnvp_put_words(
+        out->data + ((int64_t)o * out->repeat + (int64_t)i) * (int64_t)out->bytes, words, n, out->bytes);
 }
 
 /* ---- results of a chunk, before registers ---- */
@@ -196,7 +195,8 @@ static struct cnnvp_write_out stage_of(const struct lanes_job *job)
         .seed = job->seed,
         .clips = job->clips,
         .low = (int16_t)job->low,
-        .high = (int16_t)job->high};
+        .high = (int16_t)job->high,
+        .word_bytes = job->out.bytes};
 }
 
 static uint64_t write_results(const struct lanes_job *job, struct chunk *c)

@@ -26,7 +26,7 @@ struct lanes_operand {
     int used;
     uint32_t buffer; /* 0 .. 2 */
     uint32_t half;
-    uint32_t bytes; /* of an element, 2 or 8 */
+    uint32_t bytes; /* of an element, 1, 2 or 8 */
     int64_t base;
     int64_t stride;
     int64_t repeat;
@@ -50,6 +50,7 @@ struct lanes_job {
     int32_t shift;
     int32_t bias_shift;
     uint32_t rounding;
+    uint32_t narrow; /* enum cnnvp_narrow */
     uint64_t seed;
     int clips;
     int32_t low, high;

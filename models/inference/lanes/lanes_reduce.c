@@ -10,11 +10,12 @@ static uint64_t shorter(uint64_t left)
     return left < LANES_CHUNK ? left : LANES_CHUNK;
 }
 
-static int16_t clip(int64_t value, uint64_t *clipped)
+static int16_t clip(int64_t value, uint32_t word_bytes, uint64_t *clipped)
 {
-    if (value > INT16_MAX || value < INT16_MIN) {
+    const int64_t most = word_bytes == 1u ? INT8_MAX : INT16_MAX;
+    if (value > most || value < -most - 1) {
         ++*clipped;
-        return value > 0 ? INT16_MAX : INT16_MIN;
+        return (int16_t)(value > 0 ? most : -most - 1);
     }
     return (int16_t)value;
 }
@@ -97,9 +98,10 @@ static void softmax(const struct lanes_job *job, uint64_t o)
         lanes_load(&job->a, o, i, 1, &value);
         /* at most 1: the largest is part of the sum, unless an earlier result lies on an operand and is larger still */
         const uint64_t part = value > largest ? sum : exponential(largest, value, fraction);
-        const uint64_t twice = (part << 16) / sum;
+        const uint64_t twice = (part << (job->out.bytes == 1u ? 8 : 16)) / sum;
         const uint64_t word = (twice + 1u) / 2u;
-        const int16_t result = word > (uint64_t)INT16_MAX ? INT16_MAX : (int16_t)word;
+        const uint64_t most = job->out.bytes == 1u ? INT8_MAX : INT16_MAX;
+        const int16_t result = (int16_t)(word > most ? most : word);
         lanes_put(&job->out, o, i, 1, &result);
     }
 }
@@ -116,13 +118,14 @@ uint64_t lanes_reduce(const struct lanes_job *job)
         if (job->opcode == CNNVP_OPCODE_vmean) {
             word = clip(lanes_divide(sum_of(job, &job->a, o), (int64_t)job->divisor, job->shift, job->rounding,
                                      cnnvp_round_random(job->seed, o)),
-                        &clipped);
+                        job->out.bytes, &clipped);
         } else {
             int64_t mean;
             lanes_load(&job->b, o, 0, 1, &mean);
             word =
                 lanes_inverse_root(job->sums ? squares_from_sums(job, o, mean) : squares_of(job, o, mean), job->divisor,
                                    (uint64_t)job->immediate, job->bias_shift - job->shift, job->rounding);
+            word = clip(word, job->out.bytes, &clipped);
         }
         lanes_put(&job->out, o, 0, 1, &word);
     }

@@ -118,6 +118,7 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
         .input_cycles = beats,
         .weight_words = groups * parameters,
         .weight_cycles = beats,
+        .bias_words = tile->bias ? groups : 0,
         .output_words = results * (tile->partial ? 4u : 1u),
         .output_cycles = beats,
         .passes = 1,

@@ -52,13 +52,26 @@ static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnv
     return NULL;
 }
 
+/* Words of a port that have the room of one of 16 bits. */
+static uint32_t narrow_words(const struct cnnvp_fx16_tile *tile, unsigned port)
+{
+    static const enum cnnvp_narrow operands[] = {CNNVP_NARROW_A, CNNVP_NARROW_B, CNNVP_NARROW_OUT};
+    const bool sums = port == CNNVP_NFU_OUTPUT && (tile->partial || cnnvp_fx16_finds_sums(tile));
+    return sums ? 1u : 2u / cnnvp_fx16_bytes(tile, operands[port]);
+}
+
 /* Steps the command: traffic and cost are as counted, and the ports are late as their addresses were. */
 static int step(struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     struct nfu *nfu = (struct nfu *)(void *)unit;
     struct cnnvp_fx16_clocks *const clocks[] = {&work->traffic.input, &work->traffic.weight, &work->traffic.output};
-    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i)
-        nfu->ports[i].shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_input + i);
+    for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
+        struct cnnvp_buffer_shape *shape = &nfu->ports[i].shape;
+        const uint32_t more = narrow_words(&work->tile, i);
+        *shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_input + i);
+        shape->width_words *= more;
+        shape->line_words *= more;
+    }
     const int status = cnnvp_nfu_cycle(&nfu->shape, &work->tile, &work->data, &nfu->array, &work->cost, nfu->ports);
     say_port_cycles(work);
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
@@ -86,7 +99,7 @@ static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *acce
     const uint32_t pes = nfu->shape.rows * nfu->shape.cols;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_layer(access, &command, &tile);
+    const int status = cnnvp_fx16_layer(&nfu->unit, access, &command, &tile, tiling);
     if (status != CNNVP_OK)
         return status;
     tiling->pes = pes;
@@ -117,7 +130,7 @@ static int nfu_init(void *self, const struct cnnvp_init *init)
         .extended_fifo_v = init->ops->param(init->host, PARAM_fifo_v) != 0,
     };
     nfu->unit = unit_of(&engines[init->ops->param(init->host, PARAM_detail)], init, nfu->shape.acc_bits,
-                        init->ops->param(init->host, PARAM_write_out));
+                        init->ops->param(init->host, PARAM_write_out), init->ops->param(init->host, PARAM_precision));
     return CNNVP_OK;
 }
 
@@ -137,12 +150,13 @@ static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t pes = params[PARAM_rows] * params[PARAM_cols];
     const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
-    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, pes, "multiplier of a PE");
+    const uint32_t word = params[PARAM_precision] == CNNVP_FX16_INT8 ? 8u : 16u;
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, word, pes, "multiplier of a PE");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, pes, "adder");
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, pes, "comparator");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, word, pes, "comparator");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
                    "operands, FIFO-H and FIFO-V");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u + acc_bits, pes, "product and partial sum");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * word + acc_bits, pes, "product and partial sum");
     cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes,
                           params[PARAM_pipeline] >= CNNVP_NFU_REGISTER_STAGE ? pes : 0);
 }

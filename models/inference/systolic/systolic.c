@@ -68,7 +68,7 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
     const struct cnnvp_command *command;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_layer(access, &command, &tile);
+    const int status = cnnvp_fx16_layer(&array->unit, access, &command, &tile, tiling);
     if (status != CNNVP_OK)
         return status;
     const char *reason = refusal_of(array, command, &tile);
@@ -115,7 +115,8 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         return init->ops->config_error(
             init->host, PARAM_accumulator_size,
             "accumulators of %llu bytes at least have a sum in each bank of each column", least);
-    array->unit = unit_of(&engine, init, values[PARAM_acc_bits], values[PARAM_write_out]);
+    array->unit = unit_of(
+        &engine, init, values[PARAM_acc_bits], values[PARAM_write_out], values[PARAM_precision]);
     return CNNVP_OK;
 }
 
@@ -127,15 +128,16 @@ static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *cos
     const bool sums_stay = params[PARAM_dataflow] == CNNVP_SYSTOLIC_OS;
     const uint64_t depth = depth_of(params[PARAM_accumulator_size], cols, acc_bits);
     const uint64_t banks = params[PARAM_accumulator_banks];
-    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, pes, "multiplier of a PE");
+    const uint32_t word = params[PARAM_precision] == CNNVP_FX16_INT8 ? 8u : 16u;
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, word, pes, "multiplier of a PE");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, pes, "adder");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? 16u : 16u * held, pes, "weight or input of a PE");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, pes, "operand on its way along the row");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? word : word * held, pes, "weight or input of a PE");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word, pes, "operand on its way along the row");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? acc_bits * held : acc_bits, pes, "sum");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, rows * (rows - 1u) / 2u + (sums_stay ? cols * (cols - 1u) / 2u : 0),
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word, rows * (rows - 1u) / 2u + (sums_stay ? cols * (cols - 1u) / 2u : 0),
                    "skew of the operands");
     if (params[PARAM_depthwise] == DEPTHWISE_column && params[PARAM_dataflow] != CNNVP_SYSTOLIC_IS)
-        cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, pes, "depthwise: a multiplexer, as half an adder");
+        cnnvp_say_part(costs, CNNVP_PART_ADDER, word / 2u, pes, "depthwise: a multiplexer, as half an adder");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, cols, "accumulators, bias");
     if (!sums_stay && depth >= banks)
         cnnvp_say_sram(costs, acc_bits, depth / banks * cnnvp_divide_up(acc_bits, 8u),

@@ -106,6 +106,8 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
     const bool apart = cnnvp_systolic_apart(shape, tile);
     const uint64_t kept = map->accumulates ? 2u * (map->row_folds - 1u) : 0; /* writes and reads of a sum */
     cost->macs = weights * map->p;
+    const uint64_t a_words = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->macs);
+    const uint64_t b_words = cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->macs);
     cost->accumulator_words = map->groups * map->n * map->p * kept * shape->sum_words;
     cost->output_words = tile->planes * tile->plane_words * (tile->partial ? 4u : 1u);
     switch (shape->dataflow) {
@@ -113,19 +115,20 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
         cost->input_words = apart ? cost->macs : inputs * map->col_folds;
         cost->weight_words = weights * parts;
         cost->bias_words = tile->bias_words * map->n * parts;
-        cost->passed_words = hops + cost->macs * ((apart ? 0 : 1u) + shape->sum_words);
+        cost->passed_words =
+            cnnvp_fx16_words(tile, CNNVP_NARROW_B, hops) + (apart ? 0 : a_words) + cost->macs * shape->sum_words;
         break;
     case CNNVP_SYSTOLIC_OS:
         cost->input_words = apart ? cost->macs : inputs * map->col_folds;
         cost->weight_words = weights * map->row_folds;
         cost->bias_words = tile->bias_words * map->n * map->row_folds;
-        cost->passed_words = hops * shape->sum_words + cost->macs * (apart ? 1u : 2u);
+        cost->passed_words = hops * shape->sum_words + (apart ? 0 : a_words) + b_words;
         break;
     default:
         cost->input_words = inputs * parts;
         cost->weight_words = weights * map->col_folds;
         cost->bias_words = tile->bias_words * map->groups * map->n * map->col_folds;
-        cost->passed_words = hops + cost->macs * (1u + shape->sum_words);
+        cost->passed_words = cnnvp_fx16_words(tile, CNNVP_NARROW_A, hops) + b_words + cost->macs * shape->sum_words;
         break;
     }
     cost->weight_words += cost->bias_words;

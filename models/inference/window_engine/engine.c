@@ -67,7 +67,7 @@ static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *a
     const struct cnnvp_command *command;
     struct cnnvp_fx16_tile tile;
     (void)port;
-    const int status = cnnvp_fx16_layer(access, &command, &tile);
+    const int status = cnnvp_fx16_layer(&window->unit, access, &command, &tile, tiling);
     if (status != CNNVP_OK)
         return status;
     if (command->opcode != window->unit.opcode)
@@ -106,6 +106,7 @@ static struct cnnvp_window_shape shape_of(const struct cnnvp_unit *unit, const u
         .acc_bits = (uint32_t)cnnvp_kind_value(unit, values, "acc_bits", 0),
         .pipeline = (uint32_t)cnnvp_kind_value(unit, values, "pipeline", 0),
         .write_out = (uint32_t)cnnvp_kind_value(unit, values, "write_out", 0),
+        .word_bits = cnnvp_kind_value(unit, values, "precision", 0) == CNNVP_FX16_INT8 ? 8u : 16u,
     };
 }
 
@@ -116,7 +117,8 @@ static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_i
     uint64_t values[CNNVP_KIND_PARAMS];
     cnnvp_kind_values(unit, init, values);
     window->shape = shape_of(unit, values);
-    window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out);
+    window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out,
+                           cnnvp_kind_value(unit, values, "precision", CNNVP_FX16_ONLY));
     window->unit.opcode = opcode;
     window->unit.refusal = refusal;
     return CNNVP_OK;
@@ -127,29 +129,29 @@ static void window_parts(const struct cnnvp_window_shape *shape, const struct cn
     const uint64_t channels = shape->input_para;
     const uint64_t trees = shape->output_para;
     const uint64_t taps = CNNVP_WINDOW_TAPS * channels * trees;
-    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, taps, "a multiplier for each tap of each channel pair");
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 36u, taps, "adder trees");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, shape->word_bits, taps, "a multiplier for each tap of each channel pair");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 2u * shape->word_bits + 4u, taps, "adder trees");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, trees, "update");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, taps, "kernels");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 36u, 2u * taps, "stages of multipliers and trees");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, taps, "kernels");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * shape->word_bits + 4u, 2u * taps, "stages of multipliers and trees");
     cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees);
 }
 
 static void pooling_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
 {
     const uint64_t taps = (uint64_t)CNNVP_WINDOW_TAPS * shape->input_para;
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 20u, taps, "tree of comparators and adders");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->word_bits + 4u, taps, "tree of comparators and adders");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->input_para, "update");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 20u, 2u * taps, "windows and stages of the tree");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits + 4u, 2u * taps, "windows and stages of the tree");
     cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para, shape->input_para);
 }
 
 static void fully_connected_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
 {
-    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, shape->fc_para, "a multiplier for each lane");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, shape->word_bits, shape->fc_para, "a multiplier for each lane");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u + 32u + shape->acc_bits, shape->fc_para, "weight, product, sum");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 3u * shape->word_bits + shape->acc_bits, shape->fc_para, "weight, product, sum");
     cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para);
 }
 

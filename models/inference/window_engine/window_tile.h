@@ -22,6 +22,7 @@ struct cnnvp_window_shape {
     uint32_t acc_bits;
     uint32_t pipeline;
     uint32_t write_out; /* enum cnnvp_write_out_has */
+    uint32_t word_bits; /* of multipliers and paths */
 };
 
 /* Closed forms. (window_cost.c) */

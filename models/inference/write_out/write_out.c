@@ -60,6 +60,18 @@ static uint64_t round_words(const struct cnnvp_write_out *stage, const int64_t *
     return clipped;
 }
 
+/* Saturates words to 8 bits; those that were saturated to 16 are among them. */
+static uint64_t narrow_words(int16_t *words, uint64_t count)
+{
+    uint64_t clipped = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        const int16_t word = words[i] > INT8_MAX ? INT8_MAX : words[i] < INT8_MIN ? INT8_MIN : words[i];
+        clipped += word != words[i];
+        words[i] = word;
+    }
+    return clipped;
+}
+
 static struct cnnvp_scale scale_of(const struct cnnvp_write_out *stage, uint64_t sum)
 {
     struct cnnvp_scale scale;
@@ -116,8 +128,10 @@ static uint64_t scale_words(const struct cnnvp_write_out *stage, const int64_t *
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words)
 {
-    const uint64_t saturated = stage->scales != NULL ? scale_words(stage, sums, count, first, words)
-                                                     : round_words(stage, sums, count, first, words);
+    uint64_t saturated = stage->scales != NULL ? scale_words(stage, sums, count, first, words)
+                                               : round_words(stage, sums, count, first, words);
+    if (stage->word_bytes == 1u)
+        saturated = narrow_words(words, count);
     const int16_t low = stage->low;
     const int16_t high = stage->high;
     for (uint64_t i = 0; stage->clips && i < count; ++i)

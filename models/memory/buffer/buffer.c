@@ -209,7 +209,8 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
     if (kind == CNNVP_BUFFER_MARK) {
         if (access->flags & CNNVP_DEBUG)
             return CNNVP_OK;
-        buffer_live_mark(&buffer->live[half], offset, offset + access->size, feature_words);
+        buffer_live_mark(&buffer->live[half], offset, offset + access->size, feature_words,
+                         access->word_bytes == 0 ? 2u : access->word_bytes);
         report_live(buffer);
         return CNNVP_OK;
     }
@@ -258,6 +259,7 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     };
     const uint64_t sums = update->planes * update->plane_words;
     const uint64_t slot_words = sums * BUFFER_SLOT_BYTES / 2u;
+    const uint64_t result_words = (sums * update->word_bytes + 1u) / 2u;
     struct buffer_live *live = &buffer->live[update->half];
     const uint64_t acc_end = update->acc_address + sums * BUFFER_SLOT_BYTES;
     /* Words that were kept, and read back, before the last pass. */
@@ -269,7 +271,7 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     count(buffer, by_mode[update->mode], access, sums);
     uint64_t found_words = 0;
     if (update->mode != CNNVP_UPDATE_INITIALISE) {
-        found_words = update->of_words ? sums : slot_words;
+        found_words = update->of_words ? result_words : slot_words;
         count(buffer, STAT_partial_read_words, access, found_words);
         count(buffer, STAT_read_bytes, access, 2u * found_words);
         if (!update->of_words)
@@ -281,12 +283,13 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
         buffer_live_result(live, update->acc_address, acc_end, sums, BUFFER_SLOT_BYTES);
     } else {
         const uint64_t out_words = (update->planes - 1u) * update->plane_stride + update->plane_words;
-        count_write(buffer, access, sums);
-        buffer_live_result(live, update->out_address, update->out_address + 2u * out_words, sums, 2u);
+        count_write(buffer, access, result_words);
+        buffer_live_result(live, update->out_address, update->out_address + update->word_bytes * out_words, sums,
+                           update->word_bytes);
     }
     report_live(buffer);
-    const uint64_t last_words = update->partial ? slot_words : sums;
-    const uint64_t written_words = access->words != 0 ? access->words : last_words + kept_words;
+    const uint64_t last_words = update->partial ? slot_words : result_words;
+    const uint64_t written_words = access->words != 0 ? words_of(access) : last_words + kept_words;
     charge_port(buffer, access, written_words + kept_words + found_words, 0);
 }
 
@@ -306,13 +309,14 @@ static int update_access(struct buffer *buffer, struct cnnvp_access *access)
         return refuse(buffer, access, CNNVP_E_INVAL, "a command carries a struct cnnvp_update");
     struct cnnvp_update update = {0};
     memcpy(&update, said, cnnvp_minimum(access->size, sizeof update));
+    update.word_bytes = update.word_bytes != 0 ? update.word_bytes : 2u;
     if (update.half >= buffer->halves)
         return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
     const int status = buffer_update_check(&update, buffer->half_bytes);
     if (status != CNNVP_OK)
         return refuse(buffer, access, status,
                       status == CNNVP_E_ADDR     ? "the update leaves the half"
-                      : status == CNNVP_E_ACCESS ? "results are aligned to 2 bytes, partial sums to 8"
+                      : status == CNNVP_E_ACCESS ? "results are aligned to their bytes, partial sums to 8"
                                                  : "the update is malformed, or results overwrite partial sums");
     said->saturated = 0;
     if (access->flags & CNNVP_DEBUG)

@@ -54,7 +54,8 @@ struct buffer_live {
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes, uint32_t copies);
 /* Exactly this many values of [begin, end) are live. */
-void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                      uint32_t word_bytes);
 /* Instruction `reader` reads [begin, end). 1 if copies are among it that it had not read before. */
 int buffer_live_read(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t reader);
 /* 1 if the range's values count while `reader` is the newest instruction that reads the buffer. */

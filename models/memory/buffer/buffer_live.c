@@ -52,9 +52,10 @@ void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, ui
     append(live, &loaded);
 }
 
-void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
+void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                      uint32_t word_bytes)
 {
-    const struct buffer_range marked = {begin, end, feature_words, BUFFER_NO_READER, 2u, 0};
+    const struct buffer_range marked = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0};
     buffer_live_drop(live, begin, end);
     if (feature_words != 0)
         append(live, &marked);

@@ -4,6 +4,7 @@
  * Host-free. The definition is cnnvp_round_fx16 and cnnvp_wrap of cnnvp_command.h.
  */
 #include "buffer_internal.h"
+#include "cnnvp_words.h"
 
 #include <string.h>
 
@@ -34,11 +35,11 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
     if (!finds_sums(update) || !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
         return 1;
-    /* Word (p, w) ends at out + 2 * (p * stride + w + 1); the next sum begins at acc + 8 * (p * plane_words + w + 1).
+    /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + 8 * (p * plane_words + w + 1).
      * The difference falls with w and is linear in p: the first word of the first and of the last plane decide. */
     for (uint64_t end = 0; end < 2; ++end) {
         const uint64_t plane = end == 0 ? 0 : update->planes - 1u;
-        if (update->out_address + 2u * (plane * update->plane_stride + 1u) >
+        if (update->out_address + update->word_bytes * (plane * update->plane_stride + 1u) >
             update->acc_address + BUFFER_SLOT_BYTES * (plane * update->plane_words + 1u))
             return 0;
     }
@@ -49,7 +50,8 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 {
     if (update->planes == 0 || update->plane_words == 0 || update->mode > CNNVP_UPDATE_MAXIMISE ||
         update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_STOCHASTIC ||
-        update->shift < -48 || update->shift > 63 || (update->clip && update->low > update->high) ||
+        update->shift < -48 || update->shift > 63 || update->word_bytes - 1u > 1u ||
+        (update->clip && update->low > update->high) ||
         (update->scales != NULL && (update->scale_sums == 0 || update->partial)))
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
@@ -70,10 +72,10 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
     if (update->planes > 1u && update->plane_stride > half_bytes)
         return CNNVP_E_ADDR;
     const uint64_t out_words = (update->planes - 1u) * update->plane_stride + update->plane_words;
-    const uint64_t out_end = update->out_address + 2u * out_words;
+    const uint64_t out_end = update->out_address + update->word_bytes * out_words;
     if (out_end > half_bytes)
         return CNNVP_E_ADDR;
-    if (update->out_address % 2u != 0)
+    if (update->out_address % update->word_bytes != 0)
         return CNNVP_E_ACCESS;
     return in_order_is_safe(update, out_end, acc_end) ? CNNVP_OK : CNNVP_E_INVAL;
 }
@@ -102,11 +104,10 @@ static void combine(const int64_t *arriving, const uint8_t *kept, uint64_t count
 }
 
 /* words[i] = max{words[i], word i of `kept` (bytes)}. */
-static void maximise_words(int16_t *words, const uint8_t *kept, uint64_t count)
+static void maximise_words(int16_t *words, const uint8_t *kept, uint64_t count, uint32_t word_bytes)
 {
     for (uint64_t i = 0; i < count; ++i) {
-        int16_t word;
-        memcpy(&word, kept + i * sizeof word, sizeof word);
+        const int16_t word = cnnvp_word_at(kept + i * word_bytes, word_bytes);
         words[i] = words[i] > word ? words[i] : word;
     }
 }
@@ -123,6 +124,7 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .clips = update->clip != 0,
         .low = update->low,
         .high = update->high,
+        .word_bytes = update->word_bytes,
         .scales = update->scales,
         .scale_sums = update->scale_sums};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
@@ -139,9 +141,10 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
                 continue;
             }
             update->saturated += cnnvp_write_out(&stage, sums, count, index, words);
-            uint8_t *const out = half + update->out_address + 2u * (plane * update->plane_stride + word);
+            uint8_t *const out =
+                half + update->out_address + update->word_bytes * (plane * update->plane_stride + word);
             if (update->of_words)
-                maximise_words(words, out, count);
-            memcpy(out, words, count * sizeof *words);
+                maximise_words(words, out, count, update->word_bytes);
+            cnnvp_put_words(out, words, count, update->word_bytes);
         }
 }

@@ -68,13 +68,18 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .flow = whose->sequence,
         .address = cnnvp_buffer_address(half, (uint32_t)shape->address),
         .size = dma_shape_span(shape),
-        .words = bytes / dma->word_bytes,
-        .word_bytes = dma->word_bytes,
+        .words = bytes / whose->word_bytes,
+        .word_bytes = whose->word_bytes,
         .cycles = dma_port_cycles(dma, bytes),
         .mode = cnnvp_buffer_dma_mode(whose->feature_words) |
                 (op == CNNVP_BORROW_WRITE && whose->from_memory ? CNNVP_BUFFER_COPIES : 0u),
     };
     return dma->ops->access(dma->host, PORT_input + index, access);
+}
+
+static uint32_t word_bytes_of(const struct dma *dma, const struct cnnvp_command *command)
+{
+    return CNNVP_STATUS_OF(command, request, bytes) != 0 ? 1u : dma->word_bytes;
 }
 
 static int refuse(struct dma *dma, const struct cnnvp_command *command, int status, const char *why)
@@ -128,18 +133,19 @@ static const char *descriptor_error(struct dma *dma, const struct cnnvp_command 
     const uint64_t row_bytes = r.row_bytes;
     const uint64_t rows = r.rows;
     const uint64_t planes = r.planes;
-    if (row_bytes % dma->word_bytes != 0)
+    const uint32_t word_bytes = word_bytes_of(dma, command);
+    if (row_bytes % word_bytes != 0)
         return "row_bytes is even";
     /* in this order no product below overflows */
     if (rows > MAX_BYTES / row_bytes || planes > MAX_BYTES / (row_bytes * rows))
         return "the transfer is larger than any buffer";
-    if (r.feature_words > row_bytes * rows * planes / dma->word_bytes)
+    if (r.feature_words > row_bytes * rows * planes / word_bytes)
         return "feature_words is more than the words of the transfer";
     error = buffer_side_error(
-        dma->word_bytes, r.buffer_addr, row_bytes, rows, r.buffer_row_stride, planes, r.buffer_plane_stride);
+        word_bytes, r.buffer_addr, row_bytes, rows, r.buffer_row_stride, planes, r.buffer_plane_stride);
     if (error == NULL && second)
         error = buffer_side_error(
-            dma->word_bytes, r.memory_addr, row_bytes, rows, r.memory_row_stride, planes, r.memory_plane_stride);
+            word_bytes, r.memory_addr, row_bytes, rows, r.memory_row_stride, planes, r.memory_plane_stride);
     if (error == NULL && uses_memory) {
         const struct dma_shape memory = side(command, 1);
         if (memory.address + dma_shape_span(&memory) > MEMORY_END)
@@ -167,6 +173,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .index = index,
         .half = command->halves >> index & 1u,
         .feature_words = described(command).feature_words,
+        .word_bytes = word_bytes_of(dma, command),
         .order = ++dma->order,
         .flow = command->sequence,
         .tag = command->tag,
@@ -291,10 +298,13 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
     dma->ops->span(dma->host, TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, from, end);
 }
 
-static struct dma_transfer copy_transfer(const struct cnnvp_command *command)
+static struct dma_transfer copy_transfer(const struct dma *dma, const struct cnnvp_command *command)
 {
     return (struct dma_transfer){
-        .feature_words = described(command).feature_words, .sequence = command->sequence, .receive_tag = command->tag};
+        .feature_words = described(command).feature_words,
+        .word_bytes = word_bytes_of(dma, command),
+        .sequence = command->sequence,
+        .receive_tag = command->tag};
 }
 
 static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
@@ -302,7 +312,7 @@ static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_
     const uint32_t from = CNNVP_STATUS_OF(command, move, source);
     const struct dma_shape source = side(command, 1);
     const struct dma_shape target = side(command, 0);
-    const struct dma_transfer whose = copy_transfer(command);
+    const struct dma_transfer whose = copy_transfer(dma, command);
     const uint64_t bytes = dma_shape_bytes(&target);
     struct cnnvp_access read;
     struct cnnvp_access write;
@@ -332,14 +342,14 @@ static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_
 static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
 {
     const struct dma_shape target = side(command, 0);
-    const struct dma_transfer whose = copy_transfer(command);
+    const struct dma_transfer whose = copy_transfer(dma, command);
     struct cnnvp_access write;
     const int status =
         dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target, &whose, &write);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the tile does not fit the half of the buffer");
     if (!dma->timing_only && write.data != NULL)
-        dma_fill(&target, (uint16_t)command->immediate, write.data);
+        dma_fill(&target, command->immediate, whose.word_bytes, write.data);
     finish_copy(dma, command, dma_shape_bytes(&target), write.delay, delay);
     return CNNVP_OK;
 }
@@ -355,6 +365,7 @@ static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_
         .flow = command->sequence,
         .address = cnnvp_buffer_address(command->halves >> index & 1u, (uint32_t)range.address),
         .size = dma_shape_span(&range),
+        .word_bytes = word_bytes_of(dma, command),
         .mode = cnnvp_buffer_dma_mode(described(command).feature_words) | CNNVP_BUFFER_MARK,
     };
     const int status = dma->ops->access(dma->host, PORT_input + index, &mark);
@@ -375,8 +386,9 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
         *delay += dma_after(dma, now, 1) - now;
         return CNNVP_OK;
     }
-    const int status = dma_estimate(
-        dma, index, command->halves >> index & 1u, command->opcode == CNNVP_OPCODE_store, &memory, &buffer, delay);
+    const struct dma_transfer whose = {
+        .from_memory = command->opcode != CNNVP_OPCODE_store, .word_bytes = word_bytes_of(dma, command)};
+    const int status = dma_estimate(dma, index, command->halves >> index & 1u, &whose, &memory, &buffer, delay);
     return status == CNNVP_OK ? status : refuse(dma, command, status, "the transfer is refused");
 }
 

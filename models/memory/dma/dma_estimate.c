@@ -39,14 +39,14 @@ static int memory_time(struct dma *dma, const struct dma_shape *memory, uint32_t
     return status;
 }
 
-int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store, const struct dma_shape *memory,
-                 const struct dma_shape *buffer, cnnvp_time *delay)
+int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, const struct dma_transfer *whose,
+                 const struct dma_shape *memory, const struct dma_shape *buffer, cnnvp_time *delay)
 {
-    const struct dma_transfer whose = {.from_memory = !store};
+    const int store = !whose->from_memory;
     struct cnnvp_access access;
     cnnvp_time in_memory = 0;
     int status =
-        dma_buffer_access(dma, store ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE, 0, index, half, buffer, &whose, &access);
+        dma_buffer_access(dma, store ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE, 0, index, half, buffer, whose, &access);
     if (status == CNNVP_OK)
         status = memory_time(dma, memory, store ? CNNVP_WRITE : CNNVP_READ, &in_memory);
     if (status == CNNVP_E_NOSUP)

@@ -152,8 +152,9 @@ void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *
 }
 
 /* A row of an odd number of bytes ends with the low one. */
-void dma_fill(const struct dma_shape *shape, uint16_t value, uint8_t *base)
+void dma_fill(const struct dma_shape *shape, uint32_t immediate, uint32_t word_bytes, uint8_t *base)
 {
+    const uint16_t value = (uint16_t)(word_bytes == 1u ? (immediate & 0xffu) * 0x101u : immediate);
     for (uint64_t plane = 0; plane < shape->planes; ++plane)
         for (uint64_t segment = 0; segment < shape->count; ++segment) {
             uint8_t *at = base + plane * shape->plane_stride + segment * shape->stride;

@@ -42,7 +42,7 @@ int dma_shape_overlap(const struct dma_shape *a, const struct dma_shape *b);
 /* Packed copy of the bytes of `shape`, whose address is not used: `base` is the first byte. */
 void dma_gather(const struct dma_shape *shape, const uint8_t *base, uint8_t *packed);
 void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *base);
-/* The same 16-bit value everywhere. */
-void dma_fill(const struct dma_shape *shape, uint16_t value, uint8_t *base);
+/* The same word everywhere, the low bits of `immediate`. */
+void dma_fill(const struct dma_shape *shape, uint32_t immediate, uint32_t word_bytes, uint8_t *base);
 
 #endif

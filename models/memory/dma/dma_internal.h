@@ -29,6 +29,7 @@ struct dma_transfer {
     uint32_t half;
     uint64_t bytes;
     uint64_t feature_words;
+    uint32_t word_bytes;
     uint64_t order;         /* place in program order of what may be read ahead, or of the store */
     uint64_t receive_order; /* the same of the receive */
     uint64_t flow;          /* sequence number of the request or store */
@@ -117,7 +118,7 @@ void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, uint64_t 
 /* The edge at which it is through, if nothing else comes. */
 uint64_t dma_port_end(const struct dma *dma, uint32_t number);
 /* What a lone transfer takes, with CNNVP_ESTIMATE. (dma_estimate.c) */
-CNNVP_MUST_USE int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store,
+CNNVP_MUST_USE int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, const struct dma_transfer *whose,
                                 const struct dma_shape *memory, const struct dma_shape *buffer, cnnvp_time *delay);
 /* An access to the range of a buffer that `shape` spans, `bytes` of which cross the port. */
 CNNVP_MUST_USE int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,

@@ -28,7 +28,35 @@ static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding
     return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
 }
 
-static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_binary_layer *to)
+/* Its bits for words of so many bytes: of operands a and b and of results. */
+static uint32_t pack_words(uint32_t a, uint32_t b, uint32_t out)
+{
+    return ((a == 1u ? CNNVP_NARROW_A : 0u) | (b == 1u ? CNNVP_NARROW_B : 0u) | (out == 1u ? CNNVP_NARROW_OUT : 0u))
+           << CNNVP_NARROW_LSB;
+}
+
+static uint32_t words_of(uint32_t format)
+{
+    return format >> CNNVP_NARROW_LSB << CNNVP_NARROW_LSB;
+}
+
+/* Bytes of a result in front of post `post`: what a table reads has 16 bits. */
+static uint32_t result_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, uint32_t post)
+{
+    for (uint32_t i = post; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind))
+            return CNNVP_WORD_BYTES;
+    return cnnvp_graph_word_bytes(graph, layer->out);
+}
+
+static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return layer->in2 != CNNVP_GRAPH_NONE ? cnnvp_graph_word_bytes(graph, layer->in2)
+           : layer->narrow_weights != 0 ? 1u : CNNVP_WORD_BYTES;
+}
+
+static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
+                           struct cnnvp_binary_layer *to)
 {
     to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i)
@@ -37,6 +65,11 @@ static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_bi
                 .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
+    for (uint32_t i = 0; i < CNNVP_BINARY_POSTS; ++i) {
+        const int first = i == 0 && from->op == CNNVP_OP_ACTIVATION;
+        const uint32_t bytes = first ? cnnvp_graph_word_bytes(graph, from->in) : result_bytes(graph, from, i);
+        to->posts[i].format = pack_words(bytes, CNNVP_WORD_BYTES, result_bytes(graph, from, i + 1u));
+    }
 }
 
 /* The limits that the write-out keeps: those of one post after the other. */
@@ -69,8 +102,10 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
         *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
         if (*table == NULL)
             return cnnvp_compiler_no_memory(error);
+        uint32_t format;
         CNNVP_TRY(cnnvp_post_table(
-            &from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &post->format, error));
+            &from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
+        post->format = format | words_of(post->format);
         frac = out_frac;
     }
     to->limits = to->clips != 0 ? pack_limits(to) : 0;
@@ -82,7 +117,7 @@ static struct cnnvp_binary_tensor placed_output(
     const struct cnnvp_graph_layer *layer, const struct cnnvp_binary_tensor *in, const struct cnnvp_binary_tensor *out)
 {
     struct cnnvp_binary_tensor part = *out;
-    part.address += (layer->place_row * out->row_stride + layer->place_column) * CNNVP_WORD_BYTES;
+    part.address += (layer->place_row * out->row_stride + layer->place_column) << out->word_shift;
     part.height = in->height;
     part.width = in->width;
     part.border_top += layer->place_row;
@@ -97,7 +132,7 @@ static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *
                                                 const struct cnnvp_binary_tensor *in)
 {
     struct cnnvp_binary_tensor part = *in;
-    part.address += (layer->crop_row * in->row_stride + layer->crop_column) * CNNVP_WORD_BYTES;
+    part.address += (layer->crop_row * in->row_stride + layer->crop_column) << in->word_shift;
     part.height = layer->crop_height;
     part.width = layer->crop_width;
     part.border_top += layer->crop_row;
@@ -143,13 +178,14 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
 static struct cnnvp_binary_norm_data describe_norm(const struct cnnvp_graph *graph,
                                                    const struct cnnvp_graph_layer *layer, uint32_t rounding)
 {
+    const uint32_t words = pack_words(cnnvp_graph_word_bytes(graph, layer->in), 2u, 2u);
     const int32_t data = graph->tensors[layer->in].frac;
     const int32_t inverse = layer->inverse_frac;
     const int32_t scale = layer->scale_frac;
     return (struct cnnvp_binary_norm_data){
         .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
-        .mean = pack_format(0, 0, rounding),
-        .inverse = pack_format(-(data + inverse), 0, rounding),
+        .mean = pack_format(0, 0, rounding) | words,
+        .inverse = pack_format(-(data + inverse), 0, rounding) | words,
         .scale = pack_format(layer->weight_frac + inverse - scale, 0, rounding),
         .product = pack_format(data + scale - layer->offset_frac, 0, rounding),
         .offset = pack_format(0, 0, rounding),
@@ -190,11 +226,15 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
         .permuted = from->permuted,
         .from = {from->from[0], from->from[1], from->from[2]},
         .norm = (uint32_t)from->norm,
-        .format = pack_format(0, 0, options->rounding),
+        .format = pack_format(0, 0, options->rounding) |
+                  pack_words(cnnvp_graph_word_bytes(graph, from->in), weight_bytes(graph, from),
+                             result_bytes(graph, from, 0)),
         .seed = options->seed * 0x9e3779b1u + (uint32_t)index * 0x85ebca77u,
     };
     refer_to_tensors(graph, build, index);
-    describe_posts(from, to);
+    describe_posts(graph, from, to);
+    if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
+        to->norm_data = describe_norm(graph, from, options->rounding);
 }
 
 static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, uint32_t rounding,
@@ -207,7 +247,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
     if (to->bias == CNNVP_SCALE_WORDS)
         shift = bias_shift = 0;
-    to->format = pack_format(shift, bias_shift, rounding);
+    to->format = pack_format(shift, bias_shift, rounding) | words_of(to->format);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);
     return format_posts(graph, from, rounding, &build->arena, to, &build->tables[index], error);
@@ -252,7 +292,7 @@ cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnn
         if (layer->product == 0)
             continue;
         blob->stays = CNNVP_BLOB_TENSOR;
-        blob->address = cnnvp_blob_slice(layer, i).out * layer->in.channels * CNNVP_WORD_BYTES;
+        blob->address = cnnvp_blob_slice(layer, i).out * layer->in.channels << layer->in2.word_shift;
     }
     return CNNVP_DONE;
 }
@@ -418,7 +458,7 @@ static void write_tables(const struct cnnvp_graph *graph, const struct cnnvp_bui
         return;
     const struct cnnvp_binary_tensor *output = &build->tensors[graph->outputs[0].tensor];
     const uint32_t results[] = {output->address,  output->row_stride, output->channel_stride, output->image_stride,
-                                output->channels, output->height,     output->width};
+                                output->channels, output->height,     output->width,          output->word_shift};
     memcpy(to + sizeof(struct cnnvp_binary), results, sizeof results);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cnnvp_command.h"
+#include "cnnvp_words.h"
 #include "numbers.h"
 #include "binary_internal.h"
 
@@ -50,16 +51,20 @@ static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
     }
 }
 
-/* Weights of one output; of one that is scaled the whole numbers, which weights are multiples of. */
-static void quantise(const struct fill *fill, uint32_t output, const float *weights, size_t count, int16_t *words)
+/* Weights of one output, as words of so many bytes; of one that is scaled the whole numbers, which weights are multiples
+ * of. */
+static void quantise(const struct fill *fill, uint32_t output, const float *weights, size_t count, uint32_t bytes,
+                     uint8_t *to)
 {
     if (!is_scaled(fill)) {
-        cnnvp_quantise_all(weights, count, fill->source->weight_frac, words);
+        cnnvp_quantise_to(weights, count, fill->source->weight_frac, bytes, to);
         return;
     }
-    const float multiplier = cnnvp_graph_multiplier(fill->source, output);
-    for (size_t i = 0; i < count; ++i)
-        words[i] = (int16_t)lrintf(weights[i] / multiplier);
+    const float step = cnnvp_graph_weight_step(fill->graph, fill->source, output);
+    for (size_t i = 0; i < count; ++i) {
+        const int16_t word = (int16_t)lrintf(weights[i] / step);
+        cnnvp_put_words(to + i * bytes, &word, 1, bytes);
+    }
 }
 
 static void put_table(struct fill *fill)
@@ -73,19 +78,19 @@ static void put_table(struct fill *fill)
 static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
     enum { BLOCK = 64 };
-    int16_t block[BLOCK];
+    uint8_t block[BLOCK * CNNVP_WORD_BYTES];
     const size_t pitch = cnnvp_layer_inputs(fill->layer);
-    int16_t *words = (int16_t *)(void *)fill->at;
+    const uint32_t bytes = cnnvp_format_bytes(fill->layer->format, CNNVP_NARROW_B);
     for (uint32_t first = 0; first < slice->inputs; first += BLOCK) {
         const uint32_t count = cnnvp_minimum32(BLOCK, slice->inputs - first);
         for (uint32_t o = 0; o < slice->outputs; ++o) {
             quantise(fill, slice->out + o, fill->source->weights + (slice->out + o) * pitch + slice->in + first, count,
-                     block);
+                     bytes, block);
             for (uint32_t i = 0; i < count; ++i)
-                words[(size_t)(first + i) * slice->outputs + o] = block[i];
+                memcpy(fill->at + ((size_t)(first + i) * slice->outputs + o) * bytes, block + i * bytes, bytes);
         }
     }
-    fill->at += (size_t)slice->inputs * slice->outputs * CNNVP_WORD_BYTES;
+    fill->at += (size_t)slice->inputs * slice->outputs * bytes;
 }
 
 static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
@@ -96,21 +101,25 @@ static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
         put_transposed(fill, slice);
         return;
     }
+    const uint32_t bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_B);
     const size_t taps = (size_t)layer->kx * layer->ky;
     const size_t depth = layer->depthwise != 0 ? 1 : layer->in.channels;
     const size_t first = layer->depthwise != 0 ? 0 : slice->in;
     const size_t count = layer->depthwise != 0 ? taps : slice->inputs * taps;
     for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o) {
-        quantise(fill, o, weights + (o * depth + first) * taps, count, (int16_t *)(void *)fill->at);
-        fill->at += count * CNNVP_WORD_BYTES;
+        quantise(fill, o, weights + (o * depth + first) * taps, count, bytes, fill->at);
+        fill->at += count * bytes;
     }
 }
 
 static void put_slice(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
+    uint8_t *const begin = fill->at;
     put_weights(fill, slice);
     if (slice->last == 0)
         return;
+    if ((fill->at - begin) % CNNVP_WORD_BYTES != 0)
+        *fill->at++ = 0;
     if (is_scaled(fill))
         put_scales(fill, slice->out, slice->outputs);
     else if (fill->layer->bias != 0)

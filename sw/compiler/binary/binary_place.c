@@ -34,12 +34,12 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
 
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor)
 {
-    return (uint64_t)tensor->channels * tensor->channel_stride * CNNVP_WORD_BYTES;
+    return (uint64_t)tensor->channels * tensor->channel_stride << tensor->word_shift;
 }
 
 uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor)
 {
-    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) * CNNVP_WORD_BYTES;
+    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) << tensor->word_shift;
 }
 
 /* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
@@ -66,7 +66,10 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         const struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         build->tensors[i] = (struct cnnvp_binary_tensor){
-            .channels = tensor->channels, .height = tensor->height, .width = tensor->width};
+            .channels = tensor->channels,
+            .height = tensor->height,
+            .width = tensor->width,
+            .word_shift = cnnvp_graph_word_bytes(graph, (int32_t)i) - 1u};
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
@@ -90,7 +93,7 @@ uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct 
     const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     const uint64_t words = cnnvp_graph_offset(graph, tensor);
     const uint64_t plane = (uint64_t)base->height * base->width;
-    return (words / plane * base->channel_stride + words % plane) * CNNVP_WORD_BYTES;
+    return (words / plane * base->channel_stride + words % plane) << base->word_shift;
 }
 
 static int is_used(const struct cnnvp_graph *graph, int32_t base)

@@ -28,7 +28,10 @@ static int is_conv(const struct cnnvp_graph_layer *layer)
 static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
 {
     struct cnnvp_binary_tensor block = {
-        .channels = graph->tensors[reader->in].channels, .height = reader->block_height, .width = reader->block_width};
+        .channels = graph->tensors[reader->in].channels,
+        .height = reader->block_height,
+        .width = reader->block_width,
+        .word_shift = cnnvp_graph_word_bytes(graph, reader->in) - 1u};
     if (is_conv(reader)) {
         block.border_top = reader->pad_top;
         block.border_left = reader->pad_left;
@@ -57,7 +60,8 @@ static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
     struct cnnvp_binary_tensor part = {.channels = graph->tensors[layer->out].channels,
                                        .height = layer->block_height / shrink,
-                                       .width = layer->block_width / shrink};
+                                       .width = layer->block_width / shrink,
+                                       .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u};
     part.row_stride = part.width;
     part.channel_stride = part.width * part.height;
     return part;

@@ -278,7 +278,7 @@ uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
     const struct cnnvp_plan_group *of = &build->fused->groups[group];
     uint64_t bytes = 0;
     for (size_t s = 0; s < of->slot_count; ++s)
-        bytes += (uint64_t)of->slots[s].channels * of->slots[s].rows * of->slots[s].columns * CNNVP_WORD_BYTES;
+        bytes += cnnvp_plan_slot_bytes(&of->slots[s]);
     return bytes;
 }
 
@@ -302,6 +302,7 @@ static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot
         .channels = slot->channels,
         .height = slot->rows,
         .width = slot->columns,
+        .word_shift = slot->word_shift,
         .on_chip = CNNVP_PLACE_SLOT,
         .chip_half = slot->place.half,
         .chip_address = (uint32_t)slot->place.address,
@@ -317,7 +318,7 @@ static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnv
     const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
     tensor->on_chip = CNNVP_PLACE_SLOT;
     tensor->chip_half = of.chip_half;
-    tensor->chip_address = of.chip_address + first * of.channel_stride * CNNVP_WORD_BYTES;
+    tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
     tensor->row_stride = of.row_stride;
     tensor->channel_stride = of.channel_stride * step;
     tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;

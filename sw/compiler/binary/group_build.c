@@ -181,6 +181,7 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnn
             .channels = map->channels,
             .height = map->height,
             .width = map->width,
+            .word_shift = cnnvp_graph_word_bytes(graph, base) - 1u,
             .first = i - group->first - (i > group->first && cnnvp_group_adds(graph, build, i - 1))};
     }
     return result;

@@ -573,6 +573,13 @@ static float at_output(const float *values, size_t count, size_t output)
     return values[count == 1 ? 0 : output];
 }
 
+/* 1: it reads and gives no whole numbers of a quantised file. */
+static int is_float(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return graph->tensors[cnnvp_graph_base(graph, layer->in)].whole == 0 &&
+           graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0;
+}
+
 /* 1: multipliers are ordinary numbers, and the bias counts in what the sums count in. */
 static int steps_fit(const struct cnnvp_graph_steps *steps)
 {
@@ -590,6 +597,8 @@ static int steps_fit(const struct cnnvp_graph_steps *steps)
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_steps *steps = &layer->steps;
+    if (layer->narrow_weights != 0 && layer->product == 0 && is_float(graph, layer))
+        return 1;
     if ((layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC) || layer->product != 0 || steps->weights == NULL ||
         !(steps->in > 0.0f) || !(steps->out > 0.0f) || !steps_fit(steps))
         return 0;
@@ -598,6 +607,11 @@ int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_gr
             return 0;
     return graph->tensors[cnnvp_graph_base(graph, layer->in)].whole != 0 &&
            graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0;
+}
+
+float cnnvp_graph_weight_step(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t output)
+{
+    return is_float(graph, layer) ? layer->steps.weights[output] : cnnvp_graph_multiplier(layer, output);
 }
 
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output)

@@ -74,6 +74,24 @@ static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp
     return CNNVP_DONE;
 }
 
+/* Those that are asked for, or 16 bits where the array has them. A plan depends on it. */
+static cnnvp_result choose_words(struct cnnvp_network *network, enum cnnvp_precision asked, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_limits *limits = &network->target.limits;
+    struct cnnvp_error said;
+    int narrow = asked == CNNVP_PRECISION_INT8, scales = 0;
+    const cnnvp_result result = cnnvp_plan_takes(limits, narrow, &scales, &said);
+    if (result == CNNVP_FAILED && asked == CNNVP_PRECISION_AUTO)
+        narrow = cnnvp_plan_takes(limits, 1, &scales, error) == CNNVP_DONE;
+    else if (result == CNNVP_FAILED)
+        return cnnvp_compiler_error(
+            error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said.text);
+    else if (result != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "%s", said.text);
+    cnnvp_words_choose(&network->graph, narrow, scales && network->target.acc_bits >= 32u);
+    return CNNVP_DONE;
+}
+
 static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
                                                      const struct cnnvp_network_options *options)
 {
@@ -101,7 +119,10 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
     network->target.limits.objective =
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
-    CNNVP_TRY(cnnvp_network_count_images(network, options, CNNVP_WORD_BYTES, network->target.memory_size, error));
+    CNNVP_TRY(choose_words(network, options->precision, error));
+    CNNVP_TRY(cnnvp_network_count_images(network, options,
+                                         cnnvp_graph_word_bytes(&network->graph, network->graph.input),
+                                         network->target.memory_size, error));
     CNNVP_TRY(take_batch(network, options, error));
     *build = binary_options_of(network, options);
     CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));
@@ -145,6 +166,8 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
     CNNVP_TRY(cnnvp_network_bring_images(network, options, error));
     CNNVP_TRY(cnnvp_network_calibrate(network, options, error));
     cnnvp_formats_choose(&network->graph, network->target.acc_bits);
+    if (network->graph.arena.failed)
+        return cnnvp_compiler_no_memory(error);
     return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for PE arrays with 16-bit fixed point, once they are compiled (compile.c): into a platform's memory, and
+/* Networks for PE arrays with fixed point, once they are compiled (compile.c): into a platform's memory, and
  * back to numbers. */
 #include "network.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "binary_tables.h"
+#include "cnnvp_words.h"
 #include "cnnvp_integer.h"
 #include "numbers.h"
 
@@ -48,8 +49,9 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
                         cnnvp_graph_input_words(graph, input);
     for (size_t c = 0; c < tensor->channels; ++c) {
         for (size_t y = 0; y < tensor->height; ++y) {
-            int16_t *row = (int16_t *)(void *)(to + (c * tensor->channel_stride + y * tensor->row_stride) * 2u);
-            cnnvp_quantise_all(from, tensor->width, frac, row);
+            const size_t words = c * tensor->channel_stride + y * tensor->row_stride;
+            cnnvp_quantise_to(
+                from, tensor->width, frac, 1u << tensor->word_shift, to + (words << tensor->word_shift));
             from += tensor->width;
         }
     }
@@ -272,18 +274,21 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     const int32_t frac = network->graph.tensors[tensor].frac;
     const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
                         (size_t)(place->height - 1u) * place->row_stride + place->width;
-    CNNVP_FREED int16_t *words = malloc(span * sizeof *words);
+    CNNVP_FREED uint8_t *words = malloc(span << place->word_shift);
     if (words == NULL)
         return cnnvp_compiler_no_memory(error);
     const uint64_t address = cnnvp_binary_image_address(&network->build, place, image);
-    const cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
+    const cnnvp_result result = cnnvp_platform_read(platform, address, words, span << place->word_shift);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
                                    (unsigned long long)address);
     for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
         for (size_t y = 0; y < place->height; ++y)
-            for (size_t x = 0; x < place->width; ++x)
-                *values++ = cnnvp_dequantise(words[c * place->channel_stride + y * place->row_stride + x], frac);
+            for (size_t x = 0; x < place->width; ++x) {
+                const size_t at = c * place->channel_stride + y * place->row_stride + x;
+                *values++ = cnnvp_dequantise(
+                    cnnvp_word_at(words + (at << place->word_shift), 1u << place->word_shift), frac);
+            }
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "network.h"
 
@@ -52,17 +53,26 @@ static double uses_of(uint32_t taps, uint32_t stride, uint32_t dilation)
     return (double)cnnvp_divide_up(taps, stride / cnnvp_common_divisor(stride, dilation));
 }
 
-/* Words of one batch by the bound of Hong and Kung. */
+/* Of the layer's smallest words, of which most fit on chip. */
+static uint32_t least_word_bytes(const struct cnnvp_network *network, size_t index)
+{
+    const struct cnnvp_binary_layer *planned = &network->build.layers[index];
+    const uint32_t maps = 1u << (planned->in.word_shift & planned->out.word_shift);
+    return cnnvp_minimum32(maps, cnnvp_format_bytes(planned->format, CNNVP_NARROW_B));
+}
+
+/* Bytes of one batch by the bound of Hong and Kung. */
 static double reuse_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
-    const double words = (double)capacity_of(&network->target) / CNNVP_WORD_BYTES;
+    const double bytes = least_word_bytes(network, index);
+    const double words = (double)capacity_of(&network->target) / bytes;
     const int is_conv = layer->op == CNNVP_OP_CONV;
     /* The most products of an output channel that a word of the input takes part in. */
     const double uses =
         is_conv ? uses_of(layer->ky, layer->sy, layer->dy) * uses_of(layer->kx, layer->sx, layer->dx) : 1;
     const double products = is_conv && layer->groups != 1 ? 0 : needs->layers[index].products;
-    return 2.0 * products * network->target.limits.batch / sqrt(uses * words) - 2.0 * words;
+    return (2.0 * products * network->target.limits.batch / sqrt(uses * words) - 2.0 * words) * bytes;
 }
 
 /* ---- bounds ---- */
@@ -70,7 +80,7 @@ static double reuse_bound(const struct cnnvp_network *network, const struct cnnv
 /* What a layer reads from memory for an image, map by map: what two of its operands have in common is read once. */
 struct reading {
     int32_t bases[4];
-    uint64_t words[4];
+    uint64_t bytes[4];
     size_t count;
 };
 
@@ -97,7 +107,7 @@ static void read_operand(const struct cnnvp_network *network, size_t index, int3
     while (i < reading->count && reading->bases[i] != base)
         ++i;
     reading->bases[i] = base;
-    reading->words[i] = cnnvp_maximum(reading->words[i], words);
+    reading->bytes[i] = cnnvp_maximum(reading->bytes[i], words << network->build.tensors[base].word_shift);
     reading->count += i == reading->count;
 }
 
@@ -109,31 +119,32 @@ static void read_operands(const struct cnnvp_network *network, const struct cnnv
     read_operand(network, index, layer->in2, needs->layers[index].in2, reading);
 }
 
-/* Words that go through memory for an image. */
-static uint64_t words_moved(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
+/* Bytes that go through memory for an image. */
+static uint64_t bytes_moved(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
 {
     struct reading reading = {.count = 0};
-    uint64_t words = stays(network, network->graph.layers[index].out) ? 0 : needs->layers[index].made;
+    const int32_t out = network->graph.layers[index].out;
+    uint64_t bytes = stays(network, out) ? 0 : needs->layers[index].made << network->build.tensors[out].word_shift;
     if (!cnnvp_binary_is_added(&network->build, index))
         read_operands(network, needs, index, &reading);
     if (index + 1 < network->graph.layer_count && cnnvp_binary_is_added(&network->build, index + 1))
         read_operands(network, needs, index + 1, &reading);
     for (size_t i = 0; i < reading.count; ++i)
-        words += reading.words[i];
-    return words;
+        bytes += reading.bytes[i];
+    return bytes;
 }
 
 uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                    size_t index)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
-    const uint64_t once = words_moved(network, needs, index) * CNNVP_WORD_BYTES * network->images +
+    const uint64_t once = bytes_moved(network, needs, index) * network->images +
                           loads_of(network, weight_bytes(network, index));
     if (stays(network, layer->in) || stays(network, layer->out))
         return once;
     /* Batches of fewer images have fewer products: those of full ones. */
     const uint64_t full = network->images / network->target.limits.batch;
-    const double reuse = (double)full * reuse_bound(network, needs, index) * CNNVP_WORD_BYTES;
+    const double reuse = (double)full * reuse_bound(network, needs, index);
     return reuse > (double)once ? (uint64_t)reuse : once;
 }
 

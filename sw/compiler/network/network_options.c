@@ -29,6 +29,7 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .from = options->from.texts,
         .from_count = options->from.count,
         .base = options->base,
+        .precision = (enum cnnvp_precision)options->precision,
     };
 }
 

@@ -53,7 +53,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
     const int stays =
         !is_input && !is_output && (place->on_chip || handed_on || cnnvp_network_is_fused(network, tensor));
-    const uint64_t word_bytes = stays ? 0 : UINT64_C(1) * CNNVP_WORD_BYTES * network->images; /* of all images */
+    const uint64_t word_bytes = stays ? 0 : (uint64_t)network->images << place->word_shift; /* of all images */
     return (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
         .kind = is_input    ? "input"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "numbers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "cnnvp_words.h"
 #include "float_kernels.h"
 
 #define MARGIN CNNVP_FORMAT_MARGIN
@@ -17,6 +19,8 @@
 /* Shifts at write-out. Beyond them a sum becomes 0, or saturates, as it does with these. */
 #define SHIFT_MIN (-48)
 #define SHIFT_MAX 63
+
+enum { QUANTISED = 512 }; /* words at a time */
 
 /* value * 2^exponent, exact; exponent -1000 .. 1000. */
 static double scale(double value, int32_t exponent)
@@ -33,10 +37,11 @@ static int32_t minimum(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-int32_t cnnvp_frac_for(float largest, double margin)
+int32_t cnnvp_frac_for(float largest, double margin, uint32_t word_bytes)
 {
+    const double most = word_bytes == 1u ? INT8_MAX : INT16_MAX;
     int32_t frac = CNNVP_FRAC_MAX;
-    while (frac > CNNVP_FRAC_MIN && !(scale((double)largest * margin, frac) <= 32767.0))
+    while (frac > CNNVP_FRAC_MIN && !(scale((double)largest * margin, frac) <= most))
         --frac;
     return frac;
 }
@@ -62,6 +67,18 @@ int16_t cnnvp_quantise(float value, int32_t frac)
 void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
 {
     cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
+}
+
+void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, uint32_t word_bytes, uint8_t *at)
+{
+    int16_t words[QUANTISED];
+    for (size_t i = 0, n; i < count; i += n, at += n * word_bytes) {
+        n = count - i < QUANTISED ? count - i : QUANTISED;
+        cnnvp_quantise_all(values + i, n, frac, words);
+        for (size_t k = 0; k < n && word_bytes == 1u; ++k)
+            words[k] = words[k] > INT8_MAX ? INT8_MAX : words[k] < INT8_MIN ? INT8_MIN : words[k];
+        cnnvp_put_words(at, words, n, word_bytes);
+    }
 }
 
 float cnnvp_dequantise(int16_t word, int32_t frac)
@@ -217,12 +234,15 @@ static void choose_tensors(struct cnnvp_graph *graph)
     take_sizes(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
-        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
+        const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
+        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN, word_bytes)
+                                              : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
     limit_functions(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
-            graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac = CNNVP_FRAC_SOFTMAX;
+            graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac =
+                (int32_t)cnnvp_graph_word_bytes(graph, graph->layers[i].out) * 8 - 1;
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (graph->tensors[i].whole != 0)
             graph->tensors[i].frac = 0;
@@ -239,7 +259,7 @@ static float largest_of(const struct cnnvp_graph *graph, const float *values, si
 
 static int32_t function_frac(float largest, double margin)
 {
-    return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
+    return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin, 2u), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
 }
 
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
@@ -256,7 +276,30 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
-static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, uint32_t acc_bits)
+/* Steps of words of 8 bits, one for the weights of each output, for a write-out that scales. */
+static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
+{
+    const size_t outputs = graph->tensors[layer->out].channels;
+    float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
+    int64_t *bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *bias);
+    if (steps == NULL || bias == NULL) /* which the arena says */
+        return;
+    layer->steps = (struct cnnvp_graph_steps){
+        .in = (float)scale(1.0, -graph->tensors[layer->in].frac),
+        .out = (float)scale(1.0, -layer->pre_frac),
+        .weights = steps,
+        .weight_count = outputs,
+        .bias = layer->has_bias ? bias : NULL,
+        .bias_count = layer->has_bias ? outputs : 0};
+    for (size_t o = 0; o < outputs; ++o) {
+        const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each);
+        steps[o] = largest > 0.0f ? largest / INT8_MAX : 1.0f;
+        const double whole = layer->has_bias ? (double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o]) : 0;
+        bias[o] = whole >= INT32_MAX ? INT32_MAX : whole <= INT32_MIN ? INT32_MIN : llrint(whole);
+    }
+}
+
+static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, uint32_t acc_bits)
 {
     const uint32_t outputs = graph->tensors[layer->out].channels;
     size_t weights = outputs;
@@ -278,7 +321,8 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
         bias_max = bias_max > 4.0f * counted ? 4.0f * counted : bias_max;
         sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
     }
-    layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
+    layer->weight_frac =
+        weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u) : CNNVP_FRAC_UNKNOWN;
     /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&
@@ -288,6 +332,8 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
     while (layer->bias_shift < 63 &&
            !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
         ++layer->bias_shift;
+    if (layer->narrow_weights != 0 && !graph->weightless && layer->steps.weights == NULL)
+        choose_steps(graph, layer, weights / outputs);
 }
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
@@ -303,7 +349,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
             layer->pre_frac = function_frac(layer->pre_max_abs, MARGIN);
         else
             layer->pre_frac =
-                layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
+                layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN, 2u) : CNNVP_FRAC_UNKNOWN;
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             choose_norm(graph, layer);
         else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)

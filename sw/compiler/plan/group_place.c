@@ -60,7 +60,7 @@ int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2]
     *lack = UINT64_MAX;
     for (size_t s = 0; s < group->slot_count; ++s) {
         struct cnnvp_plan_slot *slot = &group->slots[s];
-        const uint64_t bytes = (uint64_t)slot->channels * slot->rows * slot->columns * CNNVP_WORD_BYTES;
+        const uint64_t bytes = cnnvp_plan_slot_bytes(slot);
         /* What stays from tile to tile always is there. */
         const int stays = group->halo != CNNVP_HALO_RECOMPUTE;
         slot->place = (struct cnnvp_place){.bytes = (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT,

@@ -84,7 +84,9 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t 
         return table + 2u * (uint64_t)layer->in.channels;
     if (!cnnvp_plan_has_weights(layer))
         return table;
-    return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last ? (uint64_t)layer->bias * out : 0);
+    const uint64_t weights = out * taps * (layer->depthwise != 0 ? 1u : in);
+    const uint32_t bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_B);
+    return table + cnnvp_divide_up(weights * bytes, CNNVP_WORD_BYTES) + (last ? (uint64_t)layer->bias * out : 0);
 }
 
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer)
@@ -98,8 +100,18 @@ static int is_swept_in_parts(const struct cnnvp_binary_layer *layer)
     return cnnvp_plan_window_rows(layer) < layer->ky || cnnvp_plan_window_columns(layer) < layer->kx;
 }
 
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes)
+/* A result's bytes in the output buffer, at most; as many as its unit says if it needs more meanwhile. */
+static uint32_t result_bytes_of(const struct cnnvp_binary_layer *layer, uint32_t of_unit)
 {
+    const uint32_t first = layer->op == CNNVP_OP_ACTIVATION ? layer->posts[0].format : layer->format;
+    const uint32_t bytes = cnnvp_maximum32(cnnvp_format_bytes(first, CNNVP_NARROW_OUT), 1u << layer->out.word_shift);
+    return of_unit > CNNVP_WORD_BYTES ? of_unit : bytes;
+}
+
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t unit_bytes)
+{
+    const uint32_t result_bytes = result_bytes_of(layer, unit_bytes);
+    const uint32_t shift = layer->in.word_shift;
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
     struct cnnvp_plan_use use = {
@@ -109,33 +121,35 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
         use.input_bytes = layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
-                          cnnvp_plan_input_columns(layer, layer->tile_w) * CNNVP_WORD_BYTES;
+                          cnnvp_plan_input_columns(layer, layer->tile_w)
+                          << shift;
         break;
     case CNNVP_OP_FC:
-        use.input_bytes = (uint64_t)layer->tile_in * CNNVP_WORD_BYTES;
+        use.input_bytes = (uint64_t)layer->tile_in << shift;
         break;
     case CNNVP_OP_ADD:
-        use.input_bytes = (first + (layer->in2.on_chip ? 0 : 1u)) * words * CNNVP_WORD_BYTES;
+        use.input_bytes =
+            first * ((words << shift) + (words & 1u)) + (layer->in2.on_chip ? 0 : words << layer->in2.word_shift);
         break;
     default:
-        use.input_bytes = words * CNNVP_WORD_BYTES;
+        use.input_bytes = words << shift;
         break;
     }
     if (layer->op != CNNVP_OP_ADD)
         use.input_bytes *= first;
     if (layer->added.tag != 0 && !layer->in2.on_chip)
-        use.input_bytes = cnnvp_maximum(use.input_bytes, words * CNNVP_WORD_BYTES);
+        use.input_bytes = cnnvp_maximum(use.input_bytes, words << layer->in2.word_shift);
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
     use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
-        use.output_bytes += words * CNNVP_WORD_BYTES;
+        use.output_bytes += words * result_bytes_of(layer, 0);
     if (layer->op == CNNVP_OP_POOL && is_swept_in_parts(layer) && result_bytes > CNNVP_WORD_BYTES)
         use.output_bytes += cnnvp_pool_sums_at(layer, 0, (uint32_t)words);
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
-        use.output_bytes += words * CNNVP_WORD_BYTES;
+        use.output_bytes += words << layer->out.word_shift;
     if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
-        use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
+        use.output_bytes += (words & 1u) + NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
     use.input_bytes *= layer->tile_images;
     use.output_bytes *= layer->tile_images;
     return use;
@@ -191,12 +205,15 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name
 /* What a plan does not depend on. */
 static void forget_values(struct cnnvp_binary_layer *layer)
 {
-    layer->tag = layer->group = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill =
+    const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB;
+    layer->format &= narrow;
+    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = layer->fill =
         layer->frees_in = layer->frees_in2 = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;
-    layer->pool_area = layer->limits = layer->added.format = layer->added.limits = 0;
+    layer->pool_area = layer->limits = layer->added.limits = 0;
+    layer->added.format &= narrow;
     layer->added.tag = layer->added.tag != 0;
     layer->norm_data = (struct cnnvp_binary_norm_data){0};
     struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
@@ -206,7 +223,7 @@ static void forget_values(struct cnnvp_binary_layer *layer)
     }
     for (uint32_t i = 0; i < layer->post_count; ++i) {
         layer->posts[i].value = 0;
-        layer->posts[i].format = 0;
+        layer->posts[i].format &= narrow;
     }
 }
 

@@ -108,7 +108,7 @@ static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *laye
     const struct cnnvp_matmul matmul = {
         .inputs = slice->in,
         .outputs = slice->out,
-        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES,
+        .bias_addr = cnnvp_weight_bytes(layer, slice->out * cnnvp_output_weights(layer, slice->in)),
         .format = layer->format,
         .limits = layer->limits};
     put_descriptor(&command, &matmul, sizeof matmul);
@@ -134,7 +134,7 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
         cnnvp_fold_row(layer, slice->columns, &window);
     window.in_channels = slice->in;
     window.out_channels = slice->out;
-    window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES;
+    window.bias_addr = cnnvp_weight_bytes(layer, slice->out * cnnvp_output_weights(layer, slice->in));
     if (layer->op == CNNVP_OP_POOL)
         window.acc_addr = cnnvp_pool_sums_at(layer, slice->first, slice->out * slice->rows * slice->columns);
     window.valid_rows = cnnvp_pack(0, rows);
@@ -164,7 +164,7 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
     for (uint32_t rows = 1; rows <= MAX_PARTS; ++rows)
         for (uint32_t columns = 1; columns <= MAX_PARTS; ++columns) {
             if (layer->in.height % rows != 0 || layer->in.width % columns != 0 ||
-                rows * columns * 2u * CNNVP_SUM_BYTES > plane * CNNVP_WORD_BYTES)
+                rows * columns * 2u * CNNVP_SUM_BYTES > plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT))
                 continue;
             tried.norm_parts = cnnvp_pack(columns, rows);
             const struct cnnvp_window window = cnnvp_sums_window(&tried, 1);
@@ -411,14 +411,42 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
     const cnnvp_result result = ask_tiling(layer, name, limits, tiling, &refusal, error);
     if (result == CNNVP_FAILED)
         return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, refusal.text);
-    if (result != CNNVP_DONE ||
-        (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES &&
-         strcmp(tiling->layout, CNNVP_WORD_LAYOUT) == 0))
+    const uint32_t bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_A);
+    const char *format = bytes == CNNVP_WORD_BYTES ? CNNVP_WORD_FORMAT : CNNVP_BYTE_FORMAT;
+    if (result != CNNVP_DONE || (strcmp(tiling->format, format) == 0 && tiling->word_bytes == bytes &&
+                                 strcmp(tiling->layout, CNNVP_WORD_LAYOUT) == 0))
         return result;
     return cnnvp_compiler_error(error,
                                 "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
-                                "networks run on 2-byte words of 16-bit fixed point, \"fx16\", in \"planes\"",
-                                name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout);
+                                "the network has %u-byte words of fixed point, \"%s\", in \"planes\"",
+                                name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout,
+                                (unsigned)bytes, format);
+}
+
+cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_binary_tensor one = {
+        .channels = 1, .height = 1, .width = 1, .row_stride = 1, .channel_stride = 1, .word_shift = !narrow};
+    const uint32_t words = narrow ? CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT : 0u;
+    struct cnnvp_binary_layer layer = {
+        .op = CNNVP_OP_CONV,
+        .in = one,
+        .out = one,
+        .kx = 1,
+        .ky = 1,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .format = words << CNNVP_NARROW_LSB};
+    struct cnnvp_tiling tiling;
+    CNNVP_TRY(ask_unit(&layer, "words", limits, error, error));
+    if (cnnvp_plan_tiling(&layer, "words", limits, &tiling, error) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    CNNVP_TRY(cnnvp_plan_choose_scale(&layer, "words", limits, error));
+    *scales = layer.bias == CNNVP_SCALE_WORDS;
+    return CNNVP_DONE;
 }
 
 /* ---- answers ---- */
@@ -559,7 +587,7 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
     struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
     const int added = ask->layer->added.tag != 0;
     const struct cnnvp_vector vector = {
-        .b_addr = added ? 0 : words * CNNVP_WORD_BYTES,
+        .b_addr = added ? 0 : cnnvp_even(words << ask->layer->in.word_shift),
         .count = words,
         .repeat = 1,
         .a_stride = 1,
@@ -593,10 +621,12 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
     for (enum cnnvp_norm_step step = ask->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
          step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
         const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
+        const uint32_t after =
+            cnnvp_even(channels * plane * cnnvp_format_bytes(ask->layer->format, CNNVP_NARROW_OUT));
         struct cnnvp_vector vector = {
-            .b_addr = channels * plane * CNNVP_WORD_BYTES,
-            .c_addr = channels * (plane + 1u) * CNNVP_WORD_BYTES,
-            .out_addr = step == CNNVP_NORM_TRANSFORM ? 0 : channels * (plane + 2u) * CNNVP_WORD_BYTES,
+            .b_addr = after,
+            .c_addr = after + channels * CNNVP_WORD_BYTES,
+            .out_addr = step == CNNVP_NORM_TRANSFORM ? 0 : after + 2u * channels * CNNVP_WORD_BYTES,
             .count = over_channels                  ? channels
                      : step == CNNVP_NORM_TRANSFORM ? plane
                                                     : plane * images,
@@ -607,7 +637,7 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
             .b_repeat = 1,
             .c_repeat = 1,
             .out_repeat = step == CNNVP_NORM_TRANSFORM ? plane : 1u,
-            .format = ask->layer->format};
+            .format = cnnvp_norm_format(ask->layer, step)};
         if (ask->layer->norm_parts != 0 && step <= CNNVP_NORM_VARIANCE)
             vector = cnnvp_sums_vector(ask->layer, step, &vector);
         const uint64_t ps = vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector);
@@ -670,10 +700,11 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
 
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
  * buffer: no reason to refuse the layer. */
-static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint64_t offset,
-                            const struct cnnvp_transfer *transfer)
+static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift,
+                            uint64_t offset, const struct cnnvp_transfer *transfer)
 {
-    struct cnnvp_command command = {.opcode = opcode};
+    struct cnnvp_command command = {
+        .opcode = opcode, .status = (word_shift == 0 ? 1u : 0u) << CNNVP_STATUS_receive_bytes};
     struct cnnvp_transfer asked = *transfer;
     asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
@@ -686,14 +717,14 @@ static const struct cnnvp_transfer one_word = {.row_bytes = CNNVP_WORD_BYTES, .r
 static uint64_t latency_ps(struct cnnvp_plan_ask *ask)
 {
     if (ask->latency == UINT64_MAX)
-        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &one_word);
+        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 0, &one_word);
     return ask->latency;
 }
 
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
 {
     if (ask->request == UINT64_MAX)
-        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 0, &one_word);
+        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 1, 0, &one_word);
     return ask->request;
 }
 
@@ -710,7 +741,7 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t rows,
                           uint32_t columns, uint32_t tiles)
 {
-    const uint32_t burst = ask->limits->burst_bytes / CNNVP_WORD_BYTES;
+    const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift;
     uint64_t count = 0;
     for (uint32_t tile = 0; tile < tiles; ++tile)
         for (uint32_t row = 0; row < rows; ++row) {
@@ -736,8 +767,9 @@ static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp
 static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                        uint32_t rows, uint32_t columns)
 {
+    const uint32_t shift = tensor->word_shift;
     const uint32_t question[6] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->width};
+        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->width << 1 | shift};
     int known;
     struct answer *answer = look_up(ask, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
@@ -745,15 +777,15 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_ten
         const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
         const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
         const struct cnnvp_transfer box = {
-            .row_bytes = columns * CNNVP_WORD_BYTES,
+            .row_bytes = columns << shift,
             .rows = rows,
-            .memory_row_stride = row_stride * CNNVP_WORD_BYTES,
-            .buffer_row_stride = columns * CNNVP_WORD_BYTES,
+            .memory_row_stride = row_stride << shift,
+            .buffer_row_stride = columns << shift,
             .planes = planes,
-            .memory_plane_stride = plane_stride * CNNVP_WORD_BYTES,
-            .buffer_plane_stride = rows * columns * CNNVP_WORD_BYTES};
+            .memory_plane_stride = plane_stride << shift,
+            .buffer_plane_stride = rows * columns << shift};
         const uint64_t ps =
-            transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
+            transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)tensor->border_left << shift, &box);
         const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
     }
@@ -769,7 +801,7 @@ static void ask_line(struct cnnvp_plan_ask *ask)
     const uint64_t latency = latency_ps(ask);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &line);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 0, &line);
         ask->line[i] = ps > latency ? ps - latency : 0;
     }
 }
@@ -802,8 +834,9 @@ struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const st
     const int planes = columns == tensor->row_stride;
     const int all = planes && rows * columns == tensor->channel_stride;
     const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
-    const uint64_t words = (uint64_t)channels * rows * columns;
+    const uint64_t bytes = (uint64_t)channels * rows * columns << tensor->word_shift;
     return (struct cnnvp_plan_moved){
         box_ps(ask, tensor, channels, rows, columns),
-        words * CNNVP_WORD_BYTES + pieces * (ask->limits->burst_bytes - CNNVP_WORD_BYTES), words};
+        bytes + pieces * (ask->limits->burst_bytes - (UINT64_C(1) << tensor->word_shift)),
+        cnnvp_divide_up(bytes, CNNVP_WORD_BYTES)};
 }

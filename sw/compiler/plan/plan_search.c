@@ -174,7 +174,7 @@ static struct cnnvp_plan_moved move_input(struct search *search)
     if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
         return (struct cnnvp_plan_moved){0};
     if (layer->op == CNNVP_OP_FC)
-        return cnnvp_plan_move_line(search->ask, 2u * (uint64_t)layer->tile_in);
+        return cnnvp_plan_move_line(search->ask, (uint64_t)layer->tile_in << layer->in.word_shift);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
         return cnnvp_plan_move_box(
             search->ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
@@ -235,8 +235,9 @@ static double moving_pj(const struct search *search, const struct visits *visits
 {
     const struct cnnvp_plan_energy *each = &search->limits->energy;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
-    const double stored = (double)search->limits->batch * (double)words;
-    const double partial = (double)(counts.input_slices - 1u) * stored * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
+    const double results = (double)search->limits->batch * (double)words;
+    const double stored = results * (1u << search->layer->out.word_shift) / CNNVP_WORD_BYTES;
+    const double partial = (double)(counts.input_slices - 1u) * results * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
            (double)visits->inputs * (double)input->words * each->input_word +
            (double)visits->blobs * (double)blob_words * each->weight_word + stored * each->output_word +

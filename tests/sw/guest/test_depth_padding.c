@@ -35,6 +35,7 @@ static void check_frame(uint32_t height, uint32_t width, const uint32_t *border,
 {
     const uint32_t stride = border[1] + width + border[3], rows = border[0] + height + border[2];
     const struct cnnvp_binary_tensor block = {
+        .word_shift = 1,
         .channels = 3,
         .height = height,
         .width = width,

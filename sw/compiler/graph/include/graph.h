@@ -59,6 +59,7 @@ struct cnnvp_graph_tensor {
     uint32_t channel_step; /* then the next, this many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
+    uint32_t narrow;       /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
     uint32_t scores; /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
@@ -96,6 +97,7 @@ struct cnnvp_graph_layer {
     enum cnnvp_binary_arithmetic arithmetic; /* add */
     enum cnnvp_binary_axis axis;             /* softmax */
     enum cnnvp_binary_norm_kind norm;
+    uint32_t narrow_weights; /* they have 8 bits, not 16, after cnnvp_words_choose; those of a product are in2's words */
     float uniform; /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
     float epsilon; /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
@@ -164,6 +166,11 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 
 /* The tensor whose memory it is: itself, or what it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
+
+static inline uint32_t cnnvp_graph_word_bytes(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    return graph->tensors[cnnvp_graph_base(graph, tensor)].narrow != 0 ? 1u : 2u;
+}
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
 /* A network's inputs, counted from 0 in the file's order: how many, one of them, whether the tensor has the memory of
  * one, and the words of all before this one, of one image; of all inputs with their number. */
@@ -187,10 +194,12 @@ uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_gr
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
 /* 1: it multiplies whole numbers to whole ones, whose steps are known: a write-out that scales gives what onnxruntime
- * has. */
+ * has. Or its weights have 8 bits, with a step for each output that formats.c chooses. */
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* By what its sums of whole numbers are multiplied then, rounded as onnxruntime rounds it. */
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);
+/* What one stands for in its weights' whole numbers then, as the graph has weights. */
+float cnnvp_graph_weight_step(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t output);
 /* 1: its posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);

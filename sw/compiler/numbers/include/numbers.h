@@ -69,18 +69,26 @@ CNNVP_MUST_USE cnnvp_result cnnvp_equalise_find(struct cnnvp_graph *graph, int *
 /* Equalises them. What the float pass found of sizes is no longer true; what it gave is, bit by bit. */
 CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnnvp_error *error);
 
+/* ---- words.c ---- */
+
+/* Gives tensors and weights words of 8 bits, or all of them 16: to be done before layers are planned. 8 bits have, but
+ * for a quantised file's numbers that do not fit them (q - zero point has up to 9 bits), all of a network; the parameters
+ * of normalisations, biases and tables keep 16. `scales`: the array's write-out does, without which a quantised file's
+ * weights are none of 8 bits. */
+void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
+
 /* ---- formats.c ---- */
 
 /*
- * Number formats: FX16, 16-bit two's complement, value = word * 2^-frac, one frac a tensor.
+ * Number formats: two's complement of 16 bits or of 8 (words.c), value = word * 2^-frac, one frac a tensor.
  *
  * - A tensor gets the largest frac at which every value of the calibration fits with an eighth to spare, before and
  *   after the layer's maximum and minimum posts: nothing saturates on the calibration images. Networks that were never
  *   trained make their values smaller from layer to layer: up to 47 bits, 24 where a function of them is taken.
  * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
  * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
- *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives 15 fraction bits, and
- *   so do layers that only compare its results.
+ *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives all bits but the sign
+ *   as fraction bits, and so do layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
  * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
@@ -89,17 +97,20 @@ CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnn
 #define CNNVP_FRAC_MIN (-16)
 #define CNNVP_FRAC_MAX 47
 #define CNNVP_FRAC_UNKNOWN 8
-#define CNNVP_FRAC_SOFTMAX 15
 
-/* Largest frac in CNNVP_FRAC_MIN..MAX at which `largest` fits: largest * margin <= 32767 * 2^-frac. */
-int32_t cnnvp_frac_for(float largest, double margin);
+/* Largest frac in CNNVP_FRAC_MIN..MAX at which `largest` fits words of 1 or 2 bytes: largest * margin <= 127 * 2^-frac,
+ * or 32767. */
+int32_t cnnvp_frac_for(float largest, double margin, uint32_t word_bytes);
 
 /* Nearest word (ties to even), saturated; NaN becomes 0. */
 int16_t cnnvp_quantise(float value, int32_t frac);
 void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words);
+/* The same as words of 1 or 2 bytes at `at`. */
+void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, uint32_t word_bytes, uint8_t *at);
 float cnnvp_dequantise(int16_t word, int32_t frac);
 
-/* Fills the members for formats in tensors and layers from max_abs and pre_max_abs. Views get their base's. */
+/* Fills the members for formats in tensors and layers from max_abs and pre_max_abs. Views get their base's. The graph's
+ * arena says where there was no memory. */
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits);
 
 /* epsilon in units of 2^(-2 frac), as vvar takes it. */

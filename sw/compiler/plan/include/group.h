@@ -24,10 +24,16 @@ struct cnnvp_plan_member {
 /* A map that is made and read within the group. */
 struct cnnvp_plan_slot {
     uint32_t channels, height, width; /* of the map */
+    uint32_t word_shift;              /* of its words, as in struct cnnvp_binary_tensor */
     size_t first, last;               /* the first member that makes it, the last that reads it */
     uint32_t rows, columns;           /* lines that the slot has room for */
     struct cnnvp_place place;
 };
+
+static inline uint64_t cnnvp_plan_slot_bytes(const struct cnnvp_plan_slot *slot)
+{
+    return (uint64_t)slot->channels * slot->rows * slot->columns << slot->word_shift;
+}
 
 struct cnnvp_plan_group {
     size_t first, count; /* layers of the network */

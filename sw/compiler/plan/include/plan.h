@@ -52,8 +52,8 @@ struct cnnvp_plan_limits {
 /* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
 #define CNNVP_PLAN_WORK_PART 24u
 
-/* Bytes of one half that the layer's tiles need at most, of all images of a step. `result_bytes`: of its struct
- * cnnvp_tiling. */
+/* Bytes of one half that the layer's tiles need at most, of all images of a step. `unit_bytes`: result_bytes of its
+ * struct cnnvp_tiling. */
 struct cnnvp_plan_use {
     uint64_t input_bytes;
     uint64_t weight_bytes;
@@ -61,7 +61,7 @@ struct cnnvp_plan_use {
 };
 
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes);
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t unit_bytes);
 
 /* What a plan says of the unit of a convolution or pooling: nothing, or 1 + that of network_binary.h. */
 #define CNNVP_PLAN_ANY_UNIT 0u
@@ -95,7 +95,7 @@ uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer);
 /* Of the input, for this many of the results. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns);
-/* Words of a slice's weights, biases and table included. */
+/* 16-bit words of a slice's weights, biases and table included; two weights of 8 bits are one. */
 uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last);
 
 /* Words of all its weights, biases and table, however it is cut, each once. */
@@ -186,6 +186,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *l
 /* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
 const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
 
+/* Whether the PE array takes words of 8 bits, or of 16, and whether its write-out scales them. FAILED: it does not take
+ * them, for the reason in the error. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
+                                             struct cnnvp_error *error);
+
 /* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
@@ -201,7 +206,7 @@ void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
 struct cnnvp_plan_moved {
     uint64_t ps;
     uint64_t bytes; /* of bursts */
-    uint64_t words;
+    uint64_t words; /* of 16 bits */
 };
 /* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,

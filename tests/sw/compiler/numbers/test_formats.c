@@ -43,13 +43,13 @@ static void words_are_the_nearest(void **state)
 static void fractions_are_the_most_that_fit(void **state)
 {
     (void)state;
-    assert_int_equal(cnnvp_frac_for(1.0f, 1.0), 14);
-    assert_int_equal(cnnvp_frac_for(0.999f, 1.0), 15);
-    assert_int_equal(cnnvp_frac_for(0.999f, 1.125), 14);
-    assert_int_equal(cnnvp_frac_for(32767.0f, 1.0), 0);
-    assert_int_equal(cnnvp_frac_for(32768.0f, 1.0), -1);
-    assert_int_equal(cnnvp_frac_for(1e-30f, 1.0), CNNVP_FRAC_MAX);
-    assert_int_equal(cnnvp_frac_for(3e38f, 1.0), CNNVP_FRAC_MIN);
+    assert_int_equal(cnnvp_frac_for(1.0f, 1.0, 2u), 14);
+    assert_int_equal(cnnvp_frac_for(0.999f, 1.0, 2u), 15);
+    assert_int_equal(cnnvp_frac_for(0.999f, 1.125, 2u), 14);
+    assert_int_equal(cnnvp_frac_for(32767.0f, 1.0, 2u), 0);
+    assert_int_equal(cnnvp_frac_for(32768.0f, 1.0, 2u), -1);
+    assert_int_equal(cnnvp_frac_for(1e-30f, 1.0, 2u), CNNVP_FRAC_MAX);
+    assert_int_equal(cnnvp_frac_for(3e38f, 1.0, 2u), CNNVP_FRAC_MIN);
 }
 
 /* The reference's rounding, bit by bit, against the definition that the models share. */
@@ -97,7 +97,7 @@ static void softmax_sums_to_one(void **state)
         }
         cnnvp_reference_softmax_begin(&of, x, 16, 11);
         for (size_t i = 0; i < 16; ++i) {
-            y[i] = cnnvp_reference_softmax_word(&of, x[i]);
+            y[i] = cnnvp_reference_softmax_word(&of, x[i], 15);
             sum += ldexp(y[i], -15);
             assert_true(fabs(ldexp(y[i], -15) - exp(ldexp((double)x[i], -11)) / exact) < 1e-4);
         }

@@ -27,12 +27,12 @@ static void draw_layer(uint64_t *random, struct cnnvp_binary_layer *layer, uint3
     layer->sy = layer->sx = 1 + below(random, 2);
     layer->dy = layer->dx = layer->op == CNNVP_OP_CONV ? 1 + below(random, 2) : 1;
     layer->pad_top = layer->pad_left = below(random, layer->ky);
-    layer->in = (struct cnnvp_binary_tensor){.channels = 1, .height = size, .width = size};
+    layer->in = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = size, .width = size};
     /* As many lines as windows begin within the map and its padding of both sides. */
     const uint32_t padded = size + 2 * layer->pad_top;
     const uint32_t window = (layer->ky - 1) * layer->dy + 1;
     const uint32_t lines = padded >= window ? (padded - window) / layer->sy + 1 : 1;
-    layer->out = (struct cnnvp_binary_tensor){.channels = 1, .height = lines, .width = lines};
+    layer->out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = lines, .width = lines};
 }
 
 static void draw_chain(uint64_t *random, struct chain *chain)
@@ -51,7 +51,7 @@ static void draw_chain(uint64_t *random, struct chain *chain)
         member->in2 = CNNVP_PLAN_NO_SLOT;
         member->out = i + 1 == group->count ? CNNVP_PLAN_NO_SLOT : i;
         chain->slots[i] =
-            (struct cnnvp_plan_slot){.channels = 1, .height = size, .width = size, .first = i, .last = i + 1};
+            (struct cnnvp_plan_slot){.word_shift = 1, .channels = 1, .height = size, .width = size, .first = i, .last = i + 1};
     }
     group->tile_h = 1 + below(random, size);
     group->tile_w = 1 + below(random, size);
@@ -185,7 +185,7 @@ static void a_worked_case(void **state)
             struct cnnvp_binary_layer *layer = &chain.members[i].layer;
             *layer = (struct cnnvp_binary_layer){
                 .op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1};
-            layer->in = layer->out = (struct cnnvp_binary_tensor){.channels = 1, .height = 8, .width = 8};
+            layer->in = layer->out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = 8, .width = 8};
             chain.members[i].in = i == 0 ? CNNVP_PLAN_NO_SLOT : 0;
             chain.members[i].in2 = CNNVP_PLAN_NO_SLOT;
             chain.members[i].out = i == 0 ? 0 : CNNVP_PLAN_NO_SLOT;

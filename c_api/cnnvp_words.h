@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words of fixed point as they lie in memory and buffers: two's complement of 1 or 2 bytes, little-endian as the host's.
+ * For units and programs of the host. */
+#ifndef CNNVP_WORDS_H
+#define CNNVP_WORDS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A word of 1 or 2 bytes, and so many words of them in a row. */
+static inline int16_t cnnvp_word_at(const uint8_t *at, uint32_t word_bytes)
+{
+    int16_t word;
+    if (word_bytes == 1u)
+        return (int8_t)*at;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static inline void cnnvp_get_words(const uint8_t *at, uint64_t count, uint32_t word_bytes, int16_t *words)
+{
+    if (word_bytes == 1u)
+        for (uint64_t i = 0; i < count; ++i)
+            words[i] = (int8_t)at[i];
+    else
+        memcpy(words, at, (size_t)count * sizeof *words);
+}
+
+static inline void cnnvp_put_words(uint8_t *at, const int16_t *words, uint64_t count, uint32_t word_bytes)
+{
+    if (word_bytes == 1u)
+        for (uint64_t i = 0; i < count; ++i)
+            at[i] = (uint8_t)words[i];
+    else
+        memcpy(at, words, (size_t)count * sizeof *words);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
