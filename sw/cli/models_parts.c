@@ -13,7 +13,7 @@ enum timing {
     TIMINGS
 };
 
-enum { STRUCTURE = 9 };
+enum { STRUCTURE = 10 };
 
 /* In the order of CNNVP_DRAM_PRESET. */
 struct part {
@@ -27,9 +27,9 @@ static const struct part parts[] = {
 };
 
 static const char *const names[STRUCTURE + TIMINGS] = {
-    "channels",       "bits of a channel", "bits of a device", "clock, ps",
-    "command buses",  "bank groups",       "banks of a group", "rows",
-    "bytes of a row",
+    "channels",  "pseudo channels", "bits of a channel", "bits of a device",
+    "clock, ps", "command buses",   "bank groups",       "banks of a group",
+    "rows",      "bytes of a row",
 #define CNNVP_DRAM_TIMING(name, max, help) "t_" #name,
 #include "memory/dram/dram.def"
 };
@@ -49,5 +49,8 @@ void cli_print_parts(FILE *stream)
         for (size_t i = 0; i < count; ++i)
             (void)fprintf(stream, "  %6" PRIu32, parts[i].values[row]);
     }
-    (void)fprintf(stream, "\n");
+    (void)fprintf(stream, "\n\nof which sources differ\n");
+#define CNNVP_DRAM_RANGE(preset, timing, low, high, sources) \
+    (void)fprintf(stream, "  %-12s  t_%-7s  %3d to %3d: %s\n", parts[preset].name, #timing, low, high, sources);
+#include "memory/dram/dram.def"
 }

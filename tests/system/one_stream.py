@@ -14,7 +14,7 @@ import tempfile
 CNNVP, READS, BYTES = os.path.abspath(sys.argv[1]), 64, 256 * 1024
 WIDE = ["weight_buffer.size=1MiB", "weight_buffer.width_words=1024"]
 PARTS = {"ddr3-1600": 0.9, "ddr4-2400": 0.9, "ddr4-3200": 0.9, "ddr5-4800": 0.9, "lpddr4-3200": 0.9, "lpddr5-6400": 0.9,
-         "hbm2": 0.89, "hbm3": 0.89}
+         "hbm2": 0.89, "hbm3": 0.885}
 
 
 def program():

@@ -163,7 +163,7 @@ static void repeat(struct dram_run *run, const struct dram_change *change, uint3
     run->columns.hits += change->count - 1u;
     channel->counts.data_clocks += data_clocks;
     channel->counts.row_clocks += change->span - data_clocks;
-    channel->bus_end += change->span;
+    channel->bus[0].end += change->span;
     channel->returned += change->span;
     channel->order += change->count;
     channel->write_mode = 0;

@@ -22,9 +22,10 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
 {
     memset(channel, 0, sizeof *channel);
     channel->timing = timing;
-    channel->ranks = options->ranks;
+    channel->ranks = options->ranks * options->pseudo_channels;
     channel->bank_bits = dram_lowest_bit(timing->banks);
     channel->rank_bits = channel->bank_bits + dram_lowest_bit(timing->groups);
+    channel->bus_bits = channel->rank_bits + dram_lowest_bit(options->ranks);
     channel->scheduler = dram_schedulers[options->scheduler];
     channel->page = dram_pages[options->page];
     channel->refresh = dram_refreshes[options->refresh];
@@ -32,11 +33,11 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
     channel->clock = channel->column_bus = channel->row_bus = clock;
-    channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->t[DRAM_T_cmd_column] == 1 &&
+    channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->column_bus == 1 &&
                          timing->t[DRAM_T_cmd_pre] == 1;
     (void)set_refresh(channel, clock - 1u);
-    channel->last_write = -1;
-    channel->bus_end = channel->empty_from = clock;
+    for (uint32_t i = 0; i < DRAM_BUSES; ++i)
+        channel->bus[i] = (struct dram_bus){.last_write = -1, .end = clock, .empty_from = clock};
     channel->free_count = DRAM_ENTRIES;
     for (uint32_t i = 0; i < DRAM_ENTRIES; ++i)
         channel->free[i] = (uint8_t)(DRAM_ENTRIES - 1u - i);
@@ -252,7 +253,7 @@ static void do_refresh(struct dram_channel *channel, uint32_t number, uint64_t c
 {
     struct dram_rank *rank = &channel->rank[number];
     dram_raise(&rank->act, clock + channel->timing->t[DRAM_T_rfc]);
-    channel->refresh_to = clock + channel->timing->t[DRAM_T_rfc];
+    channel->bus[number << channel->rank_bits >> channel->bus_bits].refresh_to = clock + channel->timing->t[DRAM_T_rfc];
     dram_raise(&rank->refresh, clock + channel->timing->t[DRAM_T_rfc]);
     --channel->refresh_waiting;
     if (++channel->refresh_rank == channel->ranks)
@@ -265,6 +266,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
     const uint32_t *t = channel->timing->t;
     const uint32_t index = channel->plan.entry;
     struct dram_bank *bank = &channel->bank[issued->bank];
+    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, issued->bank)];
     const int write = channel->entry[index].write;
     issued->entry = channel->entry[index];
     if (bank->active == index) {
@@ -276,12 +278,12 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         leave_queue(channel, index);
     }
     channel->free[channel->free_count++] = (uint8_t)index;
-    issued->turned = channel->last_write >= 0 && channel->last_write != write;
+    issued->turned = bus->last_write >= 0 && bus->last_write != write;
     channel->counts.turnarounds += (uint64_t)issued->turned;
-    channel->last_write = write;
-    dram_account(channel, issued->clock + t[write ? DRAM_T_cwl : DRAM_T_cl], write, issued->turned);
-    if (!cnnvp_dram_channel_waiting(channel))
-        channel->empty_from = issued->clock;
+    bus->last_write = write;
+    dram_account(channel, bus, issued->clock + t[write ? DRAM_T_cwl : DRAM_T_cl], write, issued->turned);
+    if (!dram_bus_waits(channel, dram_bus_of(channel, issued->bank)))
+        bus->empty_from = issued->clock;
     channel->counts.queue_clocks[write] += issued->clock - issued->entry.entered;
     if (write) {
         dram_space_write(channel, issued->bank, issued->clock);
@@ -343,7 +345,7 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     if (plan->command == DRAM_REFRESH_DUE) {
         dram_plan_pass(channel, clock);
         channel->refresh_waiting += set_refresh(channel, clock);
-        channel->refresh_from = clock;
+        channel->bus[0].refresh_from = channel->bus[1].refresh_from = clock;
         return;
     }
     if (channel->plain_bus)

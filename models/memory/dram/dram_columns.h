@@ -77,7 +77,7 @@ static inline void dram_columns_pass(struct dram_channel *channel, uint64_t cloc
 /* The command bus is held by an RD at `clock`. */
 static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
 {
-    channel->column_bus = clock + channel->timing->t[DRAM_T_cmd_column];
+    channel->column_bus = clock + channel->timing->column_bus;
     if (channel->timing->buses == 1)
         channel->row_bus = channel->column_bus;
 }
@@ -157,7 +157,7 @@ static inline uint32_t dram_read_leaves(struct dram_channel *channel, const stru
     }
     channel->free[channel->free_count++] = (uint8_t)index;
     if (!cnnvp_dram_channel_waiting(channel))
-        channel->empty_from = next->clock;
+        channel->bus[0].empty_from = next->clock;
     return index;
 }
 

@@ -50,7 +50,7 @@ static void say_published(const struct dram_options *options, const struct cnnvp
         const struct cnnvp_range range = {said[i].pj * part->low, said[i].pj, said[i].pj * part->high};
         costs->energy(costs->context, said[i].stat, &range);
     }
-    const double all = (double)options->channels * (double)options->ranks * share;
+    const double all = (double)options->channels * (double)options->pseudo_channels * (double)options->ranks * share;
     const struct cnnvp_range standby = {
         part->closed * all * part->low, part->open * all, part->open * all * part->high};
     costs->power(costs->context, &standby);
@@ -94,7 +94,7 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
     say(costs, STAT_bus_read_bytes, read / DRAM_BURST_BYTES, read_io / DRAM_BURST_BYTES);
     say(costs, STAT_bus_write_bytes, write / DRAM_BURST_BYTES, write_io / DRAM_BURST_BYTES);
     say(costs, STAT_refreshes, refresh, 0);
-    const double all = (double)options->channels * (double)options->ranks;
+    const double all = (double)options->channels * (double)options->pseudo_channels * (double)options->ranks;
     const struct cnnvp_range standby = {closed * all, open * all, open * all * UNCERTAIN};
     costs->power(costs->context, &standby);
 }

@@ -12,7 +12,7 @@ static uint32_t turns_of(const struct dram_queue *queue)
 {
     const struct dram_map *map = &queue->map;
     const uint32_t groups = queue->timing.groups, *t = queue->timing.t;
-    if (map->channels > 1)
+    if (map->lanes > 1)
         return 0;
     if (map->shift[DRAM_COLUMN] == 0)
         return 1;

@@ -17,8 +17,8 @@ static inline void issue(struct dram_run *run, const struct dram_next_column *ne
     const uint32_t index = dram_read_leaves(channel, next);
     const struct dram_entry *entry = &channel->entry[index];
     dram_count(run, next, entry);
-    dram_account(channel, clock + channel->timing->t[DRAM_T_cl], 0, channel->last_write == 1);
-    channel->last_write = 0;
+    dram_account(channel, channel->bus, clock + channel->timing->t[DRAM_T_cl], 0, channel->bus[0].last_write == 1);
+    channel->bus[0].last_write = 0;
     channel->returned = done;
     dram_space_read(channel, next->bank, clock);
     /* what leaves a queue makes room at the next clock */
@@ -72,7 +72,7 @@ static int along_rows(struct dram_run *run, const struct dram_next_column *next,
 static int repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
-    if (run->queue->burst != NULL || next->active || next->clock == DRAM_NEVER || channel->last_write)
+    if (run->queue->burst != NULL || next->active || next->clock == DRAM_NEVER || channel->bus[0].last_write)
         return 0;
     dram_count_from(run, next, &channel->entry[channel->list[0][next->bank].first]);
     return (run->stream != NULL && along_rows(run, next, enters)) || dram_train(run, next, enters);
@@ -119,7 +119,7 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
 {
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
-    if (queue->stepwise || queue->port.burst_fs || queue->options.channels != 1 || channel->refresh_waiting ||
+    if (queue->stepwise || queue->port.burst_fs || queue->map.lanes != 1 || channel->refresh_waiting ||
         channel->scheduler->one_by_one || queue->options.page != DRAM_PAGE_open ||
         !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
         return DRAM_STUCK;

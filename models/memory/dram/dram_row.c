@@ -80,7 +80,7 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     tell(run, ready, count);
     channel->counts.data_clocks += count * bl;
     channel->counts.row_clocks += count * (run->pace - bl);
-    channel->bus_end += span;
+    channel->bus[0].end += span;
     channel->returned += span;
     channel->write_mode = 0;
     channel->plan.valid = 0;

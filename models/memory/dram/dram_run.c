@@ -24,7 +24,7 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     const uint64_t tck = run->queue->timing.tck_ps;
     dram_report(run);
     run->columns = (struct dram_columns){
-        .clock = clock, .done = done, .tag = tag, .source = source, .turned = run->channel->last_write == 1};
+        .clock = clock, .done = done, .tag = tag, .source = source, .turned = run->channel->bus[0].last_write == 1};
     run->window_command = cnnvp_bandwidth_window_end(clock * tck) / tck;
     run->window_data = cnnvp_bandwidth_window_end(done * tck) / tck;
 }
@@ -80,8 +80,8 @@ static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t
     const struct dram_stream *stream = run->stream;
     const uint64_t first = stream->ends[stream->end_first];
     if (enters != first + 1u || enters > ready + run->pace || first <= stream->arrival_clock ||
-        channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end ||
-        !stream->first->first_data)
+        channel->bus[0].end != channel->returned || channel->bus[0].idle ||
+        channel->bus[0].refresh_to > channel->bus[0].end || !stream->first->first_data)
         return 0;
     for (uint32_t i = 1; i < stream->end_count; ++i)
         if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->pace)

@@ -53,7 +53,7 @@ static inline void dram_count_from(struct dram_run *run, const struct dram_next_
 {
     const uint64_t clock = next->clock, done = dram_done_of(run, next);
     if (clock < run->columns.clock || clock > run->window_command || done > run->window_data ||
-        entry->source != run->columns.source || entry->tag != run->columns.tag || run->channel->last_write != 0)
+        entry->source != run->columns.source || entry->tag != run->columns.tag || run->channel->bus[0].last_write != 0)
         dram_begin_window(run, entry->tag, entry->source, clock, done);
 }
 

@@ -9,6 +9,7 @@
 
 #define DRAM_NEVER UINT64_MAX
 #define DRAM_RANKS 4u
+#define DRAM_BUSES 2u
 #define DRAM_GROUPS (DRAM_RANKS * 4u)
 /* waiting bursts: two full queues, and one burst in activation for each bank */
 #define DRAM_ENTRIES (2u * DRAM_QUEUE + DRAM_BANKS)
@@ -78,6 +79,15 @@ struct dram_rank {
     uint32_t open; /* banks */
 };
 
+/* A data bus: a pseudo channel's, or the channel's. */
+struct dram_bus {
+    int last_write;                    /* direction, -1: unused */
+    uint64_t end;                      /* clock at which it has carried the last data so far */
+    uint64_t empty_from;               /* clock from which on nothing has waited for it, while nothing does */
+    uint64_t idle;                     /* clocks since `end` in which nothing waited */
+    uint64_t refresh_from, refresh_to; /* the last refresh, from when it was due */
+};
+
 struct dram_counts {
     uint64_t commands[DRAM_COMMANDS];
     uint64_t hits, misses, conflicts; /* bursts, by what their first command found */
@@ -129,8 +139,9 @@ struct dram_refresh;
 
 struct dram_channel {
     const struct dram_timing *timing;
-    uint32_t ranks;
-    uint32_t bank_bits, rank_bits; /* a bank's group is its number >> bank_bits, its rank >> rank_bits */
+    uint32_t ranks; /* of all pseudo channels */
+    /* a bank's group is its number >> bank_bits, its rank >> rank_bits, its pseudo channel >> bus_bits */
+    uint32_t bank_bits, rank_bits, bus_bits;
     const struct dram_scheduler *scheduler;
     const struct dram_page *page;
     const struct dram_refresh *refresh;
@@ -145,12 +156,8 @@ struct dram_channel {
     uint32_t refresh_waiting; /* ranks that wait for one */
     uint32_t refresh_rank;    /* first of them */
     int write_mode;
-    int last_write;                    /* direction of the bus, -1: unused */
-    uint64_t bus_end;                  /* clock at which the bus has carried the last data so far */
-    uint64_t empty_from;               /* clock from which on nothing has waited, while nothing does */
-    uint64_t idle;                     /* clocks since bus_end in which nothing waited */
-    uint64_t refresh_from, refresh_to; /* the last refresh, from when it was due */
-    uint64_t returned;                 /* clock of the last read data */
+    struct dram_bus bus[DRAM_BUSES]; /* of pseudo channels */
+    uint64_t returned;               /* clock of the last read data */
     uint64_t order, activations;
     struct dram_plan plan;
 
@@ -182,7 +189,7 @@ static inline int cnnvp_dram_is_column(enum dram_command command)
 static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dram_command command)
 {
     if (cnnvp_dram_is_column(command))
-        return timing->t[DRAM_T_cmd_column];
+        return timing->column_bus;
     return timing->t[command <= DRAM_ACT_2 ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
 }
 
@@ -190,6 +197,18 @@ static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dr
 static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *channel)
 {
     return channel->count[0] + channel->count[1] + channel->active_count;
+}
+
+/* Its banks. */
+static inline uint64_t dram_bus_banks(const struct dram_channel *channel, uint32_t bus)
+{
+    return (UINT64_MAX >> (64u - (1u << channel->bus_bits))) << (bus << channel->bus_bits);
+}
+
+/* 1 if bursts wait for a data bus, in the queues or in activation. */
+static inline int dram_bus_waits(const struct dram_channel *channel, uint32_t bus)
+{
+    return ((channel->waiting[0] | channel->waiting[1] | channel->active) & dram_bus_banks(channel, bus)) != 0;
 }
 
 static inline void dram_raise(uint64_t *ready, uint64_t clock)
@@ -213,6 +232,11 @@ static inline uint32_t dram_rank_of(const struct dram_channel *channel, uint32_t
     return bank >> channel->rank_bits;
 }
 
+static inline uint32_t dram_bus_of(const struct dram_channel *channel, uint32_t bank)
+{
+    return bank >> channel->bus_bits;
+}
+
 /* First clock at which the timings allow an RD or WR of a bank whose row is open. */
 static inline uint64_t dram_column_ready(const struct dram_channel *channel, uint32_t bank, uint32_t write)
 {
@@ -233,15 +257,15 @@ static inline int dram_next_mode(const struct dram_channel *channel)
 }
 
 /* The data of a burst are on the bus from `begin` on. */
-static inline void dram_account(struct dram_channel *channel, uint64_t begin, int write, int turned)
+static inline void dram_account(struct dram_channel *channel, struct dram_bus *bus, uint64_t begin, int write,
+                                int turned)
 {
     const uint32_t *t = channel->timing->t;
     struct dram_counts *counts = &channel->counts;
-    uint64_t gap = begin - channel->bus_end;
-    const uint64_t idle = cnnvp_minimum(gap, channel->idle);
+    uint64_t gap = begin - bus->end;
+    const uint64_t idle = cnnvp_minimum(gap, bus->idle);
     gap -= idle;
-    const uint64_t from = cnnvp_maximum(channel->refresh_from, channel->bus_end),
-                   to = cnnvp_minimum(channel->refresh_to, begin);
+    const uint64_t from = cnnvp_maximum(bus->refresh_from, bus->end), to = cnnvp_minimum(bus->refresh_to, begin);
     const uint64_t refresh = cnnvp_minimum(gap, to > from ? to - from : 0);
     gap -= refresh;
     const uint64_t turn = turned ? cnnvp_minimum(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
@@ -250,16 +274,17 @@ static inline void dram_account(struct dram_channel *channel, uint64_t begin, in
     counts->refresh_clocks += refresh;
     counts->turnaround_clocks += turn;
     counts->row_clocks += gap - turn;
-    channel->bus_end = begin + t[DRAM_T_bl];
-    channel->idle = 0;
+    bus->end = begin + t[DRAM_T_bl];
+    bus->idle = 0;
 }
 
-/* Reads and writes of the rank that has been accessed, and of the others, by [write]. tCCD is at least the data's
- * length. */
+/* Reads and writes of the rank that has been accessed, and of the others on its data bus, by [write]. tCCD is at least
+ * the data's length. */
 static inline void dram_raise_columns(struct dram_channel *channel, uint32_t rank, const uint64_t same[2],
                                       const uint64_t other[2])
 {
-    for (uint32_t i = 0; i < channel->ranks; ++i) {
+    const uint32_t bits = channel->bus_bits - channel->rank_bits, first = rank >> bits << bits;
+    for (uint32_t i = first; i < first + (1u << bits); ++i) {
         const uint64_t *ready = i == rank ? same : other;
         dram_raise(&channel->rank[i].column[0], ready[0]);
         dram_raise(&channel->rank[i].column[1], ready[1]);
@@ -332,9 +357,10 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
         .bank = (uint8_t)place->bank,
         .write = (uint8_t)write,
         .next = DRAM_NONE};
-    if (!cnnvp_dram_channel_waiting(channel)) {
-        const uint64_t from = cnnvp_maximum(channel->empty_from, channel->bus_end);
-        channel->idle += clock > from ? clock - from : 0;
+    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, place->bank)];
+    if (!dram_bus_waits(channel, dram_bus_of(channel, place->bank))) {
+        const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
+        bus->idle += clock > from ? clock - from : 0;
     }
     return index;
 }

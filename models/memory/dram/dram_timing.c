@@ -11,13 +11,15 @@
 #include "unit/unit_enums.inc"
 
 struct preset {
-    uint32_t channels, width, device, tck_ps, buses, groups, banks, rows, row_bytes;
+    uint32_t channels, pseudo, width, device, tck_ps, buses, groups, banks, rows, row_bytes;
     uint32_t t[DRAM_TIMINGS];
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, channels, width, device, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
-    [index] = {(channels), (width), (device), (tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#define CNNVP_DRAM_PRESET(                                                                            \
+    index, name, channels, pseudo, width, device, tck_ps, buses, groups, banks, rows, row_bytes, ...) \
+    [index] = {(channels), (pseudo), (width), (device),    (tck_ps),     (buses),                     \
+               (groups),   (banks),  (rows),  (row_bytes), {__VA_ARGS__}},
 #include "memory/dram/dram.def"
 };
 
@@ -69,8 +71,8 @@ static const struct {
 
 void cnnvp_dram_options_init(struct dram_options *options)
 {
-    *options =
-        (struct dram_options){.preset = 1, .channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
+    *options = (struct dram_options){
+        .preset = 1, .channels = 1, .pseudo_channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
 }
 
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options)
@@ -78,6 +80,8 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
     *options = (struct dram_options){
         .preset = (uint32_t)values[PARAM_preset],
         .channels = values[PARAM_channels] ? (uint32_t)values[PARAM_channels] : presets[values[PARAM_preset]].channels,
+        .pseudo_channels = values[PARAM_pseudo_channels] ? (uint32_t)values[PARAM_pseudo_channels]
+                                                         : presets[values[PARAM_preset]].pseudo,
         .width_bits = (uint32_t)values[PARAM_width_bits],
         .ranks = (uint32_t)values[PARAM_ranks],
         .scheduler = (uint32_t)values[PARAM_scheduler],
@@ -116,7 +120,7 @@ uint32_t cnnvp_dram_narrower(const struct dram_options *options)
     const uint32_t width = options->width_bits ? options->width_bits : part->width;
     if (width > part->width || width < part->device || part->width % width != 0 || width % part->device != 0)
         return 0;
-    return part->width / width;
+    return part->width / width * options->pseudo_channels;
 }
 
 /* The part's, of a bus this many times narrower: a burst is as many column accesses, one after the other. */
@@ -157,6 +161,21 @@ static void count_from_first(struct dram_timing *timing)
     t[DRAM_T_rfc] += pre - act;
     timing->refresh_more = act - pre;
     timing->early[1] = t[DRAM_T_rcd] - t[DRAM_T_rcd_wr];
+}
+
+/* A burst of a pseudo channel is two RDs or WRs of its bank, each of half of its data, tCCD_L apart, and those of two
+ * bank groups go in turn: they take the bus as one of twice the length would, but the last data come later by what two
+ * in turn are longer than these data. */
+static void count_halves(struct dram_timing *timing, uint32_t pseudo_channels)
+{
+    uint32_t *t = timing->t;
+    const uint32_t apart = pseudo_channels > 1 ? t[DRAM_T_ccd_l] / 2u : 0,
+                   later = pseudo_channels > 1 ? apart - t[DRAM_T_bl] / 2u : 0;
+    timing->column_bus = t[DRAM_T_cmd_column] * pseudo_channels;
+    t[DRAM_T_cl] += later;
+    t[DRAM_T_cwl] += later;
+    t[DRAM_T_rtw] += later;
+    t[DRAM_T_rtp] += apart;
 }
 
 static uint32_t at_fault(const struct dram_options *options, uint32_t timing, uint32_t otherwise)
@@ -209,19 +228,38 @@ static int check_sums(const struct dram_options *options, const uint32_t *t, cha
     return CNNVP_OK;
 }
 
+static int check_width(const struct dram_options *options, const struct preset *part, char *message, size_t size,
+                       uint32_t *wrong)
+{
+    const char *name = part_names[options->preset];
+    const uint32_t narrower = cnnvp_dram_narrower(options), pseudo = options->pseudo_channels;
+    *wrong = pseudo != 1 && pseudo != part->pseudo ? PARAM_pseudo_channels : PARAM_width_bits;
+    if (*wrong == PARAM_pseudo_channels)
+        (void)snprintf(message, size, "pseudo_channels is %u; a channel of %s has %u", pseudo, name, part->pseudo);
+    else if (narrower == 0)
+        (void)snprintf(message, size,
+                       "width_bits is %u; a channel of %s has %u bits of %u a device: half of it as often as "
+                       "that divides, down to %u, or 0",
+                       options->width_bits, name, part->width, part->device, part->device);
+    else if (pseudo != 1 && narrower != pseudo)
+        (void)snprintf(message, size,
+                       "width_bits is %u; a channel of %s has %u bits, in %u pseudo channels: what were %u channels of "
+                       "%u bits are channels=%u and width_bits=0",
+                       options->width_bits, name, part->width, pseudo, options->channels, options->width_bits,
+                       cnnvp_maximum32(options->channels * options->width_bits / part->width, 1));
+    else
+        return CNNVP_OK;
+    return CNNVP_E_INVAL;
+}
+
 int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message, size_t size,
                            uint32_t *wrong)
 {
     const struct preset *part = &presets[options->preset];
     const uint32_t narrower = cnnvp_dram_narrower(options);
-    if (narrower == 0) {
-        *wrong = PARAM_width_bits;
-        (void)snprintf(message, size,
-                       "width_bits is %u; a channel of %s has %u bits of %u a device: half of it as often as "
-                       "that divides, down to %u, or 0",
-                       options->width_bits, part_names[options->preset], part->width, part->device, part->device);
-        return CNNVP_E_INVAL;
-    }
+    int status = check_width(options, part, message, size, wrong);
+    if (status != CNNVP_OK)
+        return status;
     *timing = (struct dram_timing){
         .tck_ps = part->tck_ps,
         .buses = part->buses,
@@ -235,10 +273,10 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
         (void)snprintf(message, size, "ranks is %u; it must be 1, 2 or 4", options->ranks);
         return CNNVP_E_INVAL;
     }
-    if (options->ranks * part->groups * part->banks > DRAM_BANKS) {
+    if (options->ranks * options->pseudo_channels * part->groups * part->banks > DRAM_BANKS) {
         *wrong = PARAM_ranks;
         (void)snprintf(message, size, "ranks is %u; a channel has at most %u banks, and a rank of this part %u",
-                       options->ranks, DRAM_BANKS, part->groups * part->banks);
+                       options->ranks, DRAM_BANKS, options->pseudo_channels * part->groups * part->banks);
         return CNNVP_E_INVAL;
     }
     if (options->drain_low >= options->drain_high) {
@@ -247,24 +285,28 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
                        options->drain_low, options->drain_high);
         return CNNVP_E_INVAL;
     }
-    int status = check_orders(options, timing->t, message, size, wrong);
+    status = check_orders(options, timing->t, message, size, wrong);
     if (status == CNNVP_OK)
         status = check_sums(options, timing->t, message, size, wrong);
-    if (status == CNNVP_OK)
+    if (status == CNNVP_OK) {
         count_from_first(timing);
+        count_halves(timing, options->pseudo_channels);
+    }
     return status;
 }
 
 uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing)
 {
-    const uint64_t banks = (uint64_t)options->channels * options->ranks * timing->groups * timing->banks;
+    const uint64_t ranks = (uint64_t)options->channels * options->pseudo_channels * options->ranks;
+    const uint64_t banks = ranks * timing->groups * timing->banks;
     return banks * timing->rows * timing->columns * DRAM_BURST_BYTES;
 }
 
 uint64_t cnnvp_dram_bytes_per_s(const struct dram_options *options, const struct dram_timing *timing)
 {
     const uint64_t burst_ps = (uint64_t)timing->t[DRAM_T_bl] * timing->tck_ps;
-    return options->channels * DRAM_BURST_BYTES * UINT64_C(1000000000000) / burst_ps;
+    return (uint64_t)options->channels * options->pseudo_channels * DRAM_BURST_BYTES * UINT64_C(1000000000000) /
+           burst_ps;
 }
 
 uint64_t cnnvp_dram_port_time(const struct dram_options *options, const struct dram_timing *timing)
@@ -312,7 +354,7 @@ void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_t
         [DRAM_ROW] = timing->rows,
     };
     uint32_t shift = 0;
-    *map = (struct dram_map){.channels = options->channels};
+    *map = (struct dram_map){.channels = options->channels, .lanes = options->channels * options->pseudo_channels};
     for (size_t i = MAPPING_LEVELS; i-- > 0;) {
         const uint32_t level = mappings[options->mapping][i];
         const uint32_t bits = bits_of(counts[level]);
@@ -351,12 +393,14 @@ struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
 {
     struct dram_place place = {.channel = 0};
     uint64_t burst = address / DRAM_BURST_BYTES;
-    if (map->channels > 1) {
-        place.channel = (uint32_t)(burst % map->channels);
-        burst /= map->channels;
+    uint32_t lane = 0;
+    if (map->lanes > 1) {
+        lane = (uint32_t)(burst % map->lanes);
+        burst /= map->lanes;
         if (map->hashed)
-            place.channel = (place.channel + sum_of_digits(burst, map->channels)) % map->channels;
+            lane = (lane + sum_of_digits(burst, map->lanes)) % map->lanes;
     }
+    place.channel = lane % map->channels;
     uint32_t group = field(map, burst, DRAM_GROUP), bank = field(map, burst, DRAM_BANK);
     place.row = field(map, burst, DRAM_ROW);
     place.column = field(map, burst, DRAM_COLUMN);
@@ -366,6 +410,8 @@ struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
         group = (group + (uint32_t)(burst / DRAM_BLOCK) + above) & map->mask[DRAM_GROUP];
         bank ^= fold(place.row >> map->group_bits, map->bank_bits, map->group_bits + map->bank_bits);
     }
-    place.bank = (field(map, burst, DRAM_RANK) << map->group_bits | group) << map->bank_bits | bank;
+    const uint32_t ranks = map->mask[DRAM_RANK] + 1u,
+                   rank = lane / map->channels * ranks + field(map, burst, DRAM_RANK);
+    place.bank = (rank << map->group_bits | group) << map->bank_bits | bank;
     return place;
 }

@@ -29,7 +29,8 @@ enum dram_level { DRAM_CHANNEL, DRAM_COLUMN, DRAM_RANK, DRAM_GROUP, DRAM_BANK, D
 struct dram_options {
     uint32_t preset;
     uint32_t channels;
-    uint32_t width_bits; /* of a channel, 0: the part's */
+    uint32_t pseudo_channels; /* of a channel */
+    uint32_t width_bits;      /* of a channel, 0: the part's */
     uint32_t ranks;
     uint32_t scheduler;
     uint32_t page;
@@ -54,6 +55,7 @@ struct dram_timing {
     /* Counted from and to the first clock of a command; options and presets count from and to the last, as the
      * standards do. */
     uint32_t t[DRAM_TIMINGS];
+    uint32_t column_bus;   /* clocks for which an RD or WR, or those of a burst together, hold their command bus */
     uint32_t refresh_more; /* clocks to a REF, over those of `t` to an ACT */
     uint32_t early[2];     /* clocks by which a column command may follow an ACT sooner than an RD, [write] */
 };
@@ -69,6 +71,7 @@ struct dram_place {
 /* Fields of the number of a burst (address / 64), low bits first. Channels need not be a power of two, the rest is. */
 struct dram_map {
     uint32_t channels;
+    uint32_t lanes; /* pseudo channels of all of them */
     uint8_t shift[DRAM_LEVELS];
     uint32_t mask[DRAM_LEVELS];
     uint8_t bank_bits;
@@ -82,7 +85,7 @@ void cnnvp_dram_options_init(struct dram_options *options);
 /* From the values of the unit's parameters, in their order. */
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options);
 
-/* How many times narrower than the part's a channel's data bus is: 1, 2, 4 ...; 0: it cannot be so wide. */
+/* How many times narrower than a channel of the part a burst's data bus is: 1, 2, 4 ...; 0: it cannot be so wide. */
 uint32_t cnnvp_dram_narrower(const struct dram_options *options);
 
 /* Timings in clocks as the standards count them; returns tCK in ps. */

@@ -165,8 +165,8 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     struct dram_channel *channel = run->channel;
     const uint32_t *t = channel->timing->t;
     const uint64_t more = count - 1u, last = train->ready + more * train->spacing;
-    dram_account(channel, train->ready + t[DRAM_T_cl], 0, 0);
-    channel->bus_end += more * train->spacing;
+    dram_account(channel, channel->bus, train->ready + t[DRAM_T_cl], 0, 0);
+    channel->bus[0].end += more * train->spacing;
     channel->counts.data_clocks += more * t[DRAM_T_bl];
     channel->counts.row_clocks += more * (train->spacing - t[DRAM_T_bl]);
     channel->returned = last + run->latency;
@@ -174,7 +174,7 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     if (more)
         dram_space_reads(channel, dram_lowest_bit(train->banks[~more & 1u]), last - train->spacing);
     if (!cnnvp_dram_channel_waiting(channel))
-        channel->empty_from = last;
+        channel->bus[0].empty_from = last;
     channel->clock = last + (channel->timing->buses == 1);
     channel->plan.valid = 0;
     channel->write_mode = 0;
@@ -209,7 +209,7 @@ int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64
     struct dram_channel *channel = run->channel;
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
     if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned ||
-        channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
+        channel->bus[0].refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
         return 0;
     train.count = fitting(run, &train, channel->entry[channel->list[0][next->bank].first].owner);
     if (train.count < 2) /* not worth it */

@@ -35,10 +35,10 @@ static uint64_t left_to_enter(const struct dram_stream *stream)
     return bursts;
 }
 
-/* Clocks from the first of `bursts` to the last at least, where a channel needs `each` clocks for one. */
+/* Clocks from the first of `bursts` to the last at least, where a pseudo channel needs `each` clocks for one. */
 static uint64_t spread(const struct dram_queue *queue, uint64_t bursts, uint64_t each)
 {
-    return bursts ? (bursts - 1u) / queue->options.channels * each : 0;
+    return bursts ? (bursts - 1u) / queue->map.lanes * each : 0;
 }
 
 static uint64_t latency(const struct dram_queue *queue)
@@ -166,7 +166,7 @@ static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_
     const uint64_t pending = dram_request_pending(request);
     const uint64_t bus = spread(queue, pending, queue->timing.t[DRAM_T_bl]);
     const struct dram_channel *channel = queue->channel;
-    if (queue->options.channels > 1)
+    if (queue->map.lanes > 1)
         return start + bus + latency(queue);
     uint64_t most = 0;
     for (uint64_t banks = channel->waiting[0] | channel->active; banks; banks &= banks - 1u)
@@ -211,7 +211,7 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
 {
     const uint64_t left = different_to_enter(stream), capacity = queue->options.queue;
     const uint32_t *t = queue->timing.t;
-    const int lone = queue->options.channels == 1;
+    const int lone = queue->map.lanes == 1;
     const uint64_t fit = capacity * queue->options.channels - (lone ? queue->channel->count[1] : 0);
     uint64_t first, end;
     if (left <= fit)

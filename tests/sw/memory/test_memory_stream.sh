@@ -32,6 +32,12 @@ grep -q hbm2 out && fail "hbm2 of 32 bits"
 for bits in 48 4 128; do
     refused 2 "width_bits is $bits; a channel of ddr4-2400 has 64 bits of 8 a device" check nfu -s dram.width_bits=$bits
 done
+# A pseudo channel's bits are none of a channel's: files that counted so hear the right numbers.
+refused 2 'width_bits is 64; a channel of hbm2 has 128 bits, in 2 pseudo channels: what were 16 channels of 64 bits are channels=8 and width_bits=0' \
+    check nfu -s dram.preset=hbm2 -s dram.channels=16 -s dram.width_bits=64
+refused 2 'what were 2 channels of 32 bits are channels=1 and' check nfu -s dram.preset=hbm3 -s dram.channels=2 -s dram.width_bits=32
+refused 2 'pseudo_channels is 2; a channel of ddr4-2400 has 1' check nfu -s dram.pseudo_channels=2
+expect 0 check nfu -s dram.preset=hbm2 -s dram.channels=16 -s dram.width_bits=64 -s dram.pseudo_channels=1
 refused 2 'width_bits is 16; a channel of hbm3 has 64 bits of 32' check nfu -s dram.preset=hbm3 -s dram.width_bits=16
 refused 2 '1073741824 bytes are more than the 536870912 of its channels and ranks' check nfu -s dram.preset=hbm3 \
     -s dram.channels=1 -s dram.size=1GiB

@@ -100,6 +100,33 @@ static burst hot_rows(uint64_t i, uint64_t rows, uint64_t apart, uint64_t *rando
 }
 
 static const struct {
+    int32_t write, step, count;
+} runs[2][1000] = {
+#define R18(...) {__VA_ARGS__},
+#define MB2(...)
+    {
+#include "dram_layers.def"
+    },
+#undef R18
+#undef MB2
+#define R18(...)
+#define MB2(...) {__VA_ARGS__},
+    {
+#include "dram_layers.def"
+    }};
+
+/* Of the network of this number, which has so many. */
+static burst layers(uint64_t i, uint64_t network, uint64_t bursts, uint64_t *random)
+{
+    int64_t number = 0;
+    int32_t left = (int32_t)(i % bursts), run = 0;
+    (void)random;
+    for (; left >= runs[network][run].count; left -= runs[network][run++].count)
+        number += runs[network][run].step + runs[network][run].count;
+    return (burst){(uint32_t)runs[network][run].write, (uint64_t)(number + runs[network][run].step + left) * 64};
+}
+
+static const struct {
     const char *name;
     burst (*at)(uint64_t i, uint64_t a, uint64_t b, uint64_t *random);
     uint64_t a, b;
@@ -139,11 +166,22 @@ static const struct {
     [READ_BACK_16] = {"read_back_16", read_back, 16, 512 * MI},
     [HOT_ROWS_8] = {"hot_rows_8", hot_rows, 8, 136 * KI},
     [HOT_BURSTS_40] = {"hot_bursts_40", scattered, 5, 40 * 64},
+    [RESNET_LAYERS] = {"resnet_layers", layers, 0, 4706},
+    [MOBILENET_LAYERS] = {"mobilenet_layers", layers, 1, 3452},
 };
 
 struct dram_pattern_burst dram_pattern_burst(enum dram_pattern pattern, uint64_t i, uint64_t *random)
 {
     return patterns[pattern].at(i, patterns[pattern].a, patterns[pattern].b, random);
+}
+
+void dram_pattern_hbm2_of_dramsim3(struct dram_options *options)
+{
+    options->timings[DRAM_T_rcd_wr] = 14;
+    options->timings[DRAM_T_rtp] = 6;
+    options->timings[DRAM_T_cwl] = 4;
+    options->timings[DRAM_T_rrd_l] = 6;
+    options->timings[DRAM_T_faw] = 30;
 }
 
 const char *dram_pattern_name(enum dram_pattern pattern)

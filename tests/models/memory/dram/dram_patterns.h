@@ -48,6 +48,9 @@ enum dram_pattern {
     READ_BACK_16,
     HOT_ROWS_8,
     HOT_BURSTS_40,
+    /* bursts of layers (dram_layers.def), again and again */
+    RESNET_LAYERS,
+    MOBILENET_LAYERS,
     DRAM_PATTERNS
 };
 
@@ -58,6 +61,9 @@ struct dram_pattern_burst {
 
 /* `random` is the state of the random patterns. */
 struct dram_pattern_burst dram_pattern_burst(enum dram_pattern pattern, uint64_t i, uint64_t *random);
+
+/* hbm2's timings of DRAMsim3, of both pseudo channels side by side. */
+void dram_pattern_hbm2_of_dramsim3(struct dram_options *options);
 
 const char *dram_pattern_name(enum dram_pattern pattern);
 

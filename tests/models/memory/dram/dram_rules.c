@@ -32,27 +32,28 @@ static void set_buses(struct rules *rules, const struct dram_timing *timing)
     for (uint32_t other = 0; other < 2; ++other) {
         if (other && timing->buses > 1)
             continue;
-        set(rules, SAME_CHANNEL, COLUMNS, other ? ROWS : COLUMNS, t[DRAM_T_cmd_column]);
+        set(rules, SAME_CHANNEL, COLUMNS, other ? ROWS : COLUMNS, timing->column_bus);
         set(rules, SAME_CHANNEL, ACTS, other ? COLUMNS : ROWS, t[DRAM_T_cmd_act]);
         set(rules, SAME_CHANNEL, LIST(DRAM_PRE, DRAM_PREA, DRAM_REF), other ? COLUMNS : ROWS, t[DRAM_T_cmd_pre]);
     }
 }
 
-void rules_init(struct rules *rules, const struct dram_timing *timing)
+void rules_init(struct rules *rules, const struct dram_timing *timing, uint32_t ranks)
 {
     memset(rules, 0, sizeof *rules);
     memcpy(rules->t, timing->t, sizeof rules->t);
     rules->groups = timing->groups;
     rules->banks = timing->banks;
+    rules->ranks = ranks;
     rules->refresh_more = timing->refresh_more;
     set_buses(rules, timing);
     const uint32_t *t = rules->t;
     const uint32_t more = rules->refresh_more;
     const uint32_t read_end = t[DRAM_T_cl] + t[DRAM_T_bl], write_end = t[DRAM_T_cwl] + t[DRAM_T_bl];
     /* the data bus */
-    set(rules, SAME_CHANNEL, READS, READS, t[DRAM_T_bl]);
-    set(rules, SAME_CHANNEL, WRITES, WRITES, t[DRAM_T_bl]);
-    set(rules, SAME_CHANNEL, READS, WRITES, read_end + t[DRAM_T_rtw] - t[DRAM_T_cwl]);
+    set(rules, SAME_BUS, READS, READS, t[DRAM_T_bl]);
+    set(rules, SAME_BUS, WRITES, WRITES, t[DRAM_T_bl]);
+    set(rules, SAME_BUS, READS, WRITES, read_end + t[DRAM_T_rtw] - t[DRAM_T_cwl]);
     set(rules, OTHER_RANK, READS, READS, t[DRAM_T_bl] + t[DRAM_T_cs]);
     set(rules, OTHER_RANK, WRITES, WRITES, t[DRAM_T_bl] + t[DRAM_T_cs]);
     if (write_end + t[DRAM_T_cs] > t[DRAM_T_cl])
@@ -93,9 +94,9 @@ static uint32_t distance(const struct rules *rules, const struct rules_command *
                          uint32_t rank, uint32_t bank)
 {
     uint32_t scopes = 1u << SAME_CHANNEL, most = 0;
-    if (before->rank != rank) {
-        scopes |= 1u << OTHER_RANK;
-    } else {
+    if (before->rank / rules->ranks == rank / rules->ranks)
+        scopes |= 1u << SAME_BUS | (before->rank != rank ? 1u << OTHER_RANK : 0);
+    if (before->rank == rank) {
         scopes |= 1u << SAME_RANK;
         const int ranked =
             before->command == DRAM_PREA || before->command == DRAM_REF || after == DRAM_PREA || after == DRAM_REF;

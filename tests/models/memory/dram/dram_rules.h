@@ -11,7 +11,7 @@
 #define RULES_HISTORY 512u
 #define RULES_WINDOW 400u /* clocks; no distance but that after REF is longer */
 
-enum rules_scope { SAME_BANK, SAME_GROUP, SAME_RANK, OTHER_RANK, SAME_CHANNEL, RULES_SCOPES };
+enum rules_scope { SAME_BANK, SAME_GROUP, SAME_RANK, OTHER_RANK, SAME_BUS, SAME_CHANNEL, RULES_SCOPES };
 
 struct rules_command {
     enum dram_command command;
@@ -24,6 +24,7 @@ struct rules {
     uint32_t t[DRAM_TIMINGS];
     uint32_t refresh_more;
     uint32_t groups, banks;                                        /* of a rank, of a group */
+    uint32_t ranks;                                                /* on a data bus */
     uint32_t distance[RULES_SCOPES][DRAM_COMMANDS][DRAM_COMMANDS]; /* [scope][before][after], 0: none */
     struct rules_command history[RULES_HISTORY];
     uint64_t count;
@@ -36,7 +37,8 @@ struct rules {
     int open[DRAM_BANKS];
 };
 
-void rules_init(struct rules *rules, const struct dram_timing *timing);
+/* `ranks` share a data bus: those of a pseudo channel. */
+void rules_init(struct rules *rules, const struct dram_timing *timing, uint32_t ranks);
 /* First clock at which the distances to all that was issued allow the command. */
 uint64_t rules_earliest(const struct rules *rules, enum dram_command command, uint32_t rank, uint32_t bank);
 /* NULL if the command may issue then, or what is wrong with it. Enters it in the history. */

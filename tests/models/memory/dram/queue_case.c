@@ -2,6 +2,7 @@
 #include "queue_case.h"
 #include "random.h"
 
+enum { HBM2 = 4, HBM3 = 7 };
 #define DDR5 5u /* of which four ranks are more banks than a channel has, and a refresh takes 710 clocks */
 
 void queue_random_options(uint64_t *random, struct dram_options *options)
@@ -22,6 +23,8 @@ void queue_random_options(uint64_t *random, struct dram_options *options)
         options->preset = 6 + below(&aside, 2); /* lpddr5, hbm3 */
     else if (options->preset == DDR5 && below(&aside, 2))
         options->width_bits = 16;
+    if ((options->preset == HBM2 || options->preset == HBM3) && options->ranks < 4 && below(&aside, 2))
+        options->pseudo_channels = 2;
     options->arbiter = below(&aside, 3);
     options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
     options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);
@@ -77,7 +80,8 @@ uint64_t queue_state(const struct dram_channel *channel, uint64_t clock)
     mix_time(&digest, channel->column_bus, clock);
     mix_time(&digest, channel->row_bus, clock);
     queue_mix(&digest, channel->second_by);
-    queue_mix(&digest, channel->bus_end);
+    queue_mix(&digest, channel->bus[0].end);
+    queue_mix(&digest, channel->bus[1].end);
     queue_mix(&digest, channel->returned);
     queue_mix(&digest, cnnvp_dram_channel_waiting(channel));
     return digest;

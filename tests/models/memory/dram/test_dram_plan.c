@@ -188,6 +188,12 @@ static int serve(struct plain *plain, struct plain_channel *channel, struct plai
     return 1;
 }
 
+/* Of a channel, in all its pseudo channels. */
+static uint32_t ranks_of(const struct plain *plain)
+{
+    return plain->options.ranks * plain->options.pseudo_channels;
+}
+
 static int refresh(struct plain *plain, struct plain_channel *channel, uint64_t clock)
 {
     const uint32_t banks = plain->timing.groups * plain->timing.banks, first = channel->next_rank * banks;
@@ -205,7 +211,7 @@ static int refresh(struct plain *plain, struct plain_channel *channel, uint64_t 
     emit(plain, channel, command, clock, channel->next_rank, NULL);
     if (command == DRAM_REF) {
         --channel->refreshes;
-        channel->next_rank = (channel->next_rank + 1u) % plain->options.ranks;
+        channel->next_rank = (channel->next_rank + 1u) % ranks_of(plain);
     }
     return 1;
 }
@@ -242,7 +248,7 @@ static void tick_buses(struct plain *plain, struct plain_channel *channel, uint6
 
 static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
 {
-    const uint32_t refi = plain->timing.t[DRAM_T_refi], ranks = plain->options.ranks;
+    const uint32_t refi = plain->timing.t[DRAM_T_refi], ranks = ranks_of(plain);
     if (plain->options.refresh == DRAM_REFRESH_all_ranks && clock % refi == 0)
         channel->refreshes += ranks;
     else if (plain->options.refresh == DRAM_REFRESH_staggered && clock % (refi / ranks) == 0)
@@ -365,6 +371,7 @@ static void make_bursts(struct burst *bursts)
     }
 }
 
+enum { HBM2 = 4, HBM3 = 7 };
 #define DDR5 5u /* of which four ranks are more banks than a channel has, and a refresh takes 710 clocks */
 
 static void random_options(struct dram_options *options, uint32_t preset)
@@ -390,6 +397,8 @@ static void random_options(struct dram_options *options, uint32_t preset)
         options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(&random_state, 4);
     }
     const uint64_t aside = random_state; /* the bursts stay what they are */
+    if ((preset == HBM2 || preset == HBM3) && options->ranks < 4 && below(&random_state, 2))
+        options->pseudo_channels = 2;
     if (options->scheduler == DRAM_SCHEDULER_fr_fcfs && below(&random_state, 2))
         options->scheduler = DRAM_SCHEDULER_fr_fcfs_row_hit;
     if (below(&random_state, 4) == 0)
@@ -411,7 +420,7 @@ static void run_both(uint32_t preset, uint64_t seed)
     assert_int_equal(cnnvp_dram_timing_init(&plain.options, &plain.timing, message, sizeof message, &wrong), CNNVP_OK);
     cnnvp_dram_map_init(&plain.options, &plain.timing, &plain.map);
     for (uint32_t i = 0; i < plain.options.channels; ++i) {
-        rules_init(&plain.channel[i].rules, &plain.timing);
+        rules_init(&plain.channel[i].rules, &plain.timing, plain.options.ranks);
         plain.channel[i].commands = calloc(MAX_COMMANDS, sizeof *plain.channel[i].commands);
         assert_non_null(plain.channel[i].commands);
     }
@@ -465,7 +474,7 @@ static void test_rules(void **state)
         {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_RD, 200, 0, 0, 8}},   {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_PRE, 100, 0, 4, 0}},
     };
     for (size_t i = 0; i < sizeof early / sizeof early[0]; ++i) {
-        rules_init(&rules, &timing);
+        rules_init(&rules, &timing, 1);
         assert_null(rules_issue(&rules, &early[i].first));
         assert_non_null(rules_issue(&rules, &early[i].second));
     }
