@@ -97,6 +97,26 @@ static void test_width(void **state)
     }
 }
 
+/* A pseudo channel's commands open and refresh half of what those of both do; together they stand by as before. */
+static void test_pseudo_channels(void **state)
+{
+    static const uint32_t presets[] = {4, 7};
+    (void)state;
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; ++i) {
+        struct dram_options options;
+        struct said both, each;
+        cnnvp_dram_options_init(&options);
+        options.preset = presets[i];
+        ask(&options, &both);
+        options.pseudo_channels = 2;
+        ask(&options, &each);
+        assert_near(each.energies[STAT_activates].typical, both.energies[STAT_activates].typical / 2);
+        assert_near(each.energies[STAT_refreshes].typical, both.energies[STAT_refreshes].typical / 2);
+        assert_near(each.energies[STAT_bus_read_bytes].typical, both.energies[STAT_bus_read_bytes].typical);
+        assert_near(each.power.typical, both.power.typical);
+    }
+}
+
 /* ---- public models on traces of commands ---- */
 
 static const struct reference {
@@ -182,7 +202,7 @@ static void test_timing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_width), cmocka_unit_test(test_references),
-        cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_width), cmocka_unit_test(test_pseudo_channels),
+        cmocka_unit_test(test_references), cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

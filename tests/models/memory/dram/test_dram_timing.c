@@ -307,6 +307,40 @@ static void test_clocks_add_up(void **state)
     }
 }
 
+/* Two pseudo channels have the bytes and the rate of both side by side; each has its own clocks of refresh, and of
+ * nothing to do while the other one reads. */
+static void test_pseudo_channels(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 4; preset < 8; preset += 3) {
+        struct dram_options options;
+        struct dram_timing both, each;
+        struct dram_replay_result result[2];
+        char message[100];
+        uint32_t wrong;
+        cnnvp_dram_options_init(&options);
+        options.preset = preset;
+        assert_int_equal(cnnvp_dram_timing_init(&options, &both, message, sizeof message, &wrong), CNNVP_OK);
+        const uint64_t capacity = cnnvp_dram_capacity(&options, &both), rate = cnnvp_dram_bytes_per_s(&options, &both);
+        options.pseudo_channels = 2;
+        assert_int_equal(cnnvp_dram_timing_init(&options, &each, message, sizeof message, &wrong), CNNVP_OK);
+        assert_int_equal(cnnvp_dram_capacity(&options, &each), capacity);
+        assert_int_equal(cnnvp_dram_bytes_per_s(&options, &each), rate);
+        for (uint32_t one = 0; one < 2; ++one) {
+            struct dram_replay *replay = cnnvp_dram_replay_new(&options, &each, 32, NULL, NULL);
+            assert_non_null(replay);
+            for (uint64_t i = 0; i < 9000; ++i)
+                cnnvp_dram_replay_burst(replay, 0, i * (one ? 128 : 64));
+            cnnvp_dram_replay_burst(replay, 0, 64);
+            cnnvp_dram_replay_end(replay, DRAM_NEVER, &result[one]);
+            cnnvp_dram_replay_free(replay);
+        }
+        const struct dram_counts *all = &result[0].counts, *alone = &result[1].counts;
+        assert_true(all->refresh_clocks > all->commands[DRAM_REF] * each.t[DRAM_T_rfc] * 9 / 10);
+        assert_true(all->idle_clocks < 100 && alone->idle_clocks > result[1].last_data * 9 / 10);
+    }
+}
+
 /* What sources say of a timing lies on both sides of the preset's. */
 static void test_ranges(void **state)
 {
@@ -331,10 +365,12 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_one_bank),       cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_clocks_add_up), cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_turnaround),
-        cmocka_unit_test(test_long_commands), cmocka_unit_test(test_two_buses),      cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_hashed),        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_one_by_one),     cmocka_unit_test(test_one_bank),
+        cmocka_unit_test(test_streams),        cmocka_unit_test(test_clocks_add_up),
+        cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_turnaround),
+        cmocka_unit_test(test_long_commands),  cmocka_unit_test(test_two_buses),
+        cmocka_unit_test(test_mappings),       cmocka_unit_test(test_hashed),
+        cmocka_unit_test(test_ranges),         cmocka_unit_test(test_pseudo_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
