@@ -125,6 +125,7 @@ static int nfu_init(void *self, const struct cnnvp_init *init)
         .kernel_piece = pieces[init->ops->param(init->host, PARAM_kernel_piece) & 1u],
         .acc_bits = (uint32_t)init->ops->param(init->host, PARAM_acc_bits),
         .pipeline = (uint32_t)init->ops->param(init->host, PARAM_pipeline),
+        .fifo_stride = (uint32_t)init->ops->param(init->host, PARAM_fifo_stride),
         .propagation = init->ops->param(init->host, PARAM_propagation) != 0,
         .single_neuron = init->ops->param(init->host, PARAM_fc_mapping) != 0,
         .extended_fifo_v = init->ops->param(init->host, PARAM_fifo_v) != 0,
@@ -143,19 +144,16 @@ static void nfu_fini(void *self)
         cnnvp_nfu_beat_free(&nfu->ports[i]);
 }
 
-/* FIFOs for strides up to this in both directions (Part B 2-4). */
-#define FIFO_STRIDE 4u
-
 static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t pes = params[PARAM_rows] * params[PARAM_cols];
-    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
+    const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits], stride = (uint32_t)params[PARAM_fifo_stride];
     const uint32_t word = params[PARAM_precision] == CNNVP_FX16_INT8 ? 8u : 16u;
     cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, word, pes, "multiplier of a PE");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, pes, "adder");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, word, pes, "comparator");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word * (3u + FIFO_STRIDE + FIFO_STRIDE * FIFO_STRIDE), pes,
-                   "operands, FIFO-H and FIFO-V");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word * (3u + stride + stride * stride), pes,
+                   "operands, FIFO-H and FIFO-V (Part B 2-4)");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * word + acc_bits, pes, "product and partial sum");
     cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes,
                           params[PARAM_pipeline] >= CNNVP_NFU_REGISTER_STAGE ? pes : 0);

@@ -29,7 +29,7 @@ static uint64_t excess(uint64_t a, uint64_t b)
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     const bool dilated = (tile->dx > 1u && tile->kx > 1u) || (tile->dy > 1u && tile->ky > 1u);
-    return shape->propagation && !dilated;
+    return shape->propagation && !dilated && cnnvp_maximum32(tile->sx, tile->sy) <= shape->fifo_stride;
 }
 
 /* Steps of the adder tree that folds all PEs into one. */

@@ -19,6 +19,7 @@ struct cnnvp_nfu_shape {
     uint32_t kernel_piece; /* 0 whole kernel, or 3 */
     uint32_t acc_bits;     /* 16 .. 64 */
     uint32_t pipeline;     /* stages */
+    uint32_t fifo_stride;  /* of FIFO-H and FIFO-V */
     bool propagation;
     bool single_neuron; /* mapping of fully connected tiles */
     bool extended_fifo_v;
@@ -38,7 +39,8 @@ uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
 /* True where results leave from the write-out's register while the array goes on. */
 bool cnnvp_nfu_overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
-/* True where values can pass between PEs: propagation is on and the kernel is not dilated. */
+/* True where values can pass between PEs: propagation is on, FIFOs are as deep as the strides need, and the kernel is
+ * not dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
 #endif

@@ -55,7 +55,8 @@ static double measure(const struct fx16_kernels *kernels, uint32_t acc_bits, con
 
 static void measure_layer(const struct layer *layer)
 {
-    const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 3, .propagation = true};
+    const struct cnnvp_nfu_shape shape = {
+        .rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 3, .fifo_stride = 4, .propagation = true};
     uint64_t random = 5;
     struct nfu_case c = nfu_case_window(
         layer->opcode, layer->in, layer->out, layer->w, layer->h, layer->k, layer->k, layer->s, layer->s);

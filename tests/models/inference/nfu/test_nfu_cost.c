@@ -11,7 +11,8 @@
 
 static struct cnnvp_nfu_shape array_of(uint32_t cols, uint32_t rows)
 {
-    return (struct cnnvp_nfu_shape){.rows = rows, .cols = cols, .acc_bits = 48, .pipeline = 3, .propagation = true};
+    return (struct cnnvp_nfu_shape){
+        .rows = rows, .cols = cols, .acc_bits = 48, .pipeline = 3, .fifo_stride = 4, .propagation = true};
 }
 
 static struct cnnvp_fx16_cost closed_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
@@ -62,7 +63,7 @@ static uint64_t distinct_inputs(uint32_t w, uint32_t h, uint32_t kx, uint32_t ky
 static uint64_t tile_words(const struct cnnvp_nfu_shape *shape, uint32_t w, uint32_t h, uint32_t kx, uint32_t ky,
                            uint32_t sx, uint32_t sy)
 {
-    if (!shape->propagation)
+    if (!shape->propagation || sx > shape->fifo_stride || sy > shape->fifo_stride)
         return (uint64_t)kx * ky * w * h;
     if (shape->extended_fifo_v)
         return distinct_inputs(w, h, kx, ky, sx, sy);
@@ -121,6 +122,7 @@ static void test_closed_forms(void **state)
                         shape.propagation = (variant & 1u) == 0;
                         shape.kernel_piece = (variant & 2u) != 0 ? 3u : 0;
                         shape.extended_fifo_v = (variant & 4u) != 0;
+                        shape.fifo_stride = 1u + m;
                         struct nfu_case c = nfu_case_window(OP_CONV, 2, 3, maps[m][0], maps[m][1], kx, kx, sx, sx);
                         check_shape(&shape, &c, kx <= 3u);
                         c = nfu_case_window(OP_POOL, 3, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);

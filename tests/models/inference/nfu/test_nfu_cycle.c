@@ -20,6 +20,7 @@ static struct cnnvp_nfu_shape random_shape(uint64_t *random)
         .kernel_piece = between(random, 0, 1) * 3u,
         .acc_bits = between(random, 0, 2) != 0 ? 48u : between(random, 16, 64),
         .pipeline = between(random, 1, 6),
+        .fifo_stride = between(random, 1, 5),
         .propagation = between(random, 0, 3) != 0,
         .single_neuron = between(random, 0, 1) != 0,
         .extended_fifo_v = between(random, 0, 1) != 0,
@@ -30,9 +31,9 @@ static struct cnnvp_nfu_shape random_shape(uint64_t *random)
 static const char *text_of(const struct cnnvp_nfu_shape *shape)
 {
     static char text[128];
-    (void)snprintf(text, sizeof text, "array %ux%u piece %u acc %u propagation %d extended %d single %d", shape->cols,
-                   shape->rows, shape->kernel_piece, shape->acc_bits, shape->propagation, shape->extended_fifo_v,
-                   shape->single_neuron);
+    (void)snprintf(text, sizeof text, "array %ux%u piece %u acc %u FIFOs %u propagation %d extended %d single %d",
+                   shape->cols, shape->rows, shape->kernel_piece, shape->acc_bits, shape->fifo_stride,
+                   shape->propagation, shape->extended_fifo_v, shape->single_neuron);
     return text;
 }
 

@@ -36,6 +36,7 @@ static struct work random_work(uint64_t *seed)
                   .cols = (uint32_t)between(seed, 1, 9),
                   .acc_bits = 48,
                   .pipeline = 1,
+                  .fifo_stride = 4,
                   .propagation = true},
         .tile = {.kind = CNNVP_FX16_WINDOW,
                  .in_channels = (uint32_t)between(seed, 1, 4),
