@@ -146,7 +146,7 @@ struct cnnvp_access {
  */
 struct cnnvp_request {
     uint32_t op;          /* CNNVP_READ or CNNVP_WRITE */
-    uint32_t initiator;   /* set by the host */
+    uint32_t initiator;   /* set by the host, but for ports that lead outside */
     uint32_t tag;         /* as in struct cnnvp_access */
     int32_t status;       /* out: CNNVP_OK or an error, set before completion */
     uint64_t flow;        /* as in struct cnnvp_access */
@@ -228,8 +228,9 @@ enum cnnvp_port_kind {
 enum cnnvp_port_flag {
     CNNVP_PORT_OPTIONAL = 1u << 0, /* may stay unconnected; using it then gives CNNVP_E_STATE */
     /* MEM_INITIATOR: leads out of the platform, to a TLM-2.0 target that a C++ program binds (cnnvp_systemc.h); no
-     * platform file connects it. Its requests are contiguous. The unit's parameter `protocol`, if it has one, chooses
-     * lt (0) or at (1). */
+     * platform file connects it. Its requests are contiguous, and their `initiator` and `outstanding` those of whoever
+     * the unit sends them for. The unit's parameter `protocol`, if it has one, chooses lt (0) or at (1). IRQ_IN: leads
+     * to a signal of the program's. */
     CNNVP_PORT_OUTSIDE = 1u << 1,
     /* INITIATOR, commands: who takes them counts the cycles that each takes in statistics of layers (compute_cycles,
      * stall_cycles.<cause>), since this unit leaves them out. One that is busy for longer than it counts is named in a

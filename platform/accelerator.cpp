@@ -8,6 +8,7 @@
 
 #include "cnnvp_systemc.h"
 #include "platform.h"
+#include "way_in.h"
 
 namespace cnnvp {
 
@@ -24,26 +25,6 @@ own_config without_core(const char *name, const cnnvp_config *config)
         throw std::runtime_error(std::string(name) + ": " + error.text);
     return {made, cnnvp_config_free};
 }
-
-/* What the caller's initiator does is nothing that a unit has led to. */
-class from_outside {
-public:
-    explicit from_outside(cnnvp_path *path)
-        : path_(path), before_(path ? cnnvp_path_enter(path, {}) : cnnvp_path_here{})
-    {
-    }
-    ~from_outside()
-    {
-        if (path_)
-            cnnvp_path_drop(path_, cnnvp_path_enter(path_, before_).node);
-    }
-    from_outside(const from_outside &) = delete;
-    from_outside &operator=(const from_outside &) = delete;
-
-private:
-    cnnvp_path *const path_;
-    const cnnvp_path_here before_;
-};
 
 } // namespace
 
@@ -118,17 +99,23 @@ void accelerator::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_tim
         sc_core::wait(delay);
     delay = sc_core::SC_ZERO_TIME;
     const from_outside here(parts().control().path());
-    payload.set_address(payload.get_address() + base_);
-    parts().memory().memory->b_transport(payload, delay);
-    payload.set_address(payload.get_address() - base_);
+    const char *const wrong = serve_pieces(payload, 0, [&](cnnvp_access &access) {
+        access.address += base_;
+        access.delay = to_ps(delay);
+        const int status = parts().memory().pass(access);
+        delay = from_ps(access.delay);
+        return status;
+    });
+    tell_wrong(parts().control(), basename(), wrong, wrong_);
 }
 
 unsigned accelerator::transport_dbg(tlm::tlm_generic_payload &payload)
 {
-    payload.set_address(payload.get_address() + base_);
-    const unsigned done = parts().memory().memory->transport_dbg(payload);
-    payload.set_address(payload.get_address() - base_);
-    return done;
+    (void)serve_pieces(payload, CNNVP_DEBUG, [&](cnnvp_access &access) {
+        access.address += base_;
+        return parts().memory().pass(access);
+    });
+    return payload.is_response_ok() ? payload.get_data_length() : 0;
 }
 
 } // namespace cnnvp

@@ -288,20 +288,36 @@ cnnvp_run_result cnnvp::platform::result() const
     return handle_->design->progress();
 }
 
+/* What was found of an instance, or what would be there. */
+template <typename Port>
+static Port &there(const cnnvp::platform &platform, Port *port, const std::string &instance, const char *wanted)
+{
+    if (port)
+        return *port;
+    throw std::runtime_error(std::string(platform.name()) + ": no instance \"" + instance + "\" " + wanted);
+}
+
 cnnvp::memory_socket &cnnvp::platform::initiator_socket(const std::string &instance)
 {
-    if (memory_socket *const socket = handle_->design->find_outside(instance))
-        return *socket;
-    throw std::runtime_error(
-        std::string(name()) + ": no instance \"" + instance + "\" leads outside (`model: external`)");
+    return there(*this, handle_->design->find_outside(instance), instance,
+                 "leads outside (`model: external`, and something of the platform leads to it)");
+}
+
+cnnvp::guest_socket &cnnvp::platform::target_socket(const std::string &instance)
+{
+    return there(*this, handle_->design->find_inside(instance), instance,
+                 "leads inside (`model: external, role: link, connect: {inward: bus}`)");
 }
 
 cnnvp::irq_port &cnnvp::platform::irq_in(const std::string &instance)
 {
-    if (irq_port *const port = handle_->design->find_irq(instance))
-        return *port;
-    throw std::runtime_error(std::string(name()) + ": no instance \"" + instance +
-                             "\" leads outside and has an interrupt (`model: external`, `irq: NUMBER`)");
+    return there(*this, handle_->design->find_irq(instance), instance,
+                 "leads outside and has an interrupt (`model: external`, `irq: NUMBER`)");
+}
+
+cnnvp::line_port &cnnvp::platform::irq_out(const std::string &instance)
+{
+    return there(*this, handle_->design->find_line(instance), instance, "leads outside (`model: external`)");
 }
 
 extern "C" {

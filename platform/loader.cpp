@@ -52,18 +52,30 @@ bool loader::end_of_memory(uint64_t address, uint64_t *end)
     return true;
 }
 
-bool loader::debug(uint32_t op, uint64_t address, unsigned char *data, size_t size)
+int loader::pass(cnnvp_access &access)
 {
     payload_extension *extension;
     tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
-    cnnvp_access access = outside_access(op, CNNVP_DEBUG | CNNVP_UNTIMED, address, data, size);
+    sc_core::sc_time delay = from_ps(access.delay);
 
     describe(*payload, access);
     extension->access = &access;
-    const bool all = memory->transport_dbg(*payload) == size;
-    const bool good = extension->answered ? extension->status >= CNNVP_OK : all;
+    int status = CNNVP_OK;
+    if (!(access.flags & CNNVP_DEBUG))
+        memory->b_transport(*payload, delay);
+    else if (memory->transport_dbg(*payload) != access.size)
+        status = CNNVP_E_ADDR;
+    access.delay = to_ps(delay);
+    if (extension->answered)
+        status = extension->status;
     payload->release();
-    return good;
+    return status;
+}
+
+bool loader::debug(uint32_t op, uint64_t address, unsigned char *data, size_t size)
+{
+    cnnvp_access access = outside_access(op, CNNVP_DEBUG | CNNVP_UNTIMED, address, data, size);
+    return pass(access) >= CNNVP_OK;
 }
 
 bool loader::transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size)

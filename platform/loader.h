@@ -31,6 +31,8 @@ public:
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
+    /* On the bus, with what comes of it; by debug transport if its flags say so. A status. */
+    int pass(cnnvp_access &access);
     /* The next program to be loaded reads this memory in all of its work, or in one step of it: the core is told. */
     void hold(const cnnvp_program_range &range);
     void hold(const cnnvp_program_table &table);

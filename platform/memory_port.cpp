@@ -19,10 +19,12 @@ constexpr int max_steps = 1'000'000; /* of the kernel for one access of the load
 
 } // namespace
 
-memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance,
-                         protocol protocol, uint64_t burst_bytes, bool is_device)
-    : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), instance_(instance),
-      protocol_(protocol), plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)), is_device_(is_device),
+memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
+                         bool is_link)
+    : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), instance_(instance.name),
+      protocol_(cnnvp_instance_value_or(&instance, "protocol", 0) != 0 ? protocol::at : protocol::lt),
+      plain_bytes_(std::min<uint64_t>(cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX), plain_bytes)),
+      is_device_(cnnvp_instance_value_or(&instance, "role", 0) == 1), is_link_(is_link),
       due_("due", this, &memory_port::on_due)
 {
     target.register_nb_transport_fw(this, &memory_port::from_unit);
@@ -95,6 +97,8 @@ memory_port::job *memory_port::new_job(tlm::tlm_command command, uint64_t addres
     fresh->set_byte_enable_length(0);
     fresh->set_dmi_allowed(false);
     fresh->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (fresh->of)
+        *fresh->of = {};
     fresh->asked = nullptr;
     fresh->record = nullptr;
     fresh->finished = fresh->owes_end = false;
@@ -169,6 +173,12 @@ tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm
                        static_cast<size_t>(request.size));
     job->asked = &payload;
     job->record = extension->record;
+    if (job->of) {
+        job->of->initiator = request.initiator;
+        job->of->tag = request.tag;
+        job->of->outstanding = request.outstanding;
+        job->of->flow = request.flow;
+    }
     begin(job);
     return tlm::TLM_ACCEPTED;
 }

@@ -36,10 +36,11 @@ class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transpo
 public:
     enum class protocol { lt, at };
 
-    /* Of the unit `instance`. burst_bytes: no transaction at the socket crosses a multiple of it. Every access of a
-     * device is a transaction with its time, but for debuggers. */
-    memory_port(const sc_core::sc_module_name &name, run_control &control, const char *instance, protocol protocol,
-                uint64_t burst_bytes, bool is_device);
+    /* Of the unit `instance`, whose parameters say more. burst_bytes: no transaction at the socket crosses a multiple
+     * of it. Every access of a device is a transaction with its time, but for debuggers. Those of a link carry
+     * `origin`. */
+    memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
+                bool is_link);
     ~memory_port() override;
 
     const std::string &instance() const { return instance_; }
@@ -52,7 +53,12 @@ public:
 private:
     /* One transaction at the socket. Its data are its own: the unit may be reset, and free its buffers, meanwhile. */
     struct job : tlm::tlm_generic_payload {
-        explicit job(memory_port &port) : tlm::tlm_generic_payload(&port) {}
+        explicit job(memory_port &port) : tlm::tlm_generic_payload(&port), of(port.is_link_ ? new origin : nullptr)
+        {
+            if (of)
+                set_extension(of);
+        }
+        origin *const of; /* of a link; the payload's */
         std::vector<unsigned char> bytes;
         tlm::tlm_generic_payload *asked = nullptr; /* the unit's */
         request_record *record = nullptr;          /* its request; null: a caller waits for `done` */
@@ -70,7 +76,7 @@ private:
     const std::string instance_;
     const protocol protocol_;
     const size_t plain_bytes_;
-    const bool is_device_;
+    const bool is_device_, is_link_;
     std::vector<std::unique_ptr<job>> jobs_;
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;

@@ -42,6 +42,7 @@ struct request_record {
     tlm::tlm_generic_payload *payload = nullptr;
     request_record *outgoing_next = nullptr; /* list of the initiator's requests */
     request_record *outgoing_previous = nullptr;
+    struct visit *visit = nullptr; /* the third party's that waits for it */
 };
 
 /* Only one of `access` and `record` is set while the payload travels. */
@@ -55,6 +56,24 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
 
     tlm::tlm_extension_base *clone() const override;
     void copy_from(const tlm::tlm_extension_base &other) override;
+};
+
+/* Beside the payloads of a link that leads through a third party's model: whose work they are. */
+struct origin : tlm::tlm_extension<origin> {
+    uint32_t initiator = CNNVP_NO_INSTANCE;
+    uint32_t tag = 0;
+    uint32_t outstanding = 1;
+    uint64_t flow = 0;
+
+    tlm::tlm_extension_base *clone() const override { return new origin(*this); }
+    void copy_from(const tlm::tlm_extension_base &other) override { *this = static_cast<const origin &>(other); }
+};
+
+/* A third party's transaction while the memory works on it. */
+struct visit {
+    cnnvp_request request{};
+    sc_core::sc_event answered;
+    request_record *record = nullptr; /* null: it is over */
 };
 
 /* A payload with its extension beside it, so that the pool need not look it up. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
 #include "platform.h"
+#include "try.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -122,6 +123,7 @@ void platform::design::connect_binding(const arrival &arrival)
     const bool is_memory = target.unit->ports[binding.target_port].kind == CNNVP_PORT_MEM_TARGET;
     const bool moved = is_memory && target.on_bus && target.bus_port == binding.target_port;
     from.set_link(binding.port, binding.target, moved ? target.base : 0, moved ? target.size : 0);
+    from.set_target(binding.port, *hosts_[binding.target], binding.target_port);
     from.initiator(binding.port).bind(hosts_[binding.target]->target(static_cast<uint32_t>(arrival.socket)));
     if (from.instance().unit->ports[binding.port].flags & CNNVP_PORT_COUNTED)
         hosts_[binding.target]->set_counted();
@@ -165,42 +167,90 @@ void platform::design::make_irq(unit_host &host)
     }
 }
 
+/* A unit's interrupt that a third-party model takes. */
+void platform::design::make_line(unit_host &host)
+{
+    const cnnvp_instance &instance = host.instance();
+    const std::string name = std::string(instance.name) + "_line";
+    lines_.push_back(std::unique_ptr<line>(new line{&host, 0, {}, line_port(name.c_str())}));
+    line *const made = lines_.back().get();
+    for (uint32_t port = 0; port < instance.unit->port_count; ++port)
+        if (instance.unit->ports[port].kind == CNNVP_PORT_IRQ_IN)
+            host.lead_out(port, [made](int level) {
+                made->level = level;
+                made->changes.notify(sc_core::SC_ZERO_TIME);
+            });
+    sc_core::sc_spawn_options on_change;
+    on_change.spawn_method();
+    on_change.set_sensitivity(&made->changes);
+    sc_core::sc_spawn(
+        [made] {
+            if (made->port.size() != 0)
+                made->port->write(made->level != 0);
+        },
+        (name + "_changes").c_str(), &on_change);
+}
+
+/* The program binds its memory now. */
+cnnvp_result platform::design::bind_socket(const cnnvp_instance &instance, const bind_memory &bind, cnnvp_error *error)
+{
+    foreign_.push_back(bind(instance.name, outside_.back()->socket));
+    if (outside_.back()->socket.size() != 0)
+        return CNNVP_DONE;
+    cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);
+    return CNNVP_BAD_INPUT;
+}
+
+/* `port`: of an external instance, that which leads outside. */
+cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, const bind_memory &bind, cnnvp_error *error)
+{
+    const cnnvp_instance &instance = host.instance();
+    const std::string name = instance.name;
+    const size_t before = inside_.size();
+
+    for (size_t i = 0; i < instance.binding_count; ++i) {
+        const uint32_t inward = instance.bindings[i].port;
+        if (instance.unit->ports[inward].kind != CNNVP_PORT_MEM_INITIATOR)
+            continue;
+        if (!is_driven()) {
+            cnnvp_config_place_error(&instance, UINT32_MAX,
+                                     "this link leads through a third-party model, which a SystemC program binds: "
+                                     "cnnvp::platform in cnnvp_systemc.h",
+                                     error);
+            return CNNVP_BAD_INPUT;
+        }
+        inside_.push_back(std::make_unique<way_in>((name + "_inside").c_str(), *control_, host, inward));
+    }
+    if (host.leads_out()) {
+        if (!bind && !is_driven()) {
+            cnnvp_config_place_error(&instance, UINT32_MAX,
+                                     "this is a third-party model, which a C++ program binds (cnnvp_systemc.h); "
+                                     "here nothing binds one: as a memory, use model dram",
+                                     error);
+            return CNNVP_BAD_INPUT;
+        }
+        outside_.push_back(
+            std::make_unique<memory_port>((name + "_outside").c_str(), *control_, instance, inside_.size() > before));
+        host.initiator(port).bind(outside_.back()->target);
+    }
+    control_->stay_with_kernel();
+    if (is_driven()) { /* the kernel wants it bound when it elaborates */
+        make_irq(host);
+        make_line(host);
+        return CNNVP_DONE;
+    }
+    return host.leads_out() ? bind_socket(instance, bind, error) : CNNVP_DONE;
+}
+
 /* Ports that lead out of the platform, each to a third-party model. */
 cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
-    for (const auto &host : hosts_) {
+    for (const auto &host : hosts_)
         for (uint32_t port = 0; host && port < host->instance().unit->port_count; ++port) {
-            const cnnvp_instance &instance = host->instance();
-            if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
-                continue;
-            if (!bind && !is_driven()) {
-                cnnvp_config_place_error(&instance, UINT32_MAX,
-                                         "this is a third-party model, which a C++ program binds (cnnvp_systemc.h); "
-                                         "here nothing binds one: as a memory, use model dram",
-                                         error);
-                return CNNVP_BAD_INPUT;
-            }
-            const auto protocol = cnnvp_instance_value_or(&instance, "protocol", 0) != 0
-                                      ? memory_port::protocol::at
-                                      : memory_port::protocol::lt;
-            const std::string name = std::string(instance.name) + "_outside";
-            outside_.push_back(std::make_unique<memory_port>(
-                name.c_str(), *control_, instance.name, protocol,
-                cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX),
-                cnnvp_instance_value_or(&instance, "role", 0) != 0));
-            host->initiator(port).bind(outside_.back()->target);
-            control_->stay_with_kernel();
-            if (is_driven()) { /* the kernel wants it bound when it elaborates */
-                make_irq(*host);
-                continue;
-            }
-            foreign_.push_back(bind(instance.name, outside_.back()->socket));
-            if (outside_.back()->socket.size() == 0) {
-                cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);
-                return CNNVP_BAD_INPUT;
-            }
+            const cnnvp_port &of = host->instance().unit->ports[port];
+            if (of.kind == CNNVP_PORT_MEM_INITIATOR && of.flags & CNNVP_PORT_OUTSIDE)
+                CNNVP_TRY(lead_outside(*host, port, bind, error));
         }
-    }
     if (!bind || !outside_.empty())
         return CNNVP_DONE;
     std::snprintf(error->text, sizeof error->text,
@@ -298,8 +348,10 @@ platform::design::~design()
     loader_.reset();
     foreign_.clear();
     outside_.clear();
+    inside_.clear();
     irqs_.clear();
     hosts_.clear();
+    lines_.clear();
     life_.reset();
     control_.reset();
 }
@@ -320,9 +372,25 @@ memory_socket *platform::design::find_outside(const std::string &instance)
     return nullptr;
 }
 
+guest_socket *platform::design::find_inside(const std::string &instance)
+{
+    for (const auto &way : inside_)
+        if (way->instance() == instance)
+            return &way->socket;
+    return nullptr;
+}
+
 irq_port *platform::design::find_irq(const std::string &instance)
 {
     for (const auto &line : irqs_)
+        if (line->unit->instance().name == instance)
+            return &line->port;
+    return nullptr;
+}
+
+line_port *platform::design::find_line(const std::string &instance)
+{
+    for (const auto &line : lines_)
         if (line->unit->instance().name == instance)
             return &line->port;
     return nullptr;

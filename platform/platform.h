@@ -21,6 +21,7 @@
 #include "memory_port.h"
 #include "run_control.h"
 #include "unit_host.h"
+#include "way_in.h"
 
 namespace cnnvp {
 
@@ -46,10 +47,12 @@ public:
     cnnvp_run_result progress() const;
     const sc_core::sc_event &done_event() const { return life_->done; }
     double wall_seconds() const;
-    /* The socket of the port that leads outside; null if the instance has none. */
+    /* The sockets of the external instance, outwards and inwards; null if it has none. */
     memory_socket *find_outside(const std::string &instance);
-    /* Likewise the interrupt that comes in there; null if it leads nowhere. */
+    guest_socket *find_inside(const std::string &instance);
+    /* Likewise the interrupt that comes in there, and the one that leads out. */
     irq_port *find_irq(const std::string &instance);
+    line_port *find_line(const std::string &instance);
     const std::vector<std::unique_ptr<memory_port>> &outside() const { return outside_; }
     /* Interrupts of units that no instance takes: `change` gets each new level. */
     void lead_irqs_out(const std::function<void(int)> &change);
@@ -61,6 +64,10 @@ public:
     void reset_units();
     void flush();
     cnnvp_path *path() const { return control_->path(); }
+    /* An access of the bus with its side effects, and the level of an external instance's interrupt: between runs, or
+     * where somebody else's simulation runs. False if there is no such interrupt. */
+    int access(cnnvp_access &access);
+    bool raise(const std::string &instance, int level);
     /* The core's process goes on, if it waits to be woken. */
     void wake_core();
 
@@ -84,14 +91,22 @@ private:
     std::unique_ptr<bus> bus_;
     std::vector<std::unique_ptr<unit_host>> hosts_; /* by instance number; null for the bus */
     std::vector<std::unique_ptr<memory_port>> outside_;
+    std::vector<std::unique_ptr<way_in>> inside_;
     std::vector<std::shared_ptr<void>> foreign_; /* what is bound there */
     struct irq {
         unit_host *unit;
         uint32_t number; /* of its port */
         irq_port port;
     };
-    std::vector<std::unique_ptr<irq>> irqs_; /* if driven */
-    struct life {                            /* if driven */
+    struct line {
+        unit_host *unit;
+        int level;
+        sc_core::sc_event changes;
+        line_port port;
+    };
+    std::vector<std::unique_ptr<irq>> irqs_;   /* if driven */
+    std::vector<std::unique_ptr<line>> lines_; /* if driven */
+    struct life {                              /* if driven */
         sc_core::sc_event begins, done;
         std::chrono::steady_clock::time_point begin, end;
     };
@@ -125,7 +140,11 @@ private:
     void set_clocks();
     cnnvp_result assemble(const bind_memory *bind, cnnvp_error *error);
     void make_irq(unit_host &host);
+    void make_line(unit_host &host);
     cnnvp_result bind_outside(const bind_memory &bind, cnnvp_error *error);
+    cnnvp_result lead_outside(unit_host &host, uint32_t port, const bind_memory &bind, cnnvp_error *error);
+    cnnvp_result bind_socket(const cnnvp_instance &instance, const bind_memory &bind, cnnvp_error *error);
+    void in_simulation(const std::function<void()> &work);
     cnnvp_result init(cnnvp_error *error);
     void simulate(cnnvp_time max_time);
     void end_instant();

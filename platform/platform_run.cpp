@@ -157,6 +157,35 @@ void platform::design::reset()
     control_->run_in_simulation([this] { reset_units(); });
 }
 
+/* Where others simulate, that is their doing. */
+void platform::design::in_simulation(const std::function<void()> &work)
+{
+    if (is_driven())
+        work();
+    else
+        control_->run_in_simulation(work);
+}
+
+int platform::design::access(cnnvp_access &access)
+{
+    int status = CNNVP_E_STATE;
+    in_simulation([&] { status = loader_->pass(access); });
+    return status;
+}
+
+bool platform::design::raise(const std::string &instance, int level)
+{
+    unit_host *const host = find(instance);
+    for (size_t i = 0; host && host->is_external() && i < host->instance().binding_count; ++i) {
+        const uint32_t port = host->instance().bindings[i].port;
+        if (host->instance().unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
+            continue;
+        in_simulation([&] { host->raise(port, level != 0); });
+        return true;
+    }
+    return false;
+}
+
 void platform::design::reset_units()
 {
     for (const auto &host : hosts_)

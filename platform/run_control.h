@@ -36,6 +36,26 @@ inline sc_core::sc_time from_ps(cnnvp_time ps)
     return sc_core::sc_time::from_value(ps);
 }
 
+/* While a third party acts: that is nothing which a unit has led to. */
+class from_outside {
+public:
+    explicit from_outside(cnnvp_path *path)
+        : path_(path), before_(path ? cnnvp_path_enter(path, {}) : cnnvp_path_here{})
+    {
+    }
+    ~from_outside()
+    {
+        if (path_)
+            cnnvp_path_drop(path_, cnnvp_path_enter(path_, before_).node);
+    }
+    from_outside(const from_outside &) = delete;
+    from_outside &operator=(const from_outside &) = delete;
+
+private:
+    cnnvp_path *const path_;
+    const cnnvp_path_here before_;
+};
+
 /* Delta cycles for the rest of a run's last instant: a guard against models that never let it end. */
 constexpr int last_deltas = 1000;
 

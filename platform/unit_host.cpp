@@ -37,7 +37,11 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
         is_core_ |= (unit_.ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM;
         if (kind == CNNVP_PORT_IRQ_IN)
             ports_[i].drivers.resize(unit_.ports[i].lines);
-        if (unit_.ports[i].flags & CNNVP_PORT_OUTSIDE)
+        if (kind != CNNVP_PORT_MEM_INITIATOR || !(unit_.ports[i].flags & CNNVP_PORT_OUTSIDE))
+            continue;
+        is_external_ = true;
+        leads_out_ = !incoming.empty();
+        if (leads_out_)
             make_initiator(i);
     }
     for (size_t i = 0; i < instance.binding_count; ++i) {
@@ -451,7 +455,11 @@ void unit_host::connect_irq(uint32_t port, unit_host &target, uint32_t target_po
 
 void unit_host::lead_out(uint32_t port, const std::function<void(int)> &change)
 {
-    if (unit_.ports[port].kind == CNNVP_PORT_IRQ_OUT && ports_[port].irq_links.empty())
+    const bool leads_out =
+        unit_.ports[port].kind == CNNVP_PORT_IRQ_OUT
+            ? ports_[port].irq_links.empty()
+            : unit_.ports[port].kind == CNNVP_PORT_IRQ_IN && unit_.ports[port].flags & CNNVP_PORT_OUTSIDE;
+    if (leads_out)
         ports_[port].outside = change;
 }
 
@@ -484,7 +492,11 @@ void unit_host::set_line(uint32_t port, uint32_t line, int level)
     const uint32_t before = drivers;
 
     drivers = level ? before + 1 : before - 1;
-    if ((before > 0) == (drivers > 0) || !unit_.signal)
+    if ((before > 0) == (drivers > 0))
+        return;
+    if (ports_[port].outside)
+        ports_[port].outside(level);
+    if (!unit_.signal)
         return;
     enter(call::entry, "signal", nullptr, [&] {
         unit_.signal(self(), port, line, level);

@@ -66,15 +66,28 @@ public:
     /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
+    void set_target(uint32_t port, unit_host &target, uint32_t target_port);
     /* Its commands come from a port that leaves their cycles to it, CNNVP_PORT_COUNTED. */
     void set_counted() { counted_ = true; }
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
-    /* Whoever is outside hears of the levels of this port, if it is an interrupt output that leads nowhere else. */
+    /* Whoever is outside hears of the levels of this port, if it is an interrupt output that leads nowhere else, or an
+     * input that leads outside. */
     void lead_out(uint32_t port, const std::function<void(int)> &change);
     /* Sets the level of an interrupt output, for a model outside of the platform. */
     void raise(uint32_t port, int level);
+    /* A third party's transaction goes on through `port`, from a thread; a request waits for its end, and is the work
+     * of `of` if somebody's. */
+    int pass(uint32_t port, cnnvp_access &access);
+    int pass(uint32_t port, const cnnvp_access &access, uint32_t outstanding, const origin *of);
+    /* Whether a memory that takes requests has the bytes that `port` leads to. */
+    bool leads_to_memory(uint32_t port, uint64_t first, uint64_t last);
+    bool is_memory() const;
+    /* It stands for a third party's model; something goes out to that. */
+    bool is_external() const { return is_external_; }
+    bool leads_out() const { return leads_out_; }
+    bool direct(uint32_t port, uint64_t address, tlm::tlm_dmi &dmi);
 
     /* -- life -- */
     /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
@@ -133,8 +146,10 @@ private:
         bus *way = nullptr; /* what it leads to, if that is the bus */
         int level = 0;      /* IRQ_OUT */
         std::vector<irq_link> irq_links;
-        std::function<void(int)> outside; /* IRQ_OUT */
-        std::vector<uint32_t> drivers;    /* IRQ_IN: for each line how many outputs are high */
+        std::function<void(int)> outside; /* IRQ_OUT, IRQ_IN */
+        unit_host *target = nullptr;      /* what it leads to, if that is a unit */
+        uint32_t target_port = 0;
+        std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
     };
     struct event_state {
         sc_core::sc_event due;
@@ -161,6 +176,9 @@ private:
     std::unique_ptr<register_file> registers_;
     std::unique_ptr<unit_results> results_; /* of a unit that has had a command to calculate, if results are compared */
     bool is_core_ = false;
+    bool is_external_ = false, leads_out_ = false;
+    bool is_out_ = false; /* a thread's access has left, and has not come back */
+    sc_core::sc_event came_back_;
     frame *current_ = nullptr;
     /* What has been refused, so that each is said once. */
     struct refusal {
@@ -296,6 +314,7 @@ private:
     int refuse_address(const char *function, uint32_t port, uint64_t first, uint64_t last);
     bool translate(const port_state &port, uint64_t first, uint64_t last) const;
     int send(uint32_t port, cnnvp_access &access);
+    int carry(port_state &port, cnnvp_access &access);
     void tell_debugger(const cnnvp_request &request) const;
     void count_untimed(const port_state &port, const cnnvp_access &access) const;
     int send_straight(const port_state &port, const bus::unit_port &to, cnnvp_access &access);
@@ -304,10 +323,12 @@ private:
     int send_debug(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
                    payload_extension &extension);
     int send_request(uint32_t port, cnnvp_request &request);
+    int issue(uint32_t port, cnnvp_request &request, visit *of);
     int offer(port_state &port, request_record *record);
     int query_dmi(uint32_t port, uint64_t address, cnnvp_dmi &dmi);
     struct path_scope;
     struct outside_call;
+    struct turn_outside;
     void answer_at(request_record *record, cnnvp_time at);
     void deliver_answered();
     void deliver(request_record *record);
@@ -315,6 +336,7 @@ private:
     void drain();
     void release_held();
     void unlink(request_record *record);
+    void abandon(request_record *record);
     void config_error(uint32_t param, const char *text);
     void log(enum cnnvp_log_level level, const char *text);
 };

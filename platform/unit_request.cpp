@@ -37,7 +37,14 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
                       request.count, request.size, request.address, request.stride);
     if (!translate(*port, first, last))
         return refuse_address("request", number, first, last);
-    request.initiator = instance_.number;
+    if (!(unit_.ports[number].flags & CNNVP_PORT_OUTSIDE))
+        request.initiator = instance_.number;
+    return issue(number, request, nullptr);
+}
+
+int unit_host::issue(uint32_t number, cnnvp_request &request, visit *of)
+{
+    port_state &port = ports_[number];
     request.issued = control_.now();
     request.first_data = 0;
     request.status = CNNVP_OK;
@@ -45,7 +52,7 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     request_record *record = control_.pool().acquire_record();
     payload_extension *extension;
     record->request = request;
-    record->request.address -= port->base;
+    record->request.address -= port.base;
     record->request.link = record;
     record->crossed = 0;
     record->path = path_now();
@@ -55,6 +62,9 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     record->original = &request;
     record->initiator = this;
     record->initiator_port = number;
+    record->visit = of;
+    if (of)
+        of->record = record;
     record->payload = control_.pool().acquire(&extension);
     extension->record = record;
     describe(*record->payload, record->request);
@@ -63,7 +73,7 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
         outgoing_->outgoing_previous = record;
     outgoing_ = record;
     ++outgoing_count_;
-    return offer(*port, record);
+    return offer(port, record);
 }
 
 int unit_host::offer(port_state &port, request_record *record)
@@ -176,12 +186,18 @@ void unit_host::deliver(request_record *record)
             0,          original->tag, std::max(original->issued, original->first_data), control_.now(),
             bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
-        cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
+        if (!record->visit) /* counted where it began, or nobody's in the platform */
+            cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }
     if (original->status >= CNNVP_OK)
         tell_debugger(*original);
     record->original = nullptr;
     unlink(record);
+    if (visit *const of = std::exchange(record->visit, nullptr)) {
+        of->record = nullptr;
+        of->answered.notify();
+        return;
+    }
     /* waiting for it was waiting for the target; whoever announces it goes on after this */
     const path_scope answered(*this, record);
     enter(call::entry, "complete", nullptr, [&] {
@@ -217,14 +233,74 @@ void unit_host::retire(request_record *record)
 /* The unit may free its structures and data now; targets keep the record, without data, until they answer. */
 void unit_host::abandon_outgoing()
 {
-    while (outgoing_) {
-        request_record *record = outgoing_;
-        record->original = nullptr;
-        record->request.data = nullptr;
-        record->payload->set_data_ptr(nullptr);
-        record->payload->set_data_length(0);
-        unlink(record);
+    while (outgoing_)
+        abandon(outgoing_);
+}
+
+void unit_host::abandon(request_record *record)
+{
+    if (visit *const of = std::exchange(record->visit, nullptr)) {
+        of->record = nullptr;
+        of->request.status = CNNVP_E_STOPPED;
+        of->answered.notify(sc_core::SC_ZERO_TIME);
     }
+    record->original = nullptr;
+    record->request.data = nullptr;
+    record->payload->set_data_ptr(nullptr);
+    record->payload->set_data_length(0);
+    unlink(record);
+}
+
+/* -- a third party's transactions -- */
+
+bool unit_host::is_memory() const
+{
+    return !is_external_ || cnnvp_instance_value_or(&instance_, "role", 0) != 1; /* no device of others' */
+}
+
+bool unit_host::leads_to_memory(uint32_t port, uint64_t first, uint64_t last)
+{
+    const port_state &state = ports_[port];
+    const bus::unit_port *const behind = state.way ? state.way->find_unit(first, last) : nullptr;
+    unit_host *const target = behind ? behind->unit : state.target;
+    const uint32_t number = behind ? behind->port : state.target_port;
+
+    return target && target->is_memory() && target->unit_.ports[number].kind == CNNVP_PORT_MEM_TARGET;
+}
+
+int unit_host::pass(uint32_t port, const cnnvp_access &access, uint32_t outstanding, const origin *of)
+{
+    struct at_end { /* also if the thread ends */
+        unit_host &host;
+        visit here{};
+        ~at_end()
+        {
+            if (here.record)
+                host.abandon(here.record);
+        }
+    } guest{*this};
+    cnnvp_request &request = guest.here.request;
+    request.op = access.op;
+    request.address = access.address;
+    request.data = static_cast<uint8_t *>(access.data);
+    request.size = access.size;
+    request.count = 1;
+    request.burst_bytes = static_cast<uint32_t>(std::min<uint64_t>(access.size, UINT32_MAX));
+    request.initiator = of ? of->initiator : instance_.number;
+    request.tag = of ? of->tag : 0;
+    request.flow = of ? of->flow : 0;
+    request.outstanding = of ? of->outstanding : outstanding;
+    if (!translate(ports_[port], request.address, request.address + (request.size - 1)))
+        return CNNVP_E_ADDR;
+    const int status = [&] {
+        const from_outside here(control_.path());
+        return issue(port, request, &guest.here);
+    }();
+    if (status != CNNVP_OK)
+        return status;
+    while (guest.here.record)
+        sc_core::wait(guest.here.answered);
+    return request.status;
 }
 
 /* -- the target's side -- */

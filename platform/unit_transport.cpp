@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cnnvp_command.h"
+#include "context.h"
 #include "unit_enter.h"
 #include "unit_host.h"
 
@@ -106,6 +107,12 @@ void unit_host::set_link(uint32_t port, uint32_t target_instance, uint64_t base,
         ports_[port].link = cnnvp_recorder_link(control_.recorder(), instance_.number, target_instance);
 }
 
+void unit_host::set_target(uint32_t port, unit_host &target, uint32_t target_port)
+{
+    ports_[port].target = &target;
+    ports_[port].target_port = target_port;
+}
+
 /* -- accesses that leave -- */
 
 int unit_host::find_port(const char *function, uint32_t port, port_state **state)
@@ -166,11 +173,18 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
         if (const bus::unit_port *to = port->way->find_unit(access.address, last - port->base))
             return send_straight(*port, *to, access);
+    return carry(*port, access);
+}
+
+/* By TLM. */
+int unit_host::carry(port_state &port, cnnvp_access &access)
+{
     loan borrowed(control_.pool());
+
     describe(borrowed.payload(), access);
     borrowed.extension().access = &access;
-    return access.flags & CNNVP_DEBUG ? send_debug(*port, access, borrowed.payload(), borrowed.extension())
-                                      : send_timed(*port, access, borrowed.payload(), borrowed.extension());
+    return access.flags & CNNVP_DEBUG ? send_debug(port, access, borrowed.payload(), borrowed.extension())
+                                      : send_timed(port, access, borrowed.payload(), borrowed.extension());
 }
 
 /* The core tells of its own accesses itself. */
@@ -264,6 +278,36 @@ int unit_host::send_debug(port_state &port, cnnvp_access &access, tlm::tlm_gener
     return is_plain(access.op) && done == access.size ? CNNVP_OK : CNNVP_E_ADDR;
 }
 
+int unit_host::pass(uint32_t number, cnnvp_access &access)
+{
+    port_state &port = ports_[number];
+
+    access.initiator = instance_.number;
+    if (!translate(port, access.address, access.address + (access.size - 1)))
+        return CNNVP_E_ADDR;
+    const from_outside here(control_.path());
+    access.address -= port.base;
+    return carry(port, access);
+}
+
+/* Direct memory there, by addresses of this side. */
+bool unit_host::direct(uint32_t number, uint64_t address, tlm::tlm_dmi &dmi)
+{
+    const port_state &port = ports_[number];
+
+    if (!translate(port, address, address)) /* a question, no fault */
+        return false;
+    loan borrowed(control_.pool());
+    const cnnvp_access access = outside_access(CNNVP_WRITE, 0, address - port.base, nullptr, 0);
+    describe(borrowed.payload(), access);
+    borrowed.payload().set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
+    if (!(*port.socket)->get_direct_mem_ptr(borrowed.payload(), dmi) || !dmi.is_read_write_allowed())
+        return false;
+    dmi.set_start_address(dmi.get_start_address() + port.base);
+    dmi.set_end_address(dmi.get_end_address() + port.base);
+    return true;
+}
+
 int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 {
     port_state *port = nullptr;
@@ -271,19 +315,10 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 
     if (found != CNNVP_OK)
         return found;
-    if (!translate(*port, address, address)) /* a question, no fault */
-        return CNNVP_E_ADDR;
-    loan borrowed(control_.pool());
-    cnnvp_access access{};
     tlm::tlm_dmi answer;
-    access.address = address - port->base;
-    describe(borrowed.payload(), access);
-    borrowed.payload().set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
-    if (!(*port->socket)->get_direct_mem_ptr(borrowed.payload(), answer) || !answer.is_read_write_allowed())
-        return CNNVP_E_NOSUP;
-    dmi.data = answer.get_dmi_ptr();
-    dmi.start = answer.get_start_address() + port->base;
-    dmi.end = answer.get_end_address() + port->base;
+    if (!direct(number, address, answer))
+        return translate(*port, address, address) ? CNNVP_E_NOSUP : CNNVP_E_ADDR;
+    dmi = {answer.get_dmi_ptr(), answer.get_start_address(), answer.get_end_address()};
     return CNNVP_OK;
 }
 
@@ -450,8 +485,32 @@ void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time 
     }
 }
 
+/* One thread at a time is outside by this unit: calls into it end in the reverse of the order in which they begin. */
+struct unit_host::turn_outside {
+    unit_host *const host;
+
+    turn_outside(unit_host &of, uint32_t flags)
+        : host(of.leads_out_ && !(flags & CNNVP_DEBUG) && in_thread() ? &of : nullptr)
+    {
+        while (host && host->is_out_)
+            sc_core::wait(host->came_back_);
+        if (host)
+            host->is_out_ = true;
+    }
+    ~turn_outside()
+    {
+        if (!host)
+            return;
+        host->is_out_ = false;
+        host->came_back_.notify();
+    }
+    turn_outside(const turn_outside &) = delete;
+    turn_outside &operator=(const turn_outside &) = delete;
+};
+
 int unit_host::serve(uint32_t port, cnnvp_access &access)
 {
+    const turn_outside turn(*this, access.flags);
     const cnnvp_time delay = access.delay;
     const bool judged = control_.settings().results && begin_results(port, access);
     int status;

@@ -165,14 +165,27 @@ static int is_reached(const struct cnnvp_resolved *resolved, const struct cnnvp_
     return 0;
 }
 
+static int leads_outside(const struct cnnvp_port *port)
+{
+    return (port->flags & CNNVP_PORT_OUTSIDE) != 0;
+}
+
+static int has_port(const struct cnnvp_instance *instance, int (*wanted)(const struct cnnvp_port *port))
+{
+    for (uint32_t i = 0; instance->unit != NULL && i < instance->unit->port_count; ++i)
+        if (wanted(&instance->unit->ports[i]))
+            return 1;
+    return 0;
+}
+
 /* A unit does something if it has a process or nothing could lead to it, if it has an address on the bus, or if a port
- * leads to it; where it has registers, to these. A unit of a base may have lost what led to it. */
+ * leads to it, or outside; where it has registers, to these. A unit of a base may have lost what led to it. */
 static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                  struct cnnvp_error *error)
 {
     const struct cnnvp_unit *unit = instance->unit;
     uint32_t incoming = 0;
-    if (unit == NULL || instance->on_bus || instance->idle)
+    if (unit == NULL || instance->on_bus || instance->idle || has_port(instance, leads_outside))
         return CNNVP_DONE;
     if (unit->register_count) {
         const struct cnnvp_port *port = &unit->ports[unit->register_port];
@@ -259,19 +272,6 @@ static int crosses_program(const struct cnnvp_port *port)
     return (port->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM;
 }
 
-static int leads_outside(const struct cnnvp_port *port)
-{
-    return (port->flags & CNNVP_PORT_OUTSIDE) != 0;
-}
-
-static int has_port(const struct cnnvp_instance *instance, int (*wanted)(const struct cnnvp_port *port))
-{
-    for (uint32_t i = 0; instance->unit != NULL && i < instance->unit->port_count; ++i)
-        if (wanted(&instance->unit->ports[i]))
-            return 1;
-    return 0;
-}
-
 /* A faster unit is one whose times come from its parameters. */
 static cnnvp_result check_speedup(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                   struct cnnvp_error *error)
@@ -282,23 +282,50 @@ static cnnvp_result check_speedup(const struct cnnvp_box *box, const struct cnnv
                               "%s.speedup: its times are not the platform's", instance->name);
 }
 
-static int is_memory_of_others(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *memory)
+static int goes_on(const struct cnnvp_instance *instance)
 {
-    for (size_t i = 0; i < resolved->instance_count; ++i) {
-        const struct cnnvp_instance *instance = &resolved->instances[i];
-        for (size_t j = 0; j < instance->binding_count; ++j)
-            if (instance->bindings[j].target == memory->number &&
-                instance->unit->ports[instance->bindings[j].port].kind == CNNVP_PORT_MEM_INITIATOR)
-                return 1;
-    }
+    for (size_t j = 0; j < instance->binding_count; ++j)
+        if (instance->unit->ports[instance->bindings[j].port].kind == CNNVP_PORT_MEM_INITIATOR)
+            return 1;
     return 0;
 }
 
-/* One core runs the one program, and of what a C++ program binds one is the off-chip memory, others are devices: more
- * would be half there. */
+static int is_led_to(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *target)
+{
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        for (size_t j = 0; j < resolved->instances[i].binding_count; ++j)
+            if (resolved->instances[i].bindings[j].target == target->number)
+                return 1;
+    return 0;
+}
+
+/* What a C++ program binds is what its role says. */
+static cnnvp_result check_outside(const struct cnnvp_box *box, const struct cnnvp_instance *outside,
+                                  struct cnnvp_error *error)
+{
+    enum { MEMORY, DEVICE, LINK };
+    const uint64_t role = cnnvp_instance_value_or(outside, "role", MEMORY);
+    const int is_signal = !outside->on_bus && outside->binding_count > 0; /* an interrupt alone */
+    if (goes_on(outside) != (role == LINK))
+        return cnnvp_config_error(
+            error, outside->place.text,
+            role != LINK ? "%s: its port inward is that of a link: write `role: link`"
+                         : "%s: this link leads nowhere; give it `connect: {inward: bus}`, or the "
+                           "memory behind it",
+            outside->name);
+    if (role == LINK || (role == DEVICE && outside->on_bus) || is_signal || is_led_to(&box->resolved, outside))
+        return CNNVP_DONE;
+    return cnnvp_config_error(
+        error, outside->place.text,
+        "%s is no unit's memory: model %s stands for the off-chip memory; a device on the bus has "
+        "`role: device`, or is a unit of your own (`cnnvp new-unit`)",
+        outside->name, outside->model);
+}
+
+/* One core runs the one program. */
 static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
-    const struct cnnvp_instance *core = NULL, *outside = NULL;
+    const struct cnnvp_instance *core = NULL;
     for (size_t i = 0; i < box->resolved.instance_count; ++i) {
         const struct cnnvp_instance *instance = &box->resolved.instances[i];
         if (has_port(instance, crosses_program)) {
@@ -309,20 +336,8 @@ static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error
                                           instance->name, core->name);
             core = instance;
         }
-        if (!has_port(instance, leads_outside) ||
-            (cnnvp_instance_value_or(instance, "role", 0) != 0 && instance->on_bus))
-            continue;
-        if (outside != NULL)
-            return cnnvp_config_error(error, instance->place.text,
-                                      "%s and %s are both memories of the program that binds them; a platform has one",
-                                      outside->name, instance->name);
-        if (!is_memory_of_others(&box->resolved, instance))
-            return cnnvp_config_error(
-                error, instance->place.text,
-                "%s is no unit's memory: model %s stands for the off-chip memory; a device on the bus has "
-                "`role: device`, or is a unit of your own (`cnnvp new-unit`)",
-                instance->name, instance->model);
-        outside = instance;
+        if (has_port(instance, leads_outside))
+            CNNVP_TRY(check_outside(box, instance, error));
     }
     return CNNVP_DONE;
 }

@@ -18,8 +18,8 @@
  * sc_pause and sc_stop are its own. Outputs, statistics and traces are those of the cnnvp command, whatever else is
  * simulated.
  *
- * Ports that lead outside are units of model `external`, base protocol, 32 bits of bus width; addresses at a socket
- * begin at its parameter `offset`, 0. `cnnvp models external` lists the parameters.
+ * Ports that lead outside are units of model `external`, base protocol, 32 bits of bus width (`width` for others);
+ * addresses at a socket begin at its parameter `offset`, 0. `cnnvp models external` lists the parameters.
  * - `memory: external` in a platform file (or dram.model=external): the off-chip memory. What crosses its socket: reads
  *   and writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
  *   delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the
@@ -28,9 +28,20 @@
  * - `timer: {model: external, role: device, at: 0x20000000, size: 4KiB, irq: 9}`: a peripheral on the bus. Each of the
  *   core's accesses is one transaction (b_transport, or nb_transport with `protocol: at`) at the instant of the
  *   instruction; the core stands still for what the target waits and annotates, to the next clock edge. An error
- * response is an access fault. Debug transport serves debuggers alone. The interrupt is a level at source 9 of the
- * controller. A core whose platform has such ports runs no further ahead than anything is pending in the simulation;
- * without them what others have pending does not hold it up.
+ *   response is an access fault. Debug transport serves debuggers alone.
+ * - `master: {model: external, role: link, connect: {inward: bus}}`: the way in of a bus master,
+ * target_socket("master"). Addresses are those of the bus. A read or write of memory is a request among those of the
+ * units, and takes what it takes there; one of a register has its effects at once. Any length; byte enables, streaming,
+ * annotated delays, which pass first; direct memory with dmi=on. What breaks the standard is answered with an error and
+ * named.
+ * - `noc: {model: external, role: link, connect: {inward: dram}}`, and `dma: {connect: {mem: noc}}`: a link between two
+ *   units of the platform leads out at initiator_socket("noc"), as a memory's, and comes back at target_socket("noc"),
+ *   from the program's network, cache or arbiter. An extension beside the payload says whose work it is: whatever hands
+ *   on the payload, or a copy with its extensions, keeps statistics of layers right.
+ * - Interrupts are levels: `irq: 9` of any of these comes in at irq_in(name), source 9 of the controller; what a unit
+ *   connects to its instance (`uart: {connect: {irq: noc}}`) leads out at irq_out(name).
+ * A core whose platform has such ports runs no further ahead than anything is pending in the simulation; without them
+ * what others have pending does not hold it up.
  */
 #ifndef CNNVP_SYSTEMC_H
 #define CNNVP_SYSTEMC_H
@@ -50,7 +61,9 @@
 namespace cnnvp {
 
 using memory_socket = tlm::tlm_initiator_socket<>;
+using guest_socket = tlm::tlm_target_socket<>;
 using irq_port = sc_core::sc_port<sc_core::sc_signal_in_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+using line_port = sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 
 /*
  * Made before the first sc_start, before or after other modules, below a module or not; several in one design. It ends,
@@ -81,10 +94,14 @@ public:
      * program is loaded, which goes through it by direct memory or debug transport, and before sc_start, where SystemC
      * ends with E109 if it is not. */
     memory_socket &initiator_socket(const std::string &instance);
+    /* Likewise where a link comes back, or a bus master in. */
+    guest_socket &target_socket(const std::string &instance);
 
     /* The interrupt of the external unit of that name, for a signal of the program's; a level. Throws where the
      * configuration connects none. May stay unbound: low. */
     irq_port &irq_in(const std::string &instance);
+    /* The interrupt of units that are connected to the external unit of that name. May stay unbound. */
+    line_port &irq_out(const std::string &instance);
 
     class design; /* of our own */
 
@@ -137,6 +154,7 @@ private:
     int lines_ = 0; /* that are high */
     sc_core::sc_event irq_changes_;
     uint64_t base_ = 0; /* of the registers */
+    const char *wrong_ = nullptr;
 
     void check_clock() const;
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);

@@ -22,6 +22,7 @@
 #include "cnnvp_runtime.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "tlm_checker.h"
 
 extern "C" {
 #include <cmocka.h>
@@ -263,6 +264,7 @@ struct design : sc_core::sc_module {
     router bus{"bus"};
     core cpu;
     cnnvp::accelerator npu;
+    tlm_checker registers{"registers"}, traffic{"traffic"};
     sc_core::sc_signal<bool> line{"line"};
     unsigned line_rises = 0;
 
@@ -272,9 +274,11 @@ struct design : sc_core::sc_module {
         std::memcpy(memory.bytes.get(), like.before.data(), like.before.size());
         bus.memory.bind(memory.socket);
         assert_int_equal(npu.mem.size(), 1);
-        npu.mem[0].bind(*bus.from_npu[0]);
+        npu.mem[0].bind(traffic.from);
+        traffic.to.bind(*bus.from_npu[0]);
         cpu.socket.bind(*bus.from_cpu[0]);
-        bus.registers[0]->bind(npu.regs);
+        bus.registers[0]->bind(registers.from);
+        registers.to.bind(npu.regs);
         npu.irq.bind(line);
         cpu.irq.bind(line);
         sc_core::sc_spawn([this] {
@@ -342,6 +346,10 @@ void assert_as(const design &board, const reference &like)
     assert_int_equal(board.cpu.finished, CNNVP_RUNTIME_DONE);
     assert_int_equal(board.cpu.errors, 0);
     assert_int_equal(board.memory.broken, 0);
+    for (const tlm_checker *checker : {&board.registers, &board.traffic}) {
+        assert_string_equal(checker->text().c_str(), "");
+        assert_true(checker->blocking > 100 && checker->open() == 0);
+    }
     assert_false(board.line.read());
     assert_int_equal(board.line_rises, board.cpu.interrupts);
     assert_same_values(board.output(like.output.size() / 2), like.output);

@@ -19,6 +19,7 @@
 #include "cnnvp_network.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "tlm_checker.h"
 
 extern "C" {
 #include <cmocka.h>
@@ -40,6 +41,8 @@ struct outcome {
     json_t *stats = nullptr;
     ~outcome() { json_decref(stats); }
 };
+
+size_t protocol_faults = 0;
 
 using maker = std::function<std::shared_ptr<store>(cnnvp::memory_socket &)>;
 
@@ -161,22 +164,37 @@ sc_core::sc_time ns(double count)
     return sc_core::sc_time(count, sc_core::SC_NS);
 }
 
+/* A memory behind a checker of the protocol, which finds nothing. */
+template <typename Memory>
+struct checked : Memory {
+    tlm_checker checker{"checker"};
+
+    template <typename... Arguments>
+    explicit checked(cnnvp::memory_socket &socket, Arguments... arguments) : Memory("somebodys_memory", arguments...)
+    {
+        socket.bind(checker.from);
+        checker.to.bind(this->socket);
+    }
+    ~checked() override
+    {
+        for (const std::string &fault : checker.broken)
+            if (fault.rfind("initiator", 0) == 0) { /* the platform */
+                print_error("%s\n", fault.c_str());
+                ++protocol_faults;
+            }
+    }
+};
+
 maker loose_memory(double delay, bool waits, bool has_debug, bool has_dmi)
 {
     return [=](cnnvp::memory_socket &socket) {
-        auto made = std::make_shared<loose>("somebodys_memory", ns(delay), waits, has_debug, has_dmi);
-        socket.bind(made->socket);
-        return made;
+        return std::make_shared<checked<loose>>(socket, ns(delay), waits, has_debug, has_dmi);
     };
 }
 
 maker approximate_memory(const std::vector<style> &styles)
 {
-    return [=](cnnvp::memory_socket &socket) {
-        auto made = std::make_shared<approximate>("somebodys_memory", styles);
-        socket.bind(made->socket);
-        return made;
-    };
+    return [=](cnnvp::memory_socket &socket) { return std::make_shared<checked<approximate>>(socket, styles); };
 }
 
 /* The memory has seen what the statistics say; `core` where the core's accesses go the ordinary way too. */
@@ -508,5 +526,6 @@ int main()
         cmocka_unit_test(test_memory_outlives_platform),
         cmocka_unit_test(test_simulation_beside),
     };
-    return cmocka_run_group_tests(tests, nullptr, nullptr);
+    const int failed = cmocka_run_group_tests(tests, nullptr, nullptr);
+    return failed != 0 || protocol_faults != 0;
 }

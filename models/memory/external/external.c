@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's side of an off-chip memory that third-party code models (S003's external data memory), or of a device
- * on the bus: behind the port `socket` lies a TLM-2.0 initiator socket that a C++ program binds (cnnvp_systemc.h),
- * which also drives the interrupt `irq`.
+ * The platform's side of an off-chip memory that third-party code models (S003's external data memory), of a device on
+ * the bus, or of a link between two units: behind the port `socket` lies a TLM-2.0 initiator socket that a C++ program
+ * binds (cnnvp_systemc.h), which also drives the interrupt `irq` and takes that of `line`. What comes back over a link,
+ * or from a bus master, goes on through `inward`: the platform's affair, of which the unit sees nothing.
  *
  * Modelled: requests, also strided ones, split into bursts that are contiguous and cross no multiple of `burst_bytes`;
  * requesters interleaved burst by burst; bursts in flight bounded by the requester's `outstanding` and by `in_flight`;
@@ -24,6 +25,7 @@
 #include "unit/unit_enums.inc"
 
 enum { EVENT_SEND, EVENT_COUNT };
+enum external_role { EXTERNAL_ROLE_memory, EXTERNAL_ROLE_device, EXTERNAL_ROLE_link };
 
 /* What is kept in a request's `scratch`. */
 enum scratch {
@@ -48,6 +50,7 @@ struct external {
     uint64_t burst_bytes;
     uint32_t in_flight;
     uint32_t dmi;
+    int is_link;
     uint8_t *data; /* NULL: the memory behind the socket keeps it */
     struct burst *bursts;
     uint32_t free;               /* first free burst, in_flight: none */
@@ -98,6 +101,13 @@ static int all_sent(const struct cnnvp_request *request)
     return request->status != CNNVP_OK || request->scratch[SENT] == request->size * request->count;
 }
 
+/* What crosses a link is the traffic of the memory behind it, which counts it. */
+static void count_memory(struct external *self, uint32_t stat, uint32_t tag, uint64_t bytes)
+{
+    if (!self->is_link)
+        self->ops->count(self->host, stat, tag, bytes);
+}
+
 static void finish(struct external *self, struct cnnvp_request *request)
 {
     const uint32_t read = request->op == CNNVP_READ;
@@ -105,8 +115,7 @@ static void finish(struct external *self, struct cnnvp_request *request)
     if (request->status == CNNVP_OK) {
         if (self->data != NULL)
             cnnvp_storage_move(self->data, request);
-        self->ops->count(self->host, read ? STAT_read_bytes : STAT_write_bytes, request->tag,
-                         request->size * request->count);
+        count_memory(self, read ? STAT_read_bytes : STAT_write_bytes, request->tag, request->size * request->count);
         self->ops->count(self->host, STAT_requests, request->tag, 1);
     } else {
         self->ops->count(self->host, STAT_failed, request->tag, 1);
@@ -139,6 +148,7 @@ static void fill_burst(const struct external *self, const struct cnnvp_request *
     uint8_t *data = self->data != NULL && request->op == CNNVP_READ ? NULL : request->data;
     burst->request = (struct cnnvp_request){
         .op = request->op,
+        .initiator = request->initiator,
         .tag = request->tag,
         .flow = request->flow,
         .address = address,
@@ -146,7 +156,7 @@ static void fill_burst(const struct external *self, const struct cnnvp_request *
         .size = left < room ? left : room,
         .count = 1,
         .burst_bytes = (uint32_t)self->burst_bytes,
-        .outstanding = 1,
+        .outstanding = request->outstanding,
     };
 }
 
@@ -237,7 +247,7 @@ static void external_complete(void *instance, uint32_t port, struct cnnvp_reques
         if (!request->first_data)
             request->first_data = now;
         self->ops->count(self->host, STAT_bursts, done->tag, 1);
-        self->ops->count(self->host, STAT_burst_bytes, done->tag, done->size);
+        count_memory(self, STAT_burst_bytes, done->tag, done->size);
         if (read)
             self->ops->count(self->host, STAT_reads, done->tag, 1);
         cnnvp_bandwidth_add(&self->bandwidth, now, done->size);
@@ -261,17 +271,19 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     struct external *self = instance;
     self->host = init->host;
     self->ops = init->ops;
-    self->size = init->ops->param(init->host, PARAM_size);
+    self->is_link = init->ops->param(init->host, PARAM_role) == EXTERNAL_ROLE_link;
+    self->size = self->is_link ? UINT64_MAX : init->ops->param(init->host, PARAM_size);
     self->offset = init->ops->param(init->host, PARAM_offset);
     self->burst_bytes = init->ops->param(init->host, PARAM_burst_bytes);
     self->in_flight = (uint32_t)init->ops->param(init->host, PARAM_in_flight);
-    self->dmi = init->ops->param(init->host, PARAM_dmi) && !init->ops->param(init->host, PARAM_role);
+    self->dmi =
+        init->ops->param(init->host, PARAM_dmi) && init->ops->param(init->host, PARAM_role) != EXTERNAL_ROLE_device;
     if (self->burst_bytes & (self->burst_bytes - 1u))
         return init->ops->config_error(
             init->host, PARAM_burst_bytes, "%llu is not a power of two", (unsigned long long)self->burst_bytes);
     if (init->ops->param(init->host, PARAM_role) && init->ops->param(init->host, PARAM_storage))
         return init->ops->config_error(
-            init->host, PARAM_storage, "a device keeps its registers itself: storage: target");
+            init->host, PARAM_storage, "the platform keeps the data of a memory alone: storage: target");
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
         self->data = cnnvp_storage_make(self->size);
@@ -377,7 +389,7 @@ const struct cnnvp_unit cnnvp_unit_external = {
     UNIT_TABLES,
     .kind = "external",
     .version = "1.0",
-    .summary = "Third-party memory or device: a TLM-2.0 initiator socket that a C++ program binds",
+    .summary = "Third-party memory, device, link or bus master: TLM-2.0 sockets that a C++ program binds",
     .instance_size = sizeof(struct external),
     .event_count = EVENT_COUNT,
     .init = external_init,

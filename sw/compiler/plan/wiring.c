@@ -175,7 +175,7 @@ struct driven {
     unsigned char *is;
 };
 
-/* Addressed by the software, or it works by itself: it has a process, or nothing could lead to it. */
+/* Addressed by the software, or it works by itself: it has a process, leads outside, or nothing could lead to it. */
 static int is_first(const struct cnnvp_config_instance *instance, const struct driven *driven)
 {
     char name[CNNVP_TARGET_NAME];
@@ -188,11 +188,14 @@ static int is_first(const struct cnnvp_config_instance *instance, const struct d
         }
     if (instance->unit == NULL || instance->idle || instance->unit->process != NULL)
         return 1;
-    for (uint32_t i = 0; i < instance->unit->port_count; ++i)
-        if (instance->unit->ports[i].kind == CNNVP_PORT_TARGET ||
-            instance->unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
-            return 0;
-    return cnnvp_config_window(driven->config, instance->name, &base, &size) != CNNVP_DONE;
+    int can_be_led_to = 0;
+    for (uint32_t i = 0; i < instance->unit->port_count; ++i) {
+        const struct cnnvp_port *port = &instance->unit->ports[i];
+        if (port->flags & CNNVP_PORT_OUTSIDE)
+            return 1;
+        can_be_led_to |= port->kind == CNNVP_PORT_TARGET || port->kind == CNNVP_PORT_MEM_TARGET;
+    }
+    return !can_be_led_to && cnnvp_config_window(driven->config, instance->name, &base, &size) != CNNVP_DONE;
 }
 
 /* What the ports of a driven instance lead to is driven too; 1 if any was not before. */

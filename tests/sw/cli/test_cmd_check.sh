@@ -38,7 +38,7 @@ refused 2 'cnnvp: wrong.yaml:3:14: pe_array: model nfu has no parameter "rosw"; 
 refused 2 'cnnvp: --set pe_array.rows=0: pe_array.rows: "0" is out of range: 1 to 64' check nfu -s pe_array.rows=0
 refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
 refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
-# One core and one memory of a program's own: a second of either would be half there, by whatever name.
+# One core: a second would be half there, by whatever name.
 cat >twocpu.yaml <<'YAML'
 base: nfu
 units:
@@ -53,14 +53,23 @@ units:
   device: {model: external, at: 0x20000000}
 YAML
 refused 2 "cnnvp: device.yaml:3:3: device is no unit's memory: model external stands for the off-chip memory" check device.yaml
-cat >memories.yaml <<'YAML'
+# Several memories of a program's own, links that lead through it, masters, interrupts alone; and what is none of them.
+cat >ports.yaml <<'YAML'
 base: nfu
 memory: external
 units:
-  other: {model: external, at: 0xc0000000}
-  cpu: {connect: {mem: other}}
+  code: {model: external, size: 4GiB}
+  instruction: {connect: {fetch: code}}
+  noc: {model: external, role: link, connect: {inward: dram}}
+  dma: {connect: {mem: noc}}
+  master: {model: external, role: link, connect: {inward: bus}}
+  button: {model: external, irq: 4}
 YAML
-refused 2 "dram and other are both memories of the program that binds them; a platform has one" check memories.yaml
+expect 0 check ports.yaml
+printf 'base: nfu\nunits:\n  master: {model: external, role: link}\n' >nowhere_on.yaml
+refused 2 'nowhere_on.yaml:3:3: master: this link leads nowhere; give it `connect: {inward: bus}`' check nowhere_on.yaml
+printf 'base: nfu\nunits:\n  noc: {model: external, connect: {inward: dram}}\n' >no_link.yaml
+refused 2 'no_link.yaml:3:3: noc: its port inward is that of a link: write `role: link`' check no_link.yaml
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
