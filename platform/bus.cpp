@@ -13,8 +13,15 @@ namespace {
 
 constexpr unsigned initiator_warnings = 20; /* lines for each initiator */
 
-uint64_t last_byte(const tlm::tlm_generic_payload &payload, uint64_t size)
+/* Whatever crosses the bus comes from a unit, the loader or a way_in, and carries our extension. */
+payload_extension &extension_of(const tlm::tlm_generic_payload &payload)
 {
+    return *payload.get_extension<payload_extension>();
+}
+
+uint64_t last_byte(const tlm::tlm_generic_payload &payload)
+{
+    const uint64_t size = extension_of(payload).access->size;
     return payload.get_address() + (size ? size - 1 : 0);
 }
 
@@ -86,11 +93,10 @@ bus::route *bus::find(uint64_t first, uint64_t last)
 
 void bus::warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last)
 {
-    const auto *extension = payload.get_extension<payload_extension>();
-    const bool command = payload.get_command() == tlm::TLM_IGNORE_COMMAND && (!extension || !extension->record);
-    const bool write = extension && extension->record   ? extension->record->request.op == CNNVP_WRITE
-                       : extension && extension->access ? extension->access->op == CNNVP_WRITE
-                                                        : payload.is_write();
+    const payload_extension &extension = extension_of(payload);
+    const uint32_t op = extension.record ? extension.record->request.op : extension.access->op;
+    const bool write = op == CNNVP_WRITE;
+    const bool command = payload.get_command() == tlm::TLM_IGNORE_COMMAND && !extension.record;
     char text[200];
 
     if (warnings_[initiator] > initiator_warnings)
@@ -117,10 +123,8 @@ bus::route *bus::decode(int socket, tlm::tlm_generic_payload &payload, uint64_t 
         payload.set_address(payload.get_address() - route->place.base);
         return route;
     }
-    if (auto *extension = payload.get_extension<payload_extension>()) {
-        extension->answered = true;
-        extension->status = CNNVP_E_ADDR;
-    }
+    extension_of(payload).answered = true;
+    extension_of(payload).status = CNNVP_E_ADDR;
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     warn(static_cast<size_t>(socket), payload, first, last);
     return nullptr;
@@ -139,36 +143,26 @@ void bus::count(const route &route, link_bytes bytes)
 
 void bus::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
-    auto *extension = payload.get_extension<payload_extension>();
-    cnnvp_access *access = extension ? extension->access : nullptr;
+    const cnnvp_access &access = *extension_of(payload).access;
     const uint64_t first = payload.get_address();
-    const uint64_t size = access ? access->size : payload.get_data_length();
-    route *route = decode(socket, payload, first, last_byte(payload, size));
+    route *route = decode(socket, payload, first, last_byte(payload));
 
     if (!route)
         return;
     (*route->socket)->b_transport(payload, delay);
     payload.set_address(first);
-    if (!payload.is_response_ok() || (access && access->flags & CNNVP_UNTIMED))
-        return;
-    if (access)
-        count(*route, bytes_of(*access));
-    else
-        count(*route, payload.is_read() ? link_bytes{size, 0} : link_bytes{0, size});
+    if (payload.is_response_ok() && !(access.flags & CNNVP_UNTIMED))
+        count(*route, bytes_of(access));
 }
 
 unsigned bus::transport_dbg(int, tlm::tlm_generic_payload &payload)
 {
-    auto *extension = payload.get_extension<payload_extension>();
-    cnnvp_access *access = extension ? extension->access : nullptr;
     const uint64_t first = payload.get_address();
-    route *route = find(first, last_byte(payload, access ? access->size : payload.get_data_length()));
+    route *route = find(first, last_byte(payload));
 
     if (!route) {
-        if (extension) {
-            extension->answered = true;
-            extension->status = CNNVP_E_ADDR;
-        }
+        extension_of(payload).answered = true;
+        extension_of(payload).status = CNNVP_E_ADDR;
         return 0;
     }
     payload.set_address(first - route->place.base);
@@ -207,67 +201,37 @@ tlm::tlm_sync_enum bus::nb_transport_fw(int socket, tlm::tlm_generic_payload &pa
 tlm::tlm_sync_enum bus::forward_begin(size_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                       sc_core::sc_time &delay)
 {
-    auto *extension = payload.get_extension<payload_extension>();
-    request_record *record = extension ? extension->record : nullptr;
-    uint64_t first = payload.get_address();
-    uint64_t last = last_byte(payload, payload.get_data_length());
+    payload_extension &extension = extension_of(payload);
+    cnnvp_request moved = extension.record->request;
+    uint64_t first, last;
 
-    if (record) {
-        cnnvp_request moved = record->request;
-        moved.address = first;
-        if (!span_of(moved, &first, &last))
-            first = 1, last = 0; /* matches no window */
-    }
+    moved.address = payload.get_address();
+    if (!span_of(moved, &first, &last))
+        first = 1, last = 0; /* matches no window */
     route *route = decode(static_cast<int>(socket), payload, first, last);
     if (!route)
         return tlm::TLM_COMPLETED;
-    const auto index = static_cast<size_t>(route - routes_.data());
-    if (record) {
-        extension->bus_window = static_cast<uint32_t>(index);
-        extension->bus_socket = static_cast<uint32_t>(socket);
-    } else {
-        foreign_[&payload] = {index, socket};
-    }
+    extension.bus_socket = static_cast<uint32_t>(socket);
     const tlm::tlm_sync_enum answer = (*route->socket)->nb_transport_fw(payload, phase, delay);
     const bool done = answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP);
-    if (done) {
+    if (done)
         count_response(*route, payload);
-        foreign_.erase(&payload);
-    }
     return answer;
 }
 
 void bus::count_response(const route &route, tlm::tlm_generic_payload &payload)
 {
-    auto *extension = payload.get_extension<payload_extension>();
-
-    if (!payload.is_response_ok())
-        return;
-    if (extension && extension->record)
-        count(route, bytes_of(extension->record->request));
-    else
-        count(route,
-              payload.is_read() ? link_bytes{payload.get_data_length(), 0} : link_bytes{0, payload.get_data_length()});
+    if (payload.is_response_ok())
+        count(route, bytes_of(extension_of(payload).record->request));
 }
 
 tlm::tlm_sync_enum bus::nb_transport_bw(int index, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                         sc_core::sc_time &delay)
 {
-    auto *extension = payload.get_extension<payload_extension>();
-    size_t socket;
+    const uint32_t socket = extension_of(payload).bus_socket;
 
-    if (extension && extension->record) {
-        socket = extension->bus_socket;
-    } else {
-        const auto found = foreign_.find(&payload);
-        if (found == foreign_.end())
-            return tlm::TLM_COMPLETED;
-        socket = found->second.second;
-    }
-    if (phase == tlm::BEGIN_RESP) {
+    if (phase == tlm::BEGIN_RESP)
         count_response(routes_[static_cast<size_t>(index)], payload);
-        foreign_.erase(&payload);
-    }
     return (*targets_[socket])->nb_transport_bw(payload, phase, delay);
 }
 

@@ -8,7 +8,6 @@
 #ifndef CNNVP_PLATFORM_BUS_H
 #define CNNVP_PLATFORM_BUS_H
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -74,7 +73,6 @@ private:
     std::vector<std::string> initiators_;
     std::vector<unsigned> warnings_; /* of each initiator */
     std::vector<std::unique_ptr<target_socket>> targets_;
-    std::map<const tlm::tlm_generic_payload *, std::pair<size_t, size_t>> foreign_; /* requests without our extension */
     size_t latest_ = 0;
 
     route *find(uint64_t first, uint64_t last);

@@ -12,24 +12,6 @@ namespace {
 __extension__ typedef __int128 wide; /* sums of a 64-bit address and 64-bit strides */
 }
 
-tlm::tlm_extension_base *payload_extension::clone() const
-{
-    auto *copy = new payload_extension;
-    copy->copy_from(*this);
-    return copy;
-}
-
-void payload_extension::copy_from(const tlm::tlm_extension_base &other)
-{
-    const auto &from = static_cast<const payload_extension &>(other);
-    access = from.access;
-    record = from.record;
-    answered = from.answered;
-    status = from.status;
-    bus_window = from.bus_window;
-    bus_socket = from.bus_socket;
-}
-
 tlm::tlm_generic_payload *payload_pool::acquire(payload_extension **extension)
 {
     if (idle_.empty()) {

@@ -51,11 +51,13 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
     request_record *record = nullptr;
     bool answered = false; /* a model has answered: `status` is exact */
     int status = CNNVP_OK;
-    uint32_t bus_window = 0; /* the bus's note of where it sent a request */
-    uint32_t bus_socket = 0; /* and from where it came */
+    uint32_t bus_socket = 0; /* the bus's note of where a request came from */
 
-    tlm::tlm_extension_base *clone() const override;
-    void copy_from(const tlm::tlm_extension_base &other) override;
+    tlm::tlm_extension_base *clone() const override { return new payload_extension(*this); }
+    void copy_from(const tlm::tlm_extension_base &other) override
+    {
+        *this = static_cast<const payload_extension &>(other);
+    }
 };
 
 /* Beside the payloads of a link that leads through a third party's model: whose work they are. */

@@ -300,9 +300,7 @@ private:
     /* A warning, once for each `why`, which is a format; with --strict or --check-costs, of any unit, it ends the run.
      */
     void complain(const char *why, ...) CNNVP_PRINTF(2, 3);
-    int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
-    request_record *adopt(tlm::tlm_generic_payload &payload);
     int complete(cnnvp_request *request);
     void crossed(const cnnvp_request *request, uint64_t bytes);
 

@@ -317,7 +317,7 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
 {
     auto *extension = payload.get_extension<payload_extension>();
     const uint32_t port = target_ports_[socket];
-    request_record *record = extension && extension->record ? extension->record : adopt(payload);
+    request_record *record = extension ? extension->record : nullptr;
     int status = CNNVP_E_NOSUP;
 
     if (record) {
@@ -336,38 +336,14 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
         phase = tlm::END_REQ;
         return tlm::TLM_UPDATED;
     }
-    if (record) {
+    if (record)
         held_.erase(std::find(held_.begin(), held_.end(), record));
-        if (!record->initiator)
-            control_.pool().free_record(record);
-    }
     if (extension) {
         extension->answered = true;
         extension->status = status;
     }
     payload.set_response_status(to_response(status));
     return tlm::TLM_COMPLETED;
-}
-
-/* A request of an initiator that is no hosted unit: a record of our own stands for it. */
-request_record *unit_host::adopt(tlm::tlm_generic_payload &payload)
-{
-    if (payload.is_read() == payload.is_write() || payload.get_byte_enable_ptr() || payload.get_data_length() == 0 ||
-        payload.get_streaming_width() < payload.get_data_length() || !payload.has_mm())
-        return nullptr;
-    request_record *record = control_.pool().acquire_record();
-    cnnvp_request &request = record->request;
-    request.op = payload.is_read() ? CNNVP_READ : CNNVP_WRITE;
-    request.initiator = CNNVP_NO_INSTANCE;
-    request.data = payload.get_data_ptr();
-    request.size = payload.get_data_length();
-    request.count = 1;
-    request.burst_bytes = 64; /* a cache line: the length that a foreign initiator does not tell */
-    request.outstanding = 1;
-    request.issued = control_.now();
-    request.link = record;
-    record->payload = &payload;
-    return record;
 }
 
 void unit_host::crossed(const cnnvp_request *request, uint64_t bytes)
@@ -409,18 +385,15 @@ void unit_host::drain()
         target_socket &socket = *targets_[record->target_socket];
         tlm::tlm_phase phase = tlm::BEGIN_RESP;
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-        const bool adopted = !record->initiator;
 
         payload.set_response_status(to_response(record->request.status));
-        if (auto *extension = payload.get_extension<payload_extension>(); extension && !adopted) {
+        if (auto *extension = payload.get_extension<payload_extension>(); extension) {
             extension->answered = true;
             extension->status = record->request.status;
         }
         record->where = request_record::stage::free;
         record->waited_for = instance_.number;
         record->target = nullptr;
-        if (adopted)
-            control_.pool().free_record(record);
         socket->nb_transport_bw(payload, phase, delay);
     }
     done_.clear();

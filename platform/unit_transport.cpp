@@ -588,8 +588,8 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
     auto *extension = payload.get_extension<payload_extension>();
     const uint32_t port = target_ports_[static_cast<size_t>(socket)];
 
-    if (!extension || !extension->access) {
-        serve_plain(port, payload, delay, 0);
+    if (!extension || !extension->access) { /* others' come in by a way_in */
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return;
     }
     cnnvp_access &access = *extension->access;
@@ -601,39 +601,13 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
     payload.set_response_status(to_response(extension->status));
 }
 
-/* A transaction of an initiator that is no hosted unit. */
-int unit_host::serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags)
-{
-    if (payload.get_byte_enable_ptr()) {
-        payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-        return CNNVP_E_ACCESS;
-    }
-    if (payload.get_streaming_width() < payload.get_data_length()) {
-        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-        return CNNVP_E_ACCESS;
-    }
-    if (payload.is_read() == payload.is_write()) {
-        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-        return CNNVP_E_ACCESS;
-    }
-    cnnvp_access access = outside_access(payload.is_read() ? CNNVP_READ : CNNVP_WRITE, flags, payload.get_address(),
-                                         payload.get_data_ptr(), payload.get_data_length());
-    access.delay = to_ps(delay);
-    const int status = serve(port, access);
-    delay = from_ps(access.delay);
-    payload.set_response_status(to_response(status));
-    return status;
-}
-
 unsigned unit_host::transport_dbg(int socket, tlm::tlm_generic_payload &payload)
 {
     auto *extension = payload.get_extension<payload_extension>();
     const uint32_t port = target_ports_[static_cast<size_t>(socket)];
 
-    if (!extension || !extension->access) {
-        sc_core::sc_time none;
-        return serve_plain(port, payload, none, CNNVP_DEBUG) >= CNNVP_OK ? payload.get_data_length() : 0;
-    }
+    if (!extension || !extension->access)
+        return 0;
     cnnvp_access &access = *extension->access;
     access.address = payload.get_address();
     access.flags |= CNNVP_DEBUG;
