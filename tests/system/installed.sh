@@ -212,3 +212,37 @@ status=0
 "$cnnvp" exec try.elf -p own_peripheral.yaml 2>message || status=$?
 [ $status -eq 2 ] && grep -q 'own_peripheral.yaml:.*square: .*cnnvp_systemc.h' message ||
     fail "a peripheral that is not bound: status $status, $(cat message)"
+cd ..
+
+# A bus master: the DRAM's controller serves it among the accelerator's requests.
+mkdir master && cd master
+cp "$examples"/own_master/[a-z]* .
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp-systemc) own_master.cpp $(pkg-config --libs cnnvp-systemc) \
+    -o own_master || fail "own_master.cpp is not built"
+ldd own_master | grep -q "libcnnvp_systemc.so.1 => $(realpath "$work")/" || fail "libraries: $(ldd own_master)"
+for bytes in 0 4096 65536; do
+    ./own_master own_master.yaml "$network" $bytes >$bytes.txt || fail "own_master $bytes: status $?, $(cat $bytes.txt)"
+done
+ps() { sed -n 's/^\([0-9]*\)\.\([0-9]*\) us.*/\1\2/p' "$1"; }
+"$cnnvp" run "$network" -q --stats alone.json
+grep -q "\"time_ps\": $(ps 0.txt)[0-9][0-9][0-9],*$" alone.json || fail "beside a master that does nothing: $(cat 0.txt), $(grep time_ps alone.json)"
+[ "$(ps 0.txt)" -lt "$(ps 4096.txt)" ] && [ "$(ps 4096.txt)" -lt "$(ps 65536.txt)" ] ||
+    fail "more copies do not take the network more time: $(cat 0.txt 4096.txt 65536.txt)"
+cd ..
+
+# A crossbar between two accelerators and one DRAM: the trace shows it, and a narrow one makes them wait.
+mkdir crossbar && cp "$examples"/crossbar/[a-z]* crossbar && cp -r "$examples"/accelerators . && cd crossbar
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp-systemc) crossbar.cpp $(pkg-config --libs cnnvp-systemc) \
+    -o crossbar || fail "crossbar.cpp is not built"
+for width in 1 16; do
+    ./crossbar crossbar.yaml "$network" $width $width.vcd >$width.txt || fail "crossbar $width: status $?, $(cat $width.txt)"
+    for link in link link_2; do
+        grep -q " $link\$" $width.vcd || fail "the trace does not show $link: $(grep scope $width.vcd)"
+    done
+done
+[ "$(ps 16.txt)" -lt "$(ps 1.txt)" ] || fail "a narrow crossbar takes no more time: $(cat 16.txt 1.txt)"
+grep -q 'of which [1-9][0-9]* and [1-9][0-9]* found it busy' 1.txt || fail "nobody waits: $(cat 1.txt)"
+[ "$(sed -n 's/.*passed \([0-9]* and [0-9]*\),.*/\1/p' 1.txt)" = "$(sed -n 's/.*passed \([0-9]* and [0-9]*\),.*/\1/p' 16.txt)" ] ||
+    fail "the traffic depends on the crossbar: $(cat 1.txt 16.txt)"
