@@ -293,6 +293,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint6
 /* Direct pointer to [address, address + size) of the bus if it lies in one memory; lives as long as the platform. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data);
 
+/* A register of 32 bits as the core reads and writes it, with its side effects, at no time; by addresses of the bus. In
+ * a simulation of the program's, from its processes. BAD_INPUT where nothing takes it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_read_register(cnnvp_platform *platform, uint64_t address, uint32_t *value);
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_write_register(cnnvp_platform *platform, uint64_t address, uint32_t value);
+/* The level, 0 or 1, of the interrupt of an instance of model external: `button: {model: external, irq: 4}`. BAD_INPUT
+ * where there is none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_set_irq(cnnvp_platform *platform, const char *instance, int level);
+
 /* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. After
  * CNNVP_END_MAX_TIME and CNNVP_END_INTERRUPTED another call goes on, with the same results as a run in one piece. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);

@@ -238,86 +238,20 @@ void end_platform(cnnvp_platform *platform)
 
 } // namespace
 
-cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
-                                 const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error)
+cnnvp_result cnnvp::platform::design::make(const cnnvp_config *config, const cnnvp_platform_options *options,
+                                           const bind_memory *bind, cnnvp_platform **platform, cnnvp_error *error)
 {
-    cnnvp_error unwanted;
-
-    return make_platform(config, options, &bind, platform, error ? error : &unwanted);
+    return make_platform(config, options, bind, platform, error);
 }
 
-/* Before SystemC says so itself, in other words. */
-static const sc_core::sc_module_name &in_elaboration(const sc_core::sc_module_name &name)
+void cnnvp::platform::design::end(cnnvp_platform *platform)
 {
-    if (sc_core::sc_get_status() != sc_core::SC_ELABORATION)
-        throw std::runtime_error(std::string(name) + ": a platform is made before the first sc_start");
-    return name;
+    end_platform(platform);
 }
 
-cnnvp::platform::platform(const sc_core::sc_module_name &name, const cnnvp_config *config,
-                          const cnnvp_platform_options *options)
-    : sc_core::sc_module(in_elaboration(name))
+cnnvp::platform::design &cnnvp::platform::design::of(const cnnvp_platform *platform)
 {
-    cnnvp_error error{};
-
-    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
-        throw std::runtime_error(std::string(this->name()) + ": the simulation's time resolution is " +
-                                 sc_core::sc_get_time_resolution().to_string() +
-                                 "; a platform needs 1 ps: sc_set_time_resolution(1, SC_PS)");
-    if (make_platform(config, options, nullptr, &handle_, &error) != CNNVP_DONE)
-        throw std::runtime_error(std::string(this->name()) + ": " + error.text);
-}
-
-cnnvp::platform::~platform()
-{
-    end_platform(handle_);
-}
-
-cnnvp::platform::design &cnnvp::platform::parts() const
-{
-    return *handle_->design;
-}
-
-const sc_core::sc_event &cnnvp::platform::done_event() const
-{
-    return handle_->design->done_event();
-}
-
-cnnvp_run_result cnnvp::platform::result() const
-{
-    return handle_->design->progress();
-}
-
-/* What was found of an instance, or what would be there. */
-template <typename Port>
-static Port &there(const cnnvp::platform &platform, Port *port, const std::string &instance, const char *wanted)
-{
-    if (port)
-        return *port;
-    throw std::runtime_error(std::string(platform.name()) + ": no instance \"" + instance + "\" " + wanted);
-}
-
-cnnvp::memory_socket &cnnvp::platform::initiator_socket(const std::string &instance)
-{
-    return there(*this, handle_->design->find_outside(instance), instance,
-                 "leads outside (`model: external`, and something of the platform leads to it)");
-}
-
-cnnvp::guest_socket &cnnvp::platform::target_socket(const std::string &instance)
-{
-    return there(*this, handle_->design->find_inside(instance), instance,
-                 "leads inside (`model: external, role: link, connect: {inward: bus}`)");
-}
-
-cnnvp::irq_port &cnnvp::platform::irq_in(const std::string &instance)
-{
-    return there(*this, handle_->design->find_irq(instance), instance,
-                 "leads outside and has an interrupt (`model: external`, `irq: NUMBER`)");
-}
-
-cnnvp::line_port &cnnvp::platform::irq_out(const std::string &instance)
-{
-    return there(*this, handle_->design->find_line(instance), instance, "leads outside (`model: external`)");
+    return *platform->design;
 }
 
 extern "C" {
@@ -333,7 +267,10 @@ const char *cnnvp_systemc_version(void)
 cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
                                 cnnvp_platform **platform, cnnvp_error *error)
 {
-    return cnnvp::platform_new(config, options, nullptr, platform, error);
+    const cnnvp::bind_memory none;
+    cnnvp_error unwanted;
+
+    return make_platform(config, options, &none, platform, error ? error : &unwanted);
 }
 
 cnnvp_result cnnvp_platform_check(const cnnvp_config *config, cnnvp_error *error)
@@ -438,6 +375,31 @@ cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size
 {
     return inside(platform, nullptr,
                   [&] { return platform->design->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
+}
+
+static cnnvp_result access_register(cnnvp_platform *platform, uint32_t op, uint64_t address, uint32_t *value)
+{
+    return inside(platform, nullptr, [&] {
+        cnnvp_access access = cnnvp::outside_access(op, 0, address, value, sizeof *value);
+        return platform->design->access(access) >= CNNVP_OK ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
+}
+
+cnnvp_result cnnvp_platform_read_register(cnnvp_platform *platform, uint64_t address, uint32_t *value)
+{
+    *value = 0;
+    return access_register(platform, CNNVP_READ, address, value);
+}
+
+cnnvp_result cnnvp_platform_write_register(cnnvp_platform *platform, uint64_t address, uint32_t value)
+{
+    return access_register(platform, CNNVP_WRITE, address, &value);
+}
+
+cnnvp_result cnnvp_platform_set_irq(cnnvp_platform *platform, const char *instance, int level)
+{
+    return inside(platform, nullptr,
+                  [&] { return platform->design->raise(instance, level) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
 }
 
 cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)

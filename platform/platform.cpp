@@ -364,36 +364,40 @@ unit_host *platform::design::find(const std::string &name)
     return nullptr;
 }
 
+/* Of a list, what belongs to the instance. */
+template <typename List, typename Instance>
+static auto *find_in(const List &list, const Instance &has, const std::string &instance)
+{
+    const auto at = std::find_if(list.begin(), list.end(), [&](const auto &one) { return instance == has(*one); });
+    return at != list.end() ? at->get() : nullptr;
+}
+
 memory_socket *platform::design::find_outside(const std::string &instance)
 {
-    for (const auto &port : outside_)
-        if (port->instance() == instance)
-            return &port->socket;
-    return nullptr;
+    memory_port *const found = find_in(
+        outside_, [](const auto &one) { return one.instance(); }, instance);
+    return found ? &found->socket : nullptr;
 }
 
 guest_socket *platform::design::find_inside(const std::string &instance)
 {
-    for (const auto &way : inside_)
-        if (way->instance() == instance)
-            return &way->socket;
-    return nullptr;
+    way_in *const found = find_in(
+        inside_, [](const auto &one) { return one.instance(); }, instance);
+    return found ? &found->socket : nullptr;
 }
 
 irq_port *platform::design::find_irq(const std::string &instance)
 {
-    for (const auto &line : irqs_)
-        if (line->unit->instance().name == instance)
-            return &line->port;
-    return nullptr;
+    irq *const found = find_in(
+        irqs_, [](const auto &one) { return one.unit->instance().name; }, instance);
+    return found ? &found->port : nullptr;
 }
 
 line_port *platform::design::find_line(const std::string &instance)
 {
-    for (const auto &line : lines_)
-        if (line->unit->instance().name == instance)
-            return &line->port;
-    return nullptr;
+    line *const found = find_in(
+        lines_, [](const auto &one) { return one.unit->instance().name; }, instance);
+    return found ? &found->port : nullptr;
 }
 
 void platform::design::lead_irqs_out(const std::function<void(int)> &change)

@@ -31,6 +31,14 @@ public:
      * only looks whether the units would take it; nothing leads outside then. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
                               std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind = {});
+    /* -- of a handle, for the classes -- */
+    static cnnvp_result make(const cnnvp_config *config, const cnnvp_platform_options *options, const bind_memory *bind,
+                             cnnvp_platform **platform, cnnvp_error *error);
+    static void end(cnnvp_platform *platform);
+    static design &of(const cnnvp_platform *platform);
+    /* cnnvp_config_accelerator; null if it fails. */
+    static cnnvp_config *without_core(const cnnvp_config *config, cnnvp_error *error);
+
     ~design(); /* NOLINT(bugprone-exception-escape): nothing is left to throw */
     design(const design &) = delete;
     design &operator=(const design &) = delete;
@@ -56,6 +64,12 @@ public:
     const std::vector<std::unique_ptr<memory_port>> &outside() const { return outside_; }
     /* Interrupts of units that no instance takes: `change` gets each new level. */
     void lead_irqs_out(const std::function<void(int)> &change);
+    /* Accesses of a third party's to the registers, which begin at 0 with the lowest address on the bus; `who` is
+     * asked. */
+    void serve_registers(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, const char *who);
+    unsigned debug_registers(tlm::tlm_generic_payload &payload);
+    /* What is wrong with a clock for the units; "" if nothing. */
+    std::string check_clock(const sc_core::sc_clock *clock) const;
     /* The first instance that leads outside, and to nothing; "" if there is none. */
     std::string find_unbound() const;
 
@@ -111,6 +125,7 @@ private:
         std::chrono::steady_clock::time_point begin, end;
     };
     std::unique_ptr<life> life_;
+    const char *wrong_ = nullptr; /* tell_wrong */
     bool loaded_ = false, begun_ = false, done_ = false;
 
     /* Which socket of its target a connection arrives at. */
@@ -149,6 +164,7 @@ private:
     void simulate(cnnvp_time max_time);
     void end_instant();
     void end_processes();
+    const cnnvp_instance *first_on_bus() const;
     bool has_core() const { return loader_->core.size() != 0; }
     void begin();
     void end();

@@ -210,6 +210,60 @@ void platform::design::wake_core()
             host->wake();
 }
 
+/* -- the accelerator alone -- */
+
+cnnvp_config *platform::design::without_core(const cnnvp_config *config, cnnvp_error *error)
+{
+    cnnvp_config *made = nullptr;
+    return cnnvp_config_accelerator(config, &made, error) == CNNVP_DONE ? made : nullptr;
+}
+
+const cnnvp_instance *platform::design::first_on_bus() const
+{
+    const cnnvp_instance *first = nullptr;
+    for (size_t i = 0; i < resolved_.instance_count; ++i)
+        if (resolved_.instances[i].on_bus && (!first || resolved_.instances[i].base < first->base))
+            first = &resolved_.instances[i];
+    return first;
+}
+
+void platform::design::serve_registers(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, const char *who)
+{
+    const from_outside here(control_->path());
+    const uint64_t base = first_on_bus()->base;
+    const char *const wrong = serve_pieces(payload, 0, [&](cnnvp_access &access) {
+        access.address += base;
+        access.delay = to_ps(delay);
+        const int status = loader_->pass(access);
+        delay = from_ps(access.delay);
+        return status;
+    });
+    tell_wrong(*control_, who, wrong, wrong_);
+}
+
+unsigned platform::design::debug_registers(tlm::tlm_generic_payload &payload)
+{
+    const uint64_t base = first_on_bus()->base;
+    (void)serve_pieces(payload, CNNVP_DEBUG, [&](cnnvp_access &access) {
+        access.address += base;
+        return loader_->pass(access);
+    });
+    return payload.is_response_ok() ? payload.get_data_length() : 0;
+}
+
+std::string platform::design::check_clock(const sc_core::sc_clock *clock) const
+{
+    const cnnvp_instance *const first = first_on_bus(), *const source = cnnvp_instance_clock(&resolved_, first);
+    const uint64_t mhz = cnnvp_instance_mhz(&resolved_, first, CNNVP_DEFAULT_MHZ);
+
+    if (clock && to_ps(clock->period()) * mhz == 1'000'000 && clock->start_time() == sc_core::SC_ZERO_TIME &&
+        clock->posedge_first())
+        return "";
+    return ": not the units' clock, " + std::to_string(mhz) +
+           " MHz: bind an sc_clock of that period that rises at 0, or set " + (source ? source : first)->name +
+           ".clock_mhz";
+}
+
 /* Lets every process clean up: its C frames return with CNNVP_E_STOPPED. */
 void platform::design::end_processes()
 {

@@ -153,12 +153,52 @@ protected:
 private:
     int lines_ = 0; /* that are high */
     sc_core::sc_event irq_changes_;
-    uint64_t base_ = 0; /* of the registers */
-    const char *wrong_ = nullptr;
 
     void check_clock() const;
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     unsigned transport_dbg(tlm::tlm_generic_payload &payload);
+};
+
+/*
+ * Between sockets of other widths than 32 bits and the platform's. What crosses is the same, since the base protocol
+ * says all in bytes. cnnvp::width<64, 32> width("width");   bus.to_npu.bind(width.in);   width.out.bind(npu.regs);
+ */
+template <unsigned FROM, unsigned TO>
+class width : public sc_core::sc_module, private tlm::tlm_fw_transport_if<>, private tlm::tlm_bw_transport_if<> {
+public:
+    tlm::tlm_target_socket<FROM> in{"in"};
+    tlm::tlm_initiator_socket<TO> out{"out"};
+
+    explicit width(const sc_core::sc_module_name &name) : sc_core::sc_module(name)
+    {
+        in.bind(static_cast<tlm::tlm_fw_transport_if<> &>(*this));
+        out.bind(static_cast<tlm::tlm_bw_transport_if<> &>(*this));
+    }
+
+private:
+    void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay) override
+    {
+        out->b_transport(payload, delay);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay) override
+    {
+        return out->nb_transport_fw(payload, phase, delay);
+    }
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay) override
+    {
+        return in->nb_transport_bw(payload, phase, delay);
+    }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi) override
+    {
+        return out->get_direct_mem_ptr(payload, dmi);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload &payload) override { return out->transport_dbg(payload); }
+    void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override
+    {
+        in->invalidate_direct_mem_ptr(start, end);
+    }
 };
 
 /*

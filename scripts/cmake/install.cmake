@@ -9,12 +9,12 @@ file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/c_api/*.h)
 install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/include/cnnvp_systemc.h ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 
-# ---- libcnnvp.so, libcnnvp.a: the platform, its units and the software around it ----
+# ---- libcnnvp.so, libcnnvp_systemc.so, libcnnvp.a: the platform, its units and the software around it ----
 
-# Both are one object that shows what the headers of c_api and cnnvp_systemc.h do, which is what has default visibility,
+# The first and the last are one object that shows what the headers of c_api and cnnvp_systemc.h do, which is what has default visibility,
 # and nothing else: other people's names may be those of ours. LIBRARY_VERSION: the first number where a client has to be
 # built again, the second where it finds more; tests/abi/libcnnvp.abi has what is in it.
-set(CNNVP_LIBRARY_VERSION 1.4)
+set(CNNVP_LIBRARY_VERSION 1.5)
 string(REGEX MATCH "^[0-9]+" CNNVP_SOVERSION ${CNNVP_LIBRARY_VERSION})
 
 # All static libraries of ours that a target links, itself included.
@@ -77,7 +77,8 @@ add_custom_command(
 set(CNNVP_PC_REQUIRES libfyaml jansson libdw zlib libzstd libprotobuf-c libxxhash sqlite3)
 pkg_check_modules(CNNVP_WHOLE REQUIRED IMPORTED_TARGET ${CNNVP_PC_REQUIRES})
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lib/libcnnvp.map CONTENT
-  "CNNVP_${CNNVP_SOVERSION} { global: cnnvp_*; sc_main; _Z7sc_mainiPPc; local: *; };\n")
+  "CNNVP_${CNNVP_SOVERSION} { global: cnnvp_*; sc_main; _Z7sc_mainiPPc; local: *; };
+CNNVP_PRIVATE_${PROJECT_VERSION} { global: _ZN5cnnvp8platform6design*; _ZNK5cnnvp8platform6design*; };\n")
 add_library(cnnvp_shared SHARED ${whole_object})
 set_target_properties(cnnvp_shared PROPERTIES OUTPUT_NAME cnnvp LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
   VERSION ${CNNVP_LIBRARY_VERSION} SOVERSION ${CNNVP_SOVERSION} LINKER_LANGUAGE CXX INSTALL_RPATH_USE_LINK_PATH ON
@@ -85,18 +86,30 @@ set_target_properties(cnnvp_shared PROPERTIES OUTPUT_NAME cnnvp LIBRARY_OUTPUT_D
 target_link_options(cnnvp_shared PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/lib/libcnnvp.map
                     LINKER:-Bsymbolic-functions LINKER:-z,defs)
 target_link_libraries(cnnvp_shared PRIVATE SystemC::systemc PkgConfig::CNNVP_WHOLE ${CMAKE_DL_LIBS})
-install(TARGETS cnnvp_shared LIBRARY)
+# The classes of cnnvp_systemc.h alone; the first one's private symbols are for this one.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lib/libcnnvp_systemc.map CONTENT
+  "CNNVP_${CNNVP_SOVERSION} { global: _ZN5cnnvp8platform[CD]*; _ZN5cnnvp8platform[0-9]*; _ZNK5cnnvp8platform[0-9]*;
+_ZN5cnnvp11accelerator*; _ZNK5cnnvp11accelerator*; _ZN5cnnvp12platform_new*; _ZT*N5cnnvp8platformE; _ZT*N5cnnvp11acceleratorE; local: *; };\n")
+add_library(cnnvp_systemc SHARED ${PROJECT_SOURCE_DIR}/platform/systemc.cpp ${PROJECT_SOURCE_DIR}/platform/accelerator.cpp)
+target_include_directories(cnnvp_systemc PRIVATE $<TARGET_PROPERTY:cnnvp,INCLUDE_DIRECTORIES>)
+target_compile_definitions(cnnvp_systemc PRIVATE SC_INCLUDE_DYNAMIC_PROCESSES)
+set_target_properties(cnnvp_systemc PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+  VERSION ${CNNVP_LIBRARY_VERSION} SOVERSION ${CNNVP_SOVERSION} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON
+  LINK_DEPENDS ${PROJECT_BINARY_DIR}/lib/libcnnvp_systemc.map)
+target_link_options(cnnvp_systemc PRIVATE LINKER:--version-script=${PROJECT_BINARY_DIR}/lib/libcnnvp_systemc.map LINKER:-z,defs)
+target_link_libraries(cnnvp_systemc PRIVATE cnnvp_options cnnvp_shared SystemC::systemc)
+install(TARGETS cnnvp_shared cnnvp_systemc LIBRARY)
 if(CNNVP_SANITIZE OR CNNVP_FUZZ) # what sanitizers add is in programs alone
-  set_target_properties(cnnvp_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(cnnvp_shared cnnvp_systemc PROPERTIES EXCLUDE_FROM_ALL ON)
   add_custom_target(cnnvp_whole_library DEPENDS ${whole_library})
 else()
   add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
 endif()
-add_dependencies(cnnvp_whole_library cnnvp_shared)
+add_dependencies(cnnvp_whole_library cnnvp_shared cnnvp_systemc)
 set(to_install $<TARGET_FILE:cnnvp_program> $<TARGET_FILE:cnnvp_fx16> $<TARGET_FILE:cnnvp_bfp>
     ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
     ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${PROJECT_BINARY_DIR}/share/cnnvp/guest/libcnnvp_guest.a ${whole_library}
-    $<TARGET_FILE:cnnvp_shared>)
+    $<TARGET_FILE:cnnvp_shared> $<TARGET_FILE:cnnvp_systemc>)
 install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # Arithmetic that units share, for units outside of the tree.
@@ -112,7 +125,7 @@ install(FILES ${python_files} DESTINATION lib/python3/dist-packages/cnnvp)
 
 list(JOIN CNNVP_PC_REQUIRES " " CNNVP_PC_REQUIRES)
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-foreach(package cnnvp cnnvp-systemc cnnvp-model)
+foreach(package cnnvp cnnvp-systemc cnnvp-static cnnvp-model)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${PROJECT_BINARY_DIR}/cmake/${package}.pc.in @ONLY)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/${package}.pc INPUT ${PROJECT_BINARY_DIR}/cmake/${package}.pc.in)
   install(FILES ${PROJECT_BINARY_DIR}/cmake/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

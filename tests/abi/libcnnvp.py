@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C API: what the headers say is what libcnnvp.so exports, and what libcnnvp.abi records of this version.
 
-libcnnvp.py HEADERS CLANG LIBRARY VERSION RECORD [--record]
+libcnnvp.py HEADERS CLANG LIBRARY SYSTEMC-LIBRARY VERSION RECORD [--record]
 
 A change needs a version (CNNVP_LIBRARY_VERSION): its first number goes up where something is lost or changed, the second
 where something is added. A struct that begins with its size may get members at its end. --record writes the record.
@@ -61,9 +61,20 @@ def functions(lines):
 
 
 def exported(library):
-    """Names that the library gives to others, with the version of each."""
+    """Names that the library gives to others, with the version of each; without what is for libcnnvp_systemc.so alone."""
     text = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
-    return {name.partition("@@")[::2] for _, kind, name in (line.split() for line in text.splitlines()) if kind != "A"}
+    names = {name.partition("@@")[::2] for _, kind, name in (line.split() for line in text.splitlines()) if kind != "A"}
+    return {one for one in names if not one[1].startswith("CNNVP_PRIVATE_")}
+
+
+def classes(library, version):
+    """What libcnnvp_systemc.so exports: of the classes of cnnvp_systemc.h, and of no others."""
+    names = exported(library)
+    known = re.compile(r"_Z(T[VIS]|N|NK)5?N?5cnnvp(8platform|11accelerator|12platform_new)")
+    wrong = [name for name, node in names if not known.match(name) or node != "CNNVP_" + version.split(".")[0]]
+    if wrong or not names:
+        sys.exit(f"{library} exports what cnnvp_systemc.h does not have: {wrong}")
+    return sorted(f"symbol {name}" for name, _ in names)
 
 
 def needed(old, new, version):
@@ -97,8 +108,8 @@ def check(lines, library, version, record, recording=False):
 
 
 def main():
-    headers, clang, library, version, record, *rest = sys.argv[1:]
-    wrong = check(api(clang, headers), library, version, pathlib.Path(record), rest == ["--record"])
+    headers, clang, library, systemc, version, record, *rest = sys.argv[1:]
+    wrong = check(api(clang, headers) + classes(systemc, version), library, version, pathlib.Path(record), rest == ["--record"])
     if wrong:
         sys.exit(wrong)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C API is that of its version, in libcnnvp.abi; each change of a header, and each symbol too many, is found.
 
-test_libcnnvp.py HEADERS CLANG LIBRARY VERSION RECORD
+test_libcnnvp.py HEADERS CLANG LIBRARY SYSTEMC-LIBRARY VERSION RECORD
 """
 import pathlib
 import re
@@ -12,9 +12,10 @@ import tempfile
 
 import libcnnvp
 
-headers, clang, library, version, record = sys.argv[1:]
+headers, clang, library, systemc, version, record = sys.argv[1:]
 record = pathlib.Path(record)
-lines = libcnnvp.api(clang, headers)
+ours = libcnnvp.classes(systemc, version)
+lines = libcnnvp.api(clang, headers) + ours
 wrong = libcnnvp.check(lines, library, version, record)
 if wrong:
     sys.exit(wrong)
@@ -42,9 +43,13 @@ for file, old, new, number in CHANGES:
         changed = re.sub(old, new, text, count=1, flags=re.DOTALL)
         assert changed != text, old
         (copies / file).write_text(changed)
-        others = libcnnvp.api(clang, str(copies))
+        others = libcnnvp.api(clang, str(copies)) + ours
         needs, what = libcnnvp.needed(lines, others, version)
         assert needs == number and what, (file, new, needs, what)
         assert libcnnvp.check(others, library, version, record), (file, new)
         assert libcnnvp.check(others, library, LOST, record), (file, new)
 assert libcnnvp.check(lines, library, ADDED, record), "a version that nothing has changed in"
+
+# What a change of the classes needs.
+assert libcnnvp.needed(lines, lines[:-1], version)[0] == LOST
+assert libcnnvp.needed(lines, [*lines, "symbol _ZN5cnnvp8platform5addedEv"], version)[0] == ADDED

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # A SystemC that is not the system's, known by a CMake package (as SystemC 3 installs it) or by pkg-config: a program
-# that is built by the installed cnnvp-systemc.pc, and the installed command itself, use that one and find it without help.
+# that is built by the installed cnnvp-static.pc, and the installed command itself, use that one and find it without help.
 . "$SOURCE/tests/machines/lib.sh"
 
 library=$(ldd "$CNNVP" | sed -n 's/.*libsystemc[^ ]* => \([^ ]*\).*/\1/p')
@@ -37,10 +37,10 @@ int main(void)
 }
 C
 
-# install_pc FOLDER: what belongs to an installed cnnvp-systemc.pc. The library is that of the build.
+# install_pc FOLDER: what belongs to an installed cnnvp-static.pc. The library is that of the build.
 install_pc() {
     mkdir -p "$1.usr/lib/pkgconfig"
-    cp "$1/cmake/cnnvp-systemc.pc" "$1.usr/lib/pkgconfig/"
+    cp "$1/cmake/cnnvp-static.pc" "$1.usr/lib/pkgconfig/"
     ln -s "$BUILD/lib/libcnnvp.a" "$1.usr/lib/libcnnvp.a"
     mkdir "$1.usr/include"
     ln -s "$SOURCE/c_api" "$1.usr/include/cnnvp"
@@ -55,7 +55,7 @@ by() {
     pc=$work/$how.usr/lib/pkgconfig
     # shellcheck disable=SC2046
     PKG_CONFIG_PATH=$pc cc -std=c11 -DWANTS_OWN version.c \
-        $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs cnnvp-systemc) -o "$how.program" || fail "$how: no build by pkg-config"
+        $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs cnnvp-static) -o "$how.program" || fail "$how: no build by pkg-config"
     ldd "$how.program" | grep -qF "=> $own/lib/" || fail "$how: the program has $(ldd "$how.program" | grep systemc)"
     ./"$how.program" >out || fail "$how: the program's status is $?"
     grep -rqF "NEW_RPATH \"$own/lib\"" "$how/sw/cli/cmake_install.cmake" ||
@@ -72,7 +72,7 @@ by pkgconfig -DCMAKE_DISABLE_FIND_PACKAGE_SystemCLanguage=ON
 unset PKG_CONFIG_PATH
 if pkg-config --exists systemc; then
     configure "$SOURCE" system -DBUILD_TESTING=OFF -DCMAKE_DISABLE_FIND_PACKAGE_SystemCLanguage=ON
-    grep -qF "systemc = $(pkg-config --modversion systemc) " system/cmake/cnnvp-systemc.pc || fail "no version of SystemC"
-    grep -q 'rpath' system/cmake/cnnvp-systemc.pc && fail "a run path to the system's library"
+    grep -qF "systemc = $(pkg-config --modversion systemc) " system/cmake/cnnvp-static.pc || fail "no version of SystemC"
+    grep -q 'rpath' system/cmake/cnnvp-static.pc && fail "a run path to the system's library"
 fi
 finish

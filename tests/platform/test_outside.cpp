@@ -360,8 +360,12 @@ void test_master(void **)
             use_memory(self);
             use_registers(self);
         });
+        cnnvp::width<32, 64> wide("wide");
+        cnnvp::width<64, 32> narrow("narrow");
         other.socket.bind(checker.from);
-        checker.to.bind(platform.target_socket("master"));
+        checker.to.bind(wide.in);
+        wide.out.bind(narrow.in);
+        narrow.out.bind(platform.target_socket("master"));
         network.load(platform);
         sc_core::sc_start(ns(2000000));
         assert_string_equal(faults.c_str(), "");
@@ -616,6 +620,41 @@ void test_interrupts(void **)
     assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
 }
 
+/* From C, between two pieces of a run: a source is pending when it is raised, and the controller says so. */
+void test_registers_from_c(void **)
+{
+    work network("  button: {model: external, irq: 4}\n");
+    cnnvp_platform *platform = nullptr;
+    cnnvp_error error{};
+    cnnvp_run_result run{};
+    uint32_t pending = 1, priority = 0;
+    constexpr uint64_t pending_at = plic_base + 0x1000, priority_at = plic_base + 4 * 4;
+    if (cnnvp_platform_new(network.config, &network.options, &platform, &error) != CNNVP_DONE ||
+        cnnvp_network_load(network.network, platform, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    cnnvp_platform_set_max_time(platform, 5000000);
+    assert_int_equal(cnnvp_platform_run(platform, &run), CNNVP_FAILED);
+    assert_int_equal(run.end, CNNVP_END_MAX_TIME);
+    assert_int_equal(cnnvp_platform_write_register(platform, priority_at, 0), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_read_register(platform, pending_at, &pending), CNNVP_DONE);
+    assert_int_equal(pending & 16u, 0);
+    assert_int_equal(cnnvp_platform_set_irq(platform, "button", 1), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_read_register(platform, pending_at, &pending), CNNVP_DONE);
+    assert_int_equal(pending & 16u, 16);
+    assert_int_equal(cnnvp_platform_write_register(platform, priority_at, 5), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_read_register(platform, priority_at, &priority), CNNVP_DONE);
+    assert_int_equal(priority, 5);
+    assert_int_equal(cnnvp_platform_set_irq(platform, "uart", 1), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_set_irq(platform, "nobody", 1), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_read_register(platform, 0x70000000, &pending), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_write_register(platform, priority_at + 2, 1), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_write_register(platform, priority_at, 0), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_set_irq(platform, "button", 0), CNNVP_DONE);
+    cnnvp_platform_set_max_time(platform, 0);
+    assert_int_equal(cnnvp_platform_run(platform, &run), CNNVP_DONE);
+    cnnvp_platform_free(platform);
+}
+
 /* ---- two memories ---- */
 
 void test_memories(void **)
@@ -671,11 +710,17 @@ void test_refused(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_master),       cmocka_unit_test(test_master_shortcuts),
-        cmocka_unit_test(test_master_wrong), cmocka_unit_test(test_master_left),
-        cmocka_unit_test(test_link),         cmocka_unit_test(test_link_errors),
-        cmocka_unit_test(test_link_silent),  cmocka_unit_test(test_interrupts),
-        cmocka_unit_test(test_memories),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_master),
+        cmocka_unit_test(test_master_shortcuts),
+        cmocka_unit_test(test_master_wrong),
+        cmocka_unit_test(test_master_left),
+        cmocka_unit_test(test_link),
+        cmocka_unit_test(test_link_errors),
+        cmocka_unit_test(test_link_silent),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_registers_from_c),
     };
     const auto run_alone = [](void **) {
         (void)alone();

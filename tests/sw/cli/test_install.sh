@@ -129,8 +129,8 @@ int rv32_decode(void) { return 5; }
 int cnnvp_arena_alloc(void) { return 6; }
 C
 # shellcheck disable=SC2046
-cc -std=c11 drive.c names.c $(pkg-config --cflags --libs cnnvp-systemc) -o static || fail "names that ours has, too"
-ldd static | grep -q libcnnvp && fail "cnnvp-systemc.pc links the shared library"
+cc -std=c11 drive.c names.c $(pkg-config --cflags --libs cnnvp-static) -o static || fail "names that ours has, too"
+ldd static | grep -q libcnnvp && fail "cnnvp-static.pc links the shared library"
 ./static "$preset" || fail "the program that has ours and its own names: status $?"
 nm -g --defined-only "$(find "$work/moved" -name libcnnvp.a)" | awk 'NF == 3 && $3 !~ /^(cnnvp_|_ZNK?5cnnvp|_ZT[VIS]N5cnnvp|_ZTh[n0-9]*_N5cnnvp|sc_main|_Z7sc_mainiPPc)/' >names
 [ ! -s names ] || fail "the static library shows $(head names)"
