@@ -186,7 +186,8 @@ void unit_host::deliver(request_record *record)
             0,          original->tag, std::max(original->issued, original->first_data), control_.now(),
             bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
-        if (!record->visit) /* counted where it began, or nobody's in the platform */
+        /* a part of what began elsewhere and is counted there, or nobody's in the platform */
+        if (!record->visit && !(unit_.ports[port].flags & CNNVP_PORT_OUTSIDE))
             cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }
     if (original->status >= CNNVP_OK)
@@ -285,7 +286,7 @@ int unit_host::pass(uint32_t port, const cnnvp_access &access, uint32_t outstand
     request.data = static_cast<uint8_t *>(access.data);
     request.size = access.size;
     request.count = 1;
-    request.burst_bytes = static_cast<uint32_t>(std::min<uint64_t>(access.size, UINT32_MAX));
+    request.burst_bytes = static_cast<uint32_t>(cnnvp_instance_value_or(&instance_, "burst_bytes", 64));
     request.initiator = of ? of->initiator : instance_.number;
     request.tag = of ? of->tag : 0;
     request.flow = of ? of->flow : 0;

@@ -239,7 +239,7 @@ c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp-systemc) crossbar.cpp $
 for width in 1 16; do
     ./crossbar crossbar.yaml "$network" $width $width.vcd >$width.txt || fail "crossbar $width: status $?, $(cat $width.txt)"
     for link in link link_2; do
-        grep -q " $link\$" $width.vcd || fail "the trace does not show $link: $(grep scope $width.vcd)"
+        grep -q "module $link " $width.vcd || fail "the trace does not show $link: $(grep scope $width.vcd)"
     done
 done
 [ "$(ps 16.txt)" -lt "$(ps 1.txt)" ] || fail "a narrow crossbar takes no more time: $(cat 16.txt 1.txt)"
