@@ -60,6 +60,13 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales)
             (!quantised || (scales && cnnvp_graph_is_scaled(graph, layer) && are_narrow(graph, layer)));
         out->narrow |= narrow && out->whole != 0 && is_narrow(layer);
     }
+    /* Numbers that a quantised file still has to round, or has rounded, are not rounded here. */
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)];
+        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)];
+        if (in->whole != out->whole)
+            (in->whole != 0 ? out : in)->narrow = 0;
+    }
     while (share_words(graph))
         ;
 }
