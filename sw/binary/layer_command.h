@@ -33,9 +33,15 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
     status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
-    status |= (last && layer->bias == 1u ? 1u : 0u) << CNNVP_STATUS_conv_bias;
-    status |= (last && layer->bias > 1u ? 1u : 0u) << CNNVP_STATUS_conv_scale;
+    status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
     return last ? status | cnnvp_clip_status(layer->clips) : status;
+}
+
+/* That status of a layer whose results may be scaled: these have no bias. */
+static inline uint32_t cnnvp_scaled_status(const struct cnnvp_binary_layer *layer, uint32_t status)
+{
+    const int scaled = layer->bias > 1u && (status >> CNNVP_STATUS_conv_bias & 1u) != 0;
+    return scaled ? status ^ (1u << CNNVP_STATUS_conv_bias | 1u << CNNVP_STATUS_conv_scale) : status;
 }
 
 /* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases or

@@ -62,8 +62,10 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_l
         convolve_again(guest, layer, step, repeat);
         return;
     }
-    if (layer->op == CNNVP_OP_CONV)
+    if (layer->op == CNNVP_OP_CONV && layer->folded == 0)
         cnnvp_convolution(guest, layer, step);
+    else if (layer->op == CNNVP_OP_CONV)
+        cnnvp_any_convolution(guest, layer, step);
     else
         pool_block(guest, layer, step);
     if (repeat == NULL || !is_repeated(guest, layer, guest->windows - windows))

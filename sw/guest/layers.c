@@ -114,7 +114,8 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
     }
 }
 
-/* `any` is a constant where this is called; 0: neither a product nor folded. */
+/* `any` is a constant where this is called; 0: neither a product nor folded, and not scaled. Layers with a table are
+ * not scaled. */
 static inline __attribute__((always_inline)) void convolve(
     struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step, const int any)
 {
@@ -133,7 +134,9 @@ static inline __attribute__((always_inline)) void convolve(
         const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
-        const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
+        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
+        if (any)
+            operation.status = cnnvp_scaled_status(layer, operation.status);
         const uint32_t weights = cnnvp_output_weights(layer, in_count);
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
@@ -161,7 +164,7 @@ static inline __attribute__((always_inline)) void convolve(
                     cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
             }
             cnnvp_use_table(&epilogue, layer, weight_half,
-                            window.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
+                            window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     if (layer->added.tag != 0) {
@@ -279,6 +282,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
         const uint32_t blobs = cnnvp_blob_number(layer, step->output.channel, in, 0);
         const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &vector, &box, step->more_images);
+        const uint32_t status = cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, last));
         struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format, .limits = layer->limits};
         for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, outputs - out);
@@ -289,7 +293,6 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
             }
             matmul.outputs = out_count;
             matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, out_count * in_count);
-            const uint32_t status = cnnvp_slice_status(layer, in == 0, last);
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
             for (uint32_t image = 0; image <= step->more_images; ++image) {
                 const uint32_t results = image * layer->image_bytes;
@@ -300,7 +303,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
                 cnnvp_push_matmul(guest, status, halves, &matmul);
             }
             cnnvp_use_table(&epilogue, layer, weight_half,
-                            matmul.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
+                            matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);

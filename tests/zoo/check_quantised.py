@@ -134,6 +134,55 @@ def run(path, *options):
         return numpy.load(words) if computed else None, json.load(file)
 
 
+def other(path, kind):
+    """A convolution between quantised tensors that is not one of whole numbers: what is in between, or its bias or weights."""
+    random, node = numpy.random.RandomState(5), helper.make_node
+    given = {"xs": numpy.float32(0.05), "xz": numpy.uint8(120), "ys": numpy.float32(0.1), "yz": numpy.uint8(128),
+             "w": random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int16 if kind == "weights" else numpy.int8),
+             "ws": numpy.float32(0.004), "b": random.randint(-2000, 2000, 6).astype(numpy.int32),
+             "bs": numpy.float32(0.05 * 0.004 * (1.01 if kind == "step" else 1)), "one": ONE,
+             "f": random.normal(size=6).astype(numpy.float32), "v": numpy.full(6, 2, numpy.float32)}
+    bias = "f" if kind == "floats" else "bd"
+    nodes = [node("QuantizeLinear", ["input", "xs", "xz"], ["q"]), node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+             node("DequantizeLinear", ["w", "ws"], ["wd"]), node("DequantizeLinear", ["b", "bs"], ["bd"]),
+             node("Conv", ["d", "wd", bias], ["c"]), *{
+                 "norm": [node("BatchNormalization", ["c", "v", "f", "f", "v"], ["r"])],
+                 "sigmoid": [node("Sigmoid", ["c"], ["r"])]}.get(kind, [node("Relu", ["c"], ["r"])]),
+             node("QuantizeLinear", ["r", "ys", "yz"], ["y"]), node("DequantizeLinear", ["y", "one", "yz"], ["output"])]
+    graph = helper.make_graph(nodes, kind, [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 8, 8])],
+                              [helper.make_tensor_value_info("output", TensorProto.FLOAT, [1, 6, 6, 6])],
+                              [numpy_helper.from_array(numpy.asarray(value), key) for key, value in given.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=9), path + ".onnx")
+    numpy.save(path + ".npy", random.normal(size=(1, 3, 8, 8)).astype(numpy.float32))
+
+
+def order(path):
+    """A convolution whose sums are its biases, chosen so that the word depends on the order in which scales are multiplied."""
+    random, node = numpy.random.RandomState(6), helper.make_node
+    step, result = numpy.float32(0.0173), numpy.float32(0.0911)
+    steps, biases = [], []
+    while len(steps) < 12:
+        weight = numpy.float32(random.uniform(4e-4, 6e-4))
+        one, two = step * weight / result, step * (weight / result)
+        sums = numpy.rint((numpy.arange(-100, 100) + 0.5) / one).astype(numpy.int32)
+        differ = numpy.rint(sums.astype(numpy.float32) * one) != numpy.rint(sums.astype(numpy.float32) * two)
+        if differ.any():
+            steps.append(weight)
+            biases.append(sums[differ][0])
+    given = {"xs": step, "xz": numpy.int8(3), "w": numpy.zeros((12, 3, 1, 1), numpy.int8), "ws": numpy.array(steps),
+             "wz": numpy.zeros(12, numpy.int8), "ys": result, "yz": numpy.int8(0), "b": numpy.array(biases), "one": ONE}
+    nodes = [node("QuantizeLinear", ["input", "xs", "xz"], ["q"]),
+             node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"]),
+             node("DequantizeLinear", ["c", "one", "yz"], ["output"])]
+    graph = helper.make_graph(nodes, "order", [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 2, 2])],
+                              [helper.make_tensor_value_info("output", TensorProto.FLOAT, [1, 12, 2, 2])],
+                              [numpy_helper.from_array(numpy.asarray(value), key) for key, value in given.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
+    numpy.save(path + ".npy", numpy.zeros((1, 3, 2, 2), numpy.float32))
+    multipliers = (step * numpy.array(steps) / result).astype(numpy.float32)
+    return numpy.rint(numpy.array(biases).astype(numpy.float32) * multipliers)
+
+
 def scaled(stats):
     return sum(unit.get("scaled_words", 0) for unit in stats["units"].values() if isinstance(unit, dict))
 
@@ -172,3 +221,14 @@ for number in range(NETWORKS):
         assert scaled(statistics) == 0, number
 print(f"{words_of_all} words, {differ} of them differ where the write-out does not scale")
 assert 0 < differ < words_of_all / 20
+for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
+    with tempfile.TemporaryDirectory() as work:
+        other(os.path.join(work, what), what)
+        output, statistics = run(os.path.join(work, what), *PLATFORMS[0])
+        plain, _ = run(os.path.join(work, what))
+        assert (scaled(statistics) > 0) == (what == "relu"), what
+        assert what == "relu" or numpy.array_equal(output, plain), what
+with tempfile.TemporaryDirectory() as work:
+    words = order(os.path.join(work, "order"))
+    output, _ = run(os.path.join(work, "order"), *PLATFORMS[0])
+    assert numpy.array_equal(output.reshape(12, 4), numpy.repeat(words, 4).reshape(12, 4)), "the order of scales"

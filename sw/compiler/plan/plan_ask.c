@@ -104,7 +104,8 @@ static const char *executor(const struct cnnvp_plan_limits *limits, uint32_t opc
 static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     struct cnnvp_command command = {
-        .opcode = CNNVP_OPCODE_matmul, .status = cnnvp_slice_status(layer, slice->first, slice->last)};
+        .opcode = CNNVP_OPCODE_matmul,
+        .status = cnnvp_scaled_status(layer, cnnvp_slice_status(layer, slice->first, slice->last))};
     const struct cnnvp_matmul matmul = {
         .inputs = slice->in,
         .outputs = slice->out,
@@ -126,6 +127,8 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->first, slice->last);
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    if (layer->op == CNNVP_OP_CONV)
+        command.status = cnnvp_scaled_status(layer, command.status);
     struct cnnvp_window window = cnnvp_layer_window(
         layer, cnnvp_plan_window_columns(layer), cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
     window.in_row_stride = columns;
@@ -267,6 +270,8 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const cha
     struct cnnvp_error refusal;
     struct cnnvp_cost cost;
     scaled.bias = CNNVP_SCALE_WORDS;
+    if (layer->op == CNNVP_OP_CONV)
+        scaled.folded = CNNVP_NOT_FOLDED;
     const cnnvp_result result = ask_tiling(&scaled, name, limits, &tiling, &refusal, error);
     if (result != CNNVP_DONE || tiling.limits < CNNVP_LIMITS_AND_SCALE)
         return result == CNNVP_FAILED ? CNNVP_DONE : result;

@@ -14,7 +14,7 @@ static void test_illegal_words(void **state)
         w_ri(ISA_set, 1, 1) | UINT64_C(1) << 39,
         w_rr(ISA_mov, 1, 1) | 1u,
         w_rrr(ISA_add, 1, 1, 1) | 1u,
-        w_tile(ISA_conv, 0x40, 0, 0, 0),
+        w_tile(ISA_pool, 0x40, 0, 0, 0),
         w_tile(ISA_conv, 0, 0, 8, 0),
     };
     for (uint32_t i = 0; i < COUNT(illegal); ++i)
