@@ -191,7 +191,7 @@ SCALE = ["-s", "pe_array.write_out=scale"]
 BYTES = [*SCALE, "-s", "pe_array.precision=both", "--precision", "int8"]
 PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail=cycle"],
              ["-p", "systolic", *SCALE], ["-p", "nfu", *SCALE, "--schedule", "fused"],
-             ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=4KiB", "-s", "input_buffer.size=4KiB"],
+             ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
              ["-p", "window", *SCALE, "-s", "fully_connected.write_out=scale"], ["-p", "nfu", *SCALE, "--issue", "list"],
              ["-p", "nfu", *BYTES], ["-p", "systolic", *BYTES], ["-p", "nfu", *BYTES, "-s", "pe_array.detail=cycle"]]
 
