@@ -39,6 +39,7 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     for (uint32_t i = 0; i < DRAM_BUSES; ++i)
         channel->bus[i] = (struct dram_bus){.last_write = -1, .end = clock, .empty_from = clock};
     channel->free_count = DRAM_ENTRIES;
+    channel->started = DRAM_NONE;
     for (uint32_t i = 0; i < DRAM_ENTRIES; ++i)
         channel->free[i] = (uint8_t)(DRAM_ENTRIES - 1u - i);
     for (uint32_t i = 0; i < DRAM_BANKS; ++i) {
@@ -372,6 +373,9 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     issued->bank = entry->bank;
     issued->rank = dram_rank_of(channel, entry->bank);
     issued->row = entry->row;
+    channel->started = plan->command == DRAM_CAS ? plan->entry : DRAM_NONE;
+    if (plan->command == DRAM_CAS)
+        return;
     classify(channel, issued);
     if (plan->command == DRAM_ACT) {
         leave_queue(channel, plan->entry);

@@ -7,14 +7,15 @@
  * (dram.def); where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one
  * clock, that of the data first; where a channel has two pseudo channels, these share its command buses and queues, and
  * have banks, data and refreshes of their own; where an ACT is two commands (LPDDR5), the second goes when no other
- * can, before the next ACT, and at the latest when it must; read and write queues; the controller that the published
- * simulator Ramulator 2.1 describes: a burst that has opened its row goes first, then a refresh that is due (while one
- * waits, nothing else begins), then the queue that is served, of it the oldest burst whose next command can issue. A
- * row is not closed under a burst that has opened it: bursts that want another row of its bank are passed over. Writes
- * are served while no read waits, or from when their queue is fuller than `drain_high` until it is less full than
- * `drain_low`. A burst whose write waits in the write queue is answered there, also where its queue is full: a read
- * gets the data, a write takes the other's place. Read data return in the order in which their commands issued or they
- * were answered. Not modelled: power-down, per-bank refresh, calibration.
+ * can, before the next ACT, and at the latest when it must; where WCK has stopped (LPDDR5), a CAS goes a clock before
+ * an RD or WR; read and write queues; the controller that the published simulator Ramulator 2.1 describes: a burst that
+ * has opened its row goes first, then a refresh that is due (while one waits, nothing else begins), then the queue that
+ * is served, of it the oldest burst whose next command can issue. A row is not closed under a burst that has opened it:
+ * bursts that want another row of its bank are passed over. Writes are served while no read waits, or from when their
+ * queue is fuller than `drain_high` until it is less full than `drain_low`. A burst whose write waits in the write
+ * queue is answered there, also where its queue is full: a read gets the data, a write takes the other's place. Read
+ * data return in the order in which their commands issued or they were answered. Not modelled: power-down, per-bank
+ * refresh, calibration.
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed
  * clock by clock: the next command is planned, and planned again when a burst enters before it.

@@ -51,16 +51,17 @@ static void plan_second(const struct dram_channel *channel, struct dram_plan *pl
 {
     const uint64_t clock = cnnvp_maximum(plan->from, channel->row_bus);
     const int shares = channel->timing->buses == 1 || !cnnvp_dram_is_column(plan->command);
+    const uint64_t cas = plan->entry != DRAM_NONE &&
+                         dram_needs_cas(channel, plan->command, channel->entry[plan->entry].bank, plan->clock);
     if (clock < plan->clock || plan->command == DRAM_ACT ||
-        (shares && plan->clock + dram_bus_clocks(channel->timing, plan->command) > channel->second_by))
+        (shares && plan->clock + cas + dram_bus_clocks(channel->timing, plan->command) > channel->second_by))
         set_plan(plan, clock, DRAM_ACT_2, DRAM_NONE);
 }
 
-void dram_plan_make(struct dram_channel *channel)
+/* What goes first if nothing enters. */
+static void plan_any(struct dram_channel *channel, struct dram_plan *plan)
 {
-    struct dram_plan *plan = &channel->plan;
-    const uint64_t from = channel->clock;
-    *plan = (struct dram_plan){.valid = 1, .from = from};
+    const uint64_t from = plan->from;
     const struct dram_candidate active = best_active(channel, cnnvp_maximum(from, channel->column_bus));
     set_plan(plan, active.clock, active.command, active.entry);
     if (channel->refresh_waiting) {
@@ -80,6 +81,19 @@ void dram_plan_make(struct dram_channel *channel)
     }
     if (channel->second_by)
         plan_second(channel, plan);
+    if (plan->entry != DRAM_NONE &&
+        dram_needs_cas(channel, plan->command, channel->entry[plan->entry].bank, plan->clock))
+        plan->command = DRAM_CAS;
+}
+
+void dram_plan_make(struct dram_channel *channel)
+{
+    struct dram_plan *plan = &channel->plan;
+    *plan = (struct dram_plan){.valid = 1, .from = channel->clock};
+    if (channel->started != DRAM_NONE)
+        set_plan(plan, channel->clock, channel->entry[channel->started].write ? DRAM_WR : DRAM_RD, channel->started);
+    else
+        plan_any(channel, plan);
     if (channel->refresh_at <= plan->clock)
         set_plan(plan, channel->refresh_at, DRAM_REFRESH_DUE, DRAM_NONE);
 }

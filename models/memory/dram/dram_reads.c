@@ -89,7 +89,7 @@ static enum dram_progress run_on(struct dram_run *run)
         const struct dram_stream *stream = run->stream = queue->waiting ? run->stream : NULL;
         const uint64_t place = stream != NULL ? dram_free_place(stream) : DRAM_NEVER;
         const uint64_t enters = stream != NULL ? dram_entering(queue, stream, place) : DRAM_NEVER;
-        if (dram_writes_are_due(channel, &next))
+        if (dram_writes_are_due(channel, &next) || dram_needs_cas(channel, DRAM_RD, next.bank, next.clock))
             return progress;
         if (cnnvp_minimum(enters, next.clock) > run->last)
             return run->cut ? progress : DRAM_DECIDED;
@@ -131,6 +131,8 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
         .cut = last >= channel->refresh_at,
         .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
         .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
+    if (t[DRAM_T_wck] && run.spacing >= run.latency + t[DRAM_T_wck]) /* it stops between two of them */
+        return DRAM_STUCK;
     run.pace = queue->turns > 1 ? t[DRAM_T_ccd_s] : run.spacing;
     const enum dram_progress progress = run_on(&run);
     dram_report(&run);

@@ -26,6 +26,7 @@ enum dram_command {
     DRAM_WR,
     DRAM_WRA,
     DRAM_REF,
+    DRAM_CAS,         /* before the RD or WR of the next clock, of parts with WCK */
     DRAM_REFRESH_DUE, /* no command: the time of a refresh has come */
     DRAM_COMMANDS
 };
@@ -152,6 +153,7 @@ struct dram_channel {
     int plain_bus;                /* there is one, and every command takes one clock of it */
     uint64_t second_by;           /* clock of the second command of an ACT at the latest, 0: none waits */
     uint32_t second_bank;
+    uint32_t started; /* entry whose CAS was in the last clock, DRAM_NONE: none */
     uint64_t refresh_at;
     uint32_t refresh_waiting; /* ranks that wait for one */
     uint32_t refresh_rank;    /* first of them */
@@ -190,6 +192,8 @@ static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dr
 {
     if (cnnvp_dram_is_column(command))
         return timing->column_bus;
+    if (command == DRAM_CAS)
+        return 1;
     return timing->t[command <= DRAM_ACT_2 ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
 }
 
@@ -245,6 +249,14 @@ static inline uint64_t dram_column_ready(const struct dram_channel *channel, uin
     const uint64_t inner = channel->bank[bank].column - channel->timing->early[write];
     const uint64_t both = outer > group ? outer : group;
     return both > inner ? both : inner;
+}
+
+/* 1 if a CAS has to go before a command, an RD or WR of a bank at `clock`: WCK has stopped. */
+static inline int dram_needs_cas(const struct dram_channel *channel, enum dram_command command, uint32_t bank,
+                                 uint64_t clock)
+{
+    const uint32_t wck = channel->timing->t[DRAM_T_wck];
+    return wck && cnnvp_dram_is_column(command) && clock >= channel->bus[dram_bus_of(channel, bank)].end + wck;
 }
 
 /* Which queue is served next, [write]. */

@@ -77,7 +77,7 @@ for line in 'kind ddr3 ddr4 ddr4 lpddr4 hbm2 ddr5 lpddr5 hbm3' 'MT/s 1600 2400 3
     'channels 1 1 1 1 8 2 1 16' 'pseudo channels 1 1 1 1 2 1 1 2' 'bits of a channel 64 64 64 32 128 32 32 64' 'clock, ps 1250 833 625 625 1000 416 1250 625' \
     'command buses 1 1 1 1 2 1 1 2' 'bytes of a row 8192 8192 8192 4096 2048 4096 4096 2048' 't_rp 11 16 22 29 14 39 15 26' \
     't_rcd_wr 11 16 22 29 12 39 15 15' 't_cmd_act 1 1 1 4 2 2 1 2' 't_aad 0 0 0 0 0 0 8 0' \
-    't_cmd_pre 1 1 1 2 1 1 1 1'; do
+    't_cmd_pre 1 1 1 2 1 1 1 1' 't_wck 0 0 0 0 0 0 1 0'; do
     grep -Eq "^ $line( |\$)" parts || fail "no line '$line' in models dram"
 done
 grep -q '^ hbm2 t_faw 14 to 30: .*Ramulator 2.1 15' parts || fail "models dram does not say whose tFAW is what"

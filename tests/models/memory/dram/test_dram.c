@@ -9,8 +9,8 @@ static void test_one_burst(void **state)
     static const cnnvp_time tck[] = {1250, 833, 625, 625, 1000, 416, 1250, 625};
     /* of lpddr4 RD's and of hbm2's, ddr5's and hbm3's ACT further clocks too; in hbm2's and hbm3's pseudo channels the
      * second half comes tCCD_L after the first */
-    static const cnnvp_time clocks[] = {11 + 11 + 4,         16 + 16 + 4,     22 + 22 + 4, 29 + 3 + 31 + 8,
-                                        1 + 14 + 14 + 4 + 2, 1 + 39 + 40 + 8, 15 + 17 + 2, 1 + 31 + 20 + 4 + 2};
+    static const cnnvp_time clocks[] = {11 + 11 + 4,         16 + 16 + 4,     22 + 22 + 4,     29 + 3 + 31 + 8,
+                                        1 + 14 + 14 + 4 + 2, 1 + 39 + 40 + 8, 15 + 1 + 17 + 2, 1 + 31 + 20 + 4 + 2};
     for (uint64_t preset = 0; preset < 8; ++preset) {
         struct bench *bench = bench_new("preset", preset);
         fake_run(&bench->sim, 5300);

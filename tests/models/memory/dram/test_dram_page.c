@@ -10,7 +10,7 @@ static void test_closed_bank(void **state)
         const uint32_t *t = bench->timing.t;
         read_at(bench, 0);
         end(bench);
-        assert_int_equal(bench->result.read_clocks, t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl]);
+        assert_int_equal(bench->result.read_clocks, t[DRAM_T_rcd] + (t[DRAM_T_wck] != 0) + t[DRAM_T_cl] + t[DRAM_T_bl]);
         assert_int_equal(bench->result.counts.misses, 1);
         done(bench);
     }

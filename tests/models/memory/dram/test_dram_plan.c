@@ -38,6 +38,10 @@ struct plain_channel {
     uint32_t next_rank;
     int write_mode;
     uint64_t returned;
+    uint64_t wck; /* clock from which on WCK has stopped */
+    int started;  /* a CAS was in the last clock: */
+    uint32_t of;  /* place of its burst in this list */
+    struct plain_list *in;
     struct rules_command *commands;
     uint32_t command_count;
 };
@@ -143,12 +147,18 @@ static int wanted_again(const struct plain_channel *channel, const struct plain_
     return 0;
 }
 
+static int needs_cas(const struct plain *plain, const struct plain_channel *channel, uint64_t clock)
+{
+    return plain->timing.t[DRAM_T_wck] && clock >= channel->wck;
+}
+
 /* The second command of an ACT is before the next ACT, and before what would be on the bus when it has to be. */
 static int gives_way(const struct plain *plain, const struct plain_channel *channel, enum dram_command command,
                      uint64_t clock)
 {
     const int column = cnnvp_dram_is_column(command);
-    const uint64_t length = plain->timing.t[column ? DRAM_T_cmd_column : DRAM_T_cmd_pre];
+    const uint64_t length = plain->timing.t[column ? DRAM_T_cmd_column : DRAM_T_cmd_pre] +
+                            (uint32_t)(column && needs_cas(plain, channel, clock));
     return channel->rules.second_by && !(column && plain->timing.buses > 1) &&
            (command == DRAM_ACT || clock + length > channel->rules.second_by);
 }
@@ -160,10 +170,16 @@ static int serve(struct plain *plain, struct plain_channel *channel, struct plai
     const struct plain_entry entry = list->entries[index];
     const enum dram_command command = next_command(channel, &entry);
     const uint32_t rank = rank_of(plain, entry.place.bank);
-    if (gives_way(plain, channel, command, clock))
+    if (!channel->started && gives_way(plain, channel, command, clock))
         return 0;
     if (command == DRAM_PRE) {
         emit(plain, channel, command, clock, rank, &entry);
+        return 1;
+    }
+    if (command != DRAM_ACT && !channel->started && needs_cas(plain, channel, clock)) {
+        channel->started = 1;
+        channel->of = index;
+        channel->in = list;
         return 1;
     }
     memmove(&list->entries[index], &list->entries[index + 1], (list->count - index - 1u) * sizeof entry);
@@ -177,6 +193,9 @@ static int serve(struct plain *plain, struct plain_channel *channel, struct plai
     if (plain->options.page && !wanted_again(channel, &entry))
         issued = command == DRAM_RD ? DRAM_RDA : DRAM_WRA;
     emit(plain, channel, issued, clock, rank, &entry);
+    channel->started = 0;
+    channel->wck = clock + plain->timing.t[entry.write ? DRAM_T_cwl : DRAM_T_cl] + plain->timing.t[DRAM_T_bl] +
+                   plain->timing.t[DRAM_T_wck];
     if (entry.write)
         return 1;
     const uint64_t data = clock + plain->timing.t[DRAM_T_cl] + plain->timing.t[DRAM_T_bl];
@@ -253,6 +272,10 @@ static void tick(struct plain *plain, struct plain_channel *channel, uint64_t cl
         channel->refreshes += ranks;
     else if (plain->options.refresh == DRAM_REFRESH_staggered && clock % (refi / ranks) == 0)
         ++channel->refreshes;
+    if (channel->started) {
+        (void)serve(plain, channel, channel->in, channel->of, clock);
+        return;
+    }
     if (plain->timing.buses == 1) {
         tick_buses(plain, channel, clock, BOTH_BUSES);
         return;
@@ -338,6 +361,8 @@ static void compare(void *context, uint32_t number, const struct dram_issued *is
 {
     struct comparison *comparison = context;
     struct plain_channel *channel = &comparison->plain->channel[number];
+    if (issued->command == DRAM_CAS) /* what follows it tells */
+        return;
     /* after its last burst the plain one stops */
     assert_true(comparison->at[number] < channel->command_count);
     const struct rules_command *plain = &channel->commands[comparison->at[number]++];

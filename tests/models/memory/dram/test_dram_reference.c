@@ -109,6 +109,8 @@ static void test_simulator(void **state)
         cnnvp_dram_options_init(&options);
         options.preset = preset;
         options.mapping = 4;
+        if (preset == LPDDR5)
+            options.timings[DRAM_T_wck] = 65535;
         dram_pattern_replay(&options, hashed[i].pattern, 8000, hashed[i].outstanding, 1, &result, &tck_ps);
         const double theirs = (double)hashed[i].clocks;
         const double apart =
@@ -211,10 +213,45 @@ static void test_pseudo_channels(void **state)
         fail_msg("%.2f %% and %.2f %% in the mean", 100 * sum[0] / runs, 100 * sum[1] / runs);
 }
 
+static const struct {
+    enum dram_pattern pattern;
+    uint64_t clocks[2];
+} stopping[] = {
+#define DRAM_WCK(pattern, one, many) {pattern, {one, many}},
+#include "dram_simulator.def"
+};
+
+/* lpddr5's WCK stops where nothing is read or written, and a CAS starts it again. */
+static void test_wck(void **state)
+{
+    double sum = 0, most = 0;
+    (void)state;
+    for (size_t i = 0; i < 2u * sizeof stopping / sizeof stopping[0]; ++i) {
+        struct dram_options options;
+        struct dram_replay_result result;
+        uint32_t tck_ps;
+        cnnvp_dram_options_init(&options);
+        options.preset = LPDDR5;
+        options.mapping = 4;
+        dram_pattern_replay(&options, stopping[i / 2].pattern, 8000, i % 2 ? 32 : 1, 1, &result, &tck_ps);
+        const double apart = (double)result.clocks / (double)stopping[i / 2].clocks[i % 2];
+        const double size = apart > 1 ? apart - 1 : 1 - apart;
+        sum += size;
+        if (size > most)
+            most = size;
+        if (size > 0.025)
+            fail_msg("%s, %u reads on their way: %llu clocks, not %llu", dram_pattern_name(stopping[i / 2].pattern),
+                     i % 2 ? 32u : 1u, (unsigned long long)result.clocks,
+                     (unsigned long long)stopping[i / 2].clocks[i % 2]);
+    }
+    if (sum * (double)(sizeof stopping[0]) / (double)(2u * sizeof stopping) > 0.005)
+        fail_msg("%.2f %% in the mean, %.2f %% at most", 100 * sum / 74, 100 * most);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference), cmocka_unit_test(test_others), cmocka_unit_test(test_simulator),
-        cmocka_unit_test(test_row_hit), cmocka_unit_test(test_pseudo_channels)};
+        cmocka_unit_test(test_reference), cmocka_unit_test(test_others),          cmocka_unit_test(test_simulator),
+        cmocka_unit_test(test_row_hit),   cmocka_unit_test(test_pseudo_channels), cmocka_unit_test(test_wck)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
