@@ -17,6 +17,14 @@ static void cross(struct cnnvp_fx16_work *work)
     traffic->passes = cost->passes != 0 ? (uint32_t)cost->passes : 1u;
 }
 
+/* NULL where the unit's write-out has what the tile asks for. */
+static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile)
+{
+    if (tile->limited && !unit->clips)
+        return "write_out is round: it has no limits";
+    return tile->scaled && !unit->scales ? "write_out: it is not scale, and the command scales" : NULL;
+}
+
 /* NULL where the unit has multipliers and paths for the tile's words. */
 static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile)
 {
@@ -116,6 +124,9 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     const char *reason = prepare(unit, command, &work);
     if (reason != NULL)
         return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, reason);
+    reason = wrong_write_out(unit, &work.tile);
+    if (reason != NULL)
+        return cnnvp_fx16_refuse(unit, command, CNNVP_E_NOSUP, reason);
     status = carry_out(unit, command, &work);
     if (status != CNNVP_OK)
         return cnnvp_fx16_refuse(unit, command, status, NULL);

@@ -80,14 +80,12 @@ static cnnvp_result choose_words(struct cnnvp_network *network, enum cnnvp_preci
     const struct cnnvp_plan_limits *limits = &network->target.limits;
     struct cnnvp_error said;
     int narrow = asked == CNNVP_PRECISION_INT8, scales = 0;
-    const cnnvp_result result = cnnvp_plan_takes(limits, narrow, &scales, &said);
-    if (result == CNNVP_FAILED && asked == CNNVP_PRECISION_AUTO)
-        narrow = cnnvp_plan_takes(limits, 1, &scales, error) == CNNVP_DONE;
-    else if (result == CNNVP_FAILED)
+    const int refused = cnnvp_plan_takes(limits, narrow, &scales, &said) == CNNVP_FAILED;
+    if (refused && asked != CNNVP_PRECISION_AUTO)
         return cnnvp_compiler_error(
             error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said.text);
-    else if (result != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "%s", said.text);
+    if (refused) /* what is wrong with a unit that takes neither, the planner says of a layer */
+        narrow = cnnvp_plan_takes(limits, 1, &scales, &said) == CNNVP_DONE;
     cnnvp_words_choose(&network->graph, narrow, scales && network->target.acc_bits >= 32u);
     return CNNVP_DONE;
 }

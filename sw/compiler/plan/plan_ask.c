@@ -423,7 +423,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
         return result;
     return cnnvp_compiler_error(error,
                                 "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
-                                "the network has %u-byte words of fixed point, \"%s\", in \"planes\"",
+                                "networks run on %u-byte words of fixed point, \"%s\", in \"planes\"",
                                 name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout,
                                 (unsigned)bytes, format);
 }
@@ -447,6 +447,9 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
         .format = words << CNNVP_NARROW_LSB};
     struct cnnvp_tiling tiling;
     CNNVP_TRY(ask_unit(&layer, "words", limits, error, error));
+    struct cnnvp_binary_layer dense = layer;
+    dense.op = CNNVP_OP_FC;
+    CNNVP_TRY(ask_unit(&dense, "words", limits, error, error));
     if (cnnvp_plan_tiling(&layer, "words", limits, &tiling, error) != CNNVP_DONE)
         return CNNVP_FAILED;
     CNNVP_TRY(cnnvp_plan_choose_scale(&layer, "words", limits, error));

@@ -27,7 +27,7 @@ VALUES = {
     "report": ["folder"], "schedule": ["fused"], "seed": ["7"], "set": ["pe_array.rows=4"], "shape": ["1x1x32x32"],
     "stats": ["s.json"], "strict": [], "timing-only": [], "trace": ["t.vcd"], "tune": [], "verbose": [], "dump": ["d"],
     "calibration": ["x.npy"], "check-results": [], "color": ["always"], "guest": [ELF], "input": ["x.npy"],
-    "labels": ["l.npy"], "rounding": ["truncate"], "until": ["F6"],
+    "labels": ["l.npy"], "precision": ["int8", "--set", "pe_array.precision=both"], "rounding": ["truncate"], "until": ["F6"],
 }
 SCHEDULED = {"block": "4"}
 # What changes nothing beside another one, and why.
