@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void convolve(
                     cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
             }
             cnnvp_use_table(&epilogue, layer, weight_half,
-                            window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
+                            window.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     if (layer->added.tag != 0) {
@@ -303,7 +303,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
                 cnnvp_push_matmul(guest, status, halves, &matmul);
             }
             cnnvp_use_table(&epilogue, layer, weight_half,
-                            matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
+                            matmul.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);

@@ -83,6 +83,8 @@ cnnvp_config *fake_config_new(const struct fake_config *config)
                                   &error),
                  &error);
     set(made, "dram.size", config->memory_bytes);
+    if (config->scales)
+        must(cnnvp_config_set(made, "pe_array.write_out=scale", &error), &error);
     if (config->both)
         must(cnnvp_config_set(made, "pe_array.precision=both", &error), &error);
     for (size_t i = 0; config->both && window && i < 2; ++i)

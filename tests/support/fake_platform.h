@@ -14,7 +14,8 @@ struct fake_config {
     uint64_t acc_bits;
     uint64_t memory_bytes;
     const char *fc_mapping;
-    int both; /* 1: its arrays take words of 8 bits, too */
+    int both;   /* 1: its arrays take words of 8 bits, too */
+    int scales; /* 1: the PE array's write-out scales */
 };
 
 /* ShiDianNao's: the nfu preset. */

@@ -41,7 +41,7 @@ static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     const uint32_t half =
         cnnvp_load_blob(guest, cnnvp_blob_number(layer, output->channel, slice->in, slice->out), &window->weight_addr);
     window->bias_addr =
-        window->weight_addr + slice->outputs * cnnvp_output_weights(layer, slice->inputs) * CNNVP_WORD_BYTES;
+        window->weight_addr + cnnvp_weight_bytes(layer, slice->outputs * cnnvp_output_weights(layer, slice->inputs));
     return half;
 }
 
@@ -51,12 +51,13 @@ static void push(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *lay
                  const struct cnnvp_epilogue *epilogue, struct cnnvp_window *window)
 {
     const int last = slice->in + slice->inputs == slice->all_inputs;
-    const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->in == 0, last);
+    struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->in == 0, last);
+    operation.status = cnnvp_scaled_status(layer, operation.status);
     const uint32_t first = slice->out * step->output.rows * step->output.columns;
     for (uint32_t image = 0; image <= step->more_images; ++image) {
         const uint32_t results = image * layer->image_bytes;
         window->in_addr = tile->address + image * tile->image_bytes;
-        window->out_addr = results + first * CNNVP_WORD_BYTES;
+        window->out_addr = results + first * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         window->acc_addr = results + first * CNNVP_SUM_BYTES;
         window->seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), slice->out);
         cnnvp_push_window(guest, operation.opcode, operation.status,
@@ -80,7 +81,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
             push(guest, layer, step, &slice, &tile, weight_half, &epilogue, &window);
             const int last = slice.in + slice.inputs == slice.all_inputs;
             cnnvp_use_table(&epilogue, layer, weight_half,
-                            window.bias_addr + (last && layer->bias ? slice.outputs * CNNVP_WORD_BYTES : 0));
+                            window.bias_addr + (last ? layer->bias * slice.outputs * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);
