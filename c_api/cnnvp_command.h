@@ -72,8 +72,8 @@ enum cnnvp_round_mode {
     CNNVP_ROUNDING_STOCHASTIC = 2
 };
 
-/* Words of 8 bits in place of 16, bits of `narrow` in the descriptor register `format`: of inputs (operand a), of weights
- * (operand b; tables, biases, scales and offsets have 16), of results. */
+/* Words of 8 bits in place of 16, bits of `narrow` in the descriptor register `format`: of inputs (operand a), of
+ * weights (operand b; tables, biases, scales and offsets have 16), of results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
 #define CNNVP_NARROW_LSB 24u /* in the register */
 
@@ -86,8 +86,8 @@ static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow ope
 /*
  * CNNVP_COMMAND at an output buffer, `data` = struct cnnvp_update: results of a PE array or vector unit enter the
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
- * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are words of word_bytes at
- * out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
+ * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are words of word_bytes
+ * at out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
  * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift)), within the limits if
  * there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it rounds
  * cnnvp_scaled (cnnvp_buffer.h) of the sum in its place.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the PE arrays on fixed point of 16 bits, or of 8, work on, free of any host: one checked command ("tile"), its
- * data and the exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order of adding
- * matters: engines that share this file, and the vector unit's vpool and vconv, give the same bits. What a command
- * costs is each engine's own business.
+ * data and the exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order
+ * of adding matters: engines that share this file, and the vector unit's vpool and vconv, give the same bits. What a
+ * command costs is each engine's own business.
  */
 #ifndef CNNVP_FX16_TILE_H
 #define CNNVP_FX16_TILE_H
@@ -193,7 +193,7 @@ struct cnnvp_fx16_unit {
     const char *refusal;                    /* what it says of others */
     struct cnnvp_fx16_scratch scratch;
     int64_t *sums;
-    uint64_t sums_size; /* elements */
+    uint64_t sums_size;        /* elements */
     int16_t *widened[2];       /* inputs and weights of 8 bits */
     uint64_t widened_words[2]; /* that they have room for */
 };
@@ -290,8 +290,8 @@ struct cnnvp_fx16_cost {
     uint64_t bias_words;
     uint64_t kernel_loads;
     uint64_t output_words; /* of all passes */
-    uint64_t macs;      /* with words of 16 bits */
-    uint64_t int8_macs; /* of 8 bits both; the links tell them apart */
+    uint64_t macs;         /* with words of 16 bits */
+    uint64_t int8_macs;    /* of 8 bits both; the links tell them apart */
     uint64_t fifo_h_pushes, fifo_v_pushes;
     uint64_t accumulator_words, passed_words;
 

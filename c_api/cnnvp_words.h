@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of fixed point as they lie in memory and buffers: two's complement of 1 or 2 bytes, little-endian as the host's.
- * For units and programs of the host. */
+/* Words of fixed point as they lie in memory and buffers: two's complement of 1 or 2 bytes, little-endian as the
+ * host's. For units and programs of the host. */
 #ifndef CNNVP_WORDS_H
 #define CNNVP_WORDS_H
 

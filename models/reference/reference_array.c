@@ -84,7 +84,8 @@ static void multiply(const struct window *w, const uint8_t *plane, uint32_t ky, 
         for (uint32_t x = 0; x < w->out_w; ++x) {
             const uint64_t row = (uint64_t)y * w->sy + (uint64_t)ky * w->dy;
             const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
-            sums[(uint64_t)y * w->out_w + x] += k * reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
+            sums[(uint64_t)y * w->out_w + x] +=
+                k * reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
         }
 }
 
@@ -99,7 +100,8 @@ static void tap(const struct window *w, const uint8_t *plane, uint32_t ky, uint3
             const uint64_t column = (uint64_t)x * w->sx + (uint64_t)kx * w->dx;
             if (column < w->column_first || column >= w->column_end)
                 continue;
-            const int64_t a = w->ones ? 1 : reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
+            const int64_t a =
+                w->ones ? 1 : reference_read(plane + w->a_bytes * (row * w->in_row_stride + column), w->a_bytes);
             int64_t *p = &sums[(uint64_t)y * w->out_w + x];
             *p = pe(w, *p, k, a);
         }
@@ -117,7 +119,8 @@ static void windows(const struct window *w, const uint8_t *input, const uint8_t 
                     const int64_t k = w->weights ? reference_read(weights, w->k_bytes) : 0;
                     weights += w->weights ? w->k_bytes : 0;
                     if (is_conv)
-                        multiply(w, input + w->a_bytes * (uint64_t)c * w->in_channel_stride, ky, kx, k, sums + o * plane);
+                        multiply(w, input + w->a_bytes * (uint64_t)c * w->in_channel_stride, ky, kx, k,
+                                 sums + o * plane);
                     else
                         tap(w, w->ones ? input : input + w->a_bytes * (uint64_t)c * w->in_channel_stride, ky, kx, k,
                             sums + o * plane);

@@ -229,7 +229,8 @@ static void decode_operands(struct job *job)
     job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : job->format.a_bytes, d->a_addr,
                               (int32_t)d->a_stride, (int32_t)d->a_repeat};
     if (b != IMMEDIATE)
-        job->b = (struct operand){b, parameters ? 2 : job->format.b_bytes, d->b_addr, by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};
+        job->b = (struct operand){b, parameters ? 2 : job->format.b_bytes, d->b_addr,
+                                  by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};
     job->c = job->b;
     if (job->sums) {
         job->c = job->a;

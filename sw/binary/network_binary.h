@@ -5,9 +5,9 @@
  *
  * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and
  * the blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses
- * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are fixed point of 16 bits or of 8 (two's
- * complement, value = word * 2^-frac, one frac and one size for each tensor). Sizes of weights and of what layers make
- * of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
+ * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are fixed point of 16 bits or of 8
+ * (two's complement, value = word * 2^-frac, one frac and one size for each tensor). Sizes of weights and of what
+ * layers make of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
  *
  * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
  * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and

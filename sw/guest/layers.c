@@ -26,11 +26,7 @@ struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const stru
             1,
             0};
     return (struct cnnvp_input_tile){
-        cnnvp_load_images(guest, tensor, box, more_images),
-        tensor->chip_address,
-        box->columns,
-        plane,
-        1,
+        cnnvp_load_images(guest, tensor, box, more_images), tensor->chip_address, box->columns, plane, 1,
         box->channels * plane << tensor->word_shift};
 }
 

@@ -143,8 +143,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
     const uint32_t plane = box->rows * box->columns;
     const uint32_t vector_bytes = box->channels * CNNVP_WORD_BYTES;
-    const uint32_t scratch =
-        cnnvp_even(box->channels * plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT));
+    const uint32_t scratch = cnnvp_even(box->channels * plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT));
     const struct norm_scratch at = {scratch, scratch + vector_bytes, scratch + 2u * vector_bytes,
                                     scratch + 3u * vector_bytes, scratch + 4u * vector_bytes};
     struct cnnvp_vector vector = {

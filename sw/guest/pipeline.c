@@ -207,7 +207,8 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
                      const struct cnnvp_transfer *zeros)
 {
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(zeros),
+                       REGISTER_COUNT(*zeros));
 }
 
 void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
@@ -215,8 +216,8 @@ void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
 {
     const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
                             (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source | word_status(tensor->word_shift);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE,
-                       registers(kept), REGISTER_COUNT(*kept));
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0,
+                       CNNVP_BASE_STORE, registers(kept), REGISTER_COUNT(*kept));
 }
 
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
@@ -239,8 +240,8 @@ void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
                            uint32_t at)
 {
     cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
-    cnnvp_element_tile_again(
-        &guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift), bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
+    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
+                             bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
 }
 
 void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
@@ -612,7 +613,8 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
         bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT) | bit(epilogue->layer->out.chip_half, CNNVP_BUFFER_INPUT);
     cnnvp_element_set(&guest->element, register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, buffer_addr)),
                       epilogue->chip_address);
-    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
+    cnnvp_element_tile_again(
+        &guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
 }
 
 /* Results leave in the layout of the next layer's storage parameters. */
@@ -634,8 +636,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     };
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
     if (!epilogue->to_chip) {
-        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT | word_status(out->word_shift), output,
-                           0, epilogue->store_at, registers(&transfer), REGISTER_COUNT(transfer));
+        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
+                           output, 0, epilogue->store_at, registers(&transfer), REGISTER_COUNT(transfer));
         return;
     }
     /* For a move the source takes the place of memory. */

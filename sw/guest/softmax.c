@@ -67,16 +67,15 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
         for (uint32_t row = 0; row < box.rows; ++row) {
             const uint32_t to = row * box.columns * box.channels << out;
             push_groups(guest, &groups, &base, halves, tile.address + (row * tile.row_stride << in), to);
-            push_transpose(guest, &groups, halves, to, epilogue.result_address + (row * box.columns << out),
-                           plane, out);
+            push_transpose(guest, &groups, halves, to, epilogue.result_address + (row * box.columns << out), plane,
+                           out);
         }
     } else if (layer->axis == CNNVP_AXIS_ROWS) {
         const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
         epilogue.result_address = words << out;
         for (uint32_t channel = 0; channel < box.channels; ++channel) {
             const uint32_t to = channel * plane << out;
-            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in),
-                        to);
+            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in), to);
             push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns, out);
         }
     } else if (position) {

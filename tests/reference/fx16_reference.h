@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An independent reference for inference in fixed point of 16 and of 8 bits: runs a network binary by plain loops over whole layers, written from the
- * definitions of the format (network_binary.h as data, the comments of cnnvp_command.h, lanes.h, opcodes.def), without
- * any of the code of models/ and sw/. Tiles, slices and buffers do not exist here: that is the point.
+ * An independent reference for inference in fixed point of 16 and of 8 bits: runs a network binary by plain loops over
+ * whole layers, written from the definitions of the format (network_binary.h as data, the comments of cnnvp_command.h,
+ * lanes.h, opcodes.def), without any of the code of models/ and sw/. Tiles, slices and buffers do not exist here: that
+ * is the point.
  *
  * Rounding: truncate and nearest. Stochastic rounding depends on how a layer is cut into instructions and is refused.
  */

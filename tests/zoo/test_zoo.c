@@ -5,9 +5,9 @@
  * buffers. test_zoo platform FOLDER [CASE]: the same with `cnnvp run`: exactly the words of the reference, with large
  * buffers and, from case to case in turn, with small ones image by image, in a batch and fused, or on the window
  * engine; every few cases also on the RISC-V core. test_zoo platforms FOLDER [CASE]: on each of these platforms every
- * case. test_zoo bytes FOLDER [CASE]: with words of 8 bits the words of the reference, with large and small buffers and,
- * in turn, on one of these platforms. test_zoo traffic FOLDER [CASE]: timing alone and with maps that stay on chip, and no tensor moves less than its
- * statistics say it must, and no layer and no network less than its bound.
+ * case. test_zoo bytes FOLDER [CASE]: with words of 8 bits the words of the reference, with large and small buffers
+ * and, in turn, on one of these platforms. test_zoo traffic FOLDER [CASE]: timing alone and with maps that stay on
+ * chip, and no tensor moves less than its statistics say it must, and no layer and no network less than its bound.
  */
 #include <dirent.h>
 #include <jansson.h>

@@ -53,9 +53,9 @@ static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     const bool sums = passes > 1u || tile->partial || cnnvp_fx16_finds_sums(tile);
     int status = CNNVP_OK;
     if (!tile->partial)
-        status = check_range(unit, command, tile, tile->out_addr,
-                             (tile->planes - 1u) * tile->plane_stride + tile->plane_words,
-                             cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT));
+        status = check_range(
+            unit, command, tile, tile->out_addr, (tile->planes - 1u) * tile->plane_stride + tile->plane_words,
+            cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT));
     if (status == CNNVP_OK && sums)
         status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words, 8u);
     return status;
@@ -153,8 +153,7 @@ static const int16_t *widen(struct cnnvp_fx16_unit *unit, unsigned operand, cons
 static int widen_operands(struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile,
                           struct cnnvp_fx16_data *data)
 {
-    if ((tile->narrow & CNNVP_NARROW_A) != 0 &&
-        (data->input = widen(unit, 0, data->input, tile->in_span)) == NULL)
+    if ((tile->narrow & CNNVP_NARROW_A) != 0 && (data->input = widen(unit, 0, data->input, tile->in_span)) == NULL)
         return CNNVP_E_NOMEM;
     if ((tile->narrow & CNNVP_NARROW_B) != 0 && tile->uses_k &&
         (data->weights = widen(unit, 1u, data->weights, tile->weight_span)) == NULL)

@@ -169,8 +169,7 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         set_range(&job->c, job->count, job->repeat);
     }
     if (has->out) {
-        job->out =
-            operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat, job->narrow & CNNVP_NARROW_OUT);
+        job->out = operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat, job->narrow & CNNVP_NARROW_OUT);
         const int one_word = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
         set_range(&job->out, one_word ? 1u : job->count, job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
         job->out.words = (one_word ? 1u : job->count) * (job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);

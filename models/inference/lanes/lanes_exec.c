@@ -38,8 +38,7 @@ void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uin
 
 void lanes_put(const struct lanes_operand *out, uint64_t o, uint64_t i, uint64_t n, const int16_t *words)
 {
-    cnnvp_put_words(
-        out->data + ((int64_t)o * out->repeat + (int64_t)i) * (int64_t)out->bytes, words, n, out->bytes);
+    cnnvp_put_words(out->data + ((int64_t)o * out->repeat + (int64_t)i) * (int64_t)out->bytes, words, n, out->bytes);
 }
 
 /* ---- results of a chunk, before registers ---- */

@@ -115,8 +115,7 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         return init->ops->config_error(
             init->host, PARAM_accumulator_size,
             "accumulators of %llu bytes at least have a sum in each bank of each column", least);
-    array->unit = unit_of(
-        &engine, init, values[PARAM_acc_bits], values[PARAM_write_out], values[PARAM_precision]);
+    array->unit = unit_of(&engine, init, values[PARAM_acc_bits], values[PARAM_write_out], values[PARAM_precision]);
     return CNNVP_OK;
 }
 
@@ -134,8 +133,8 @@ static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *cos
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? word : word * held, pes, "weight or input of a PE");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, word, pes, "operand on its way along the row");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, sums_stay ? acc_bits * held : acc_bits, pes, "sum");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word, rows * (rows - 1u) / 2u + (sums_stay ? cols * (cols - 1u) / 2u : 0),
-                   "skew of the operands");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, word,
+                   rows * (rows - 1u) / 2u + (sums_stay ? cols * (cols - 1u) / 2u : 0), "skew of the operands");
     if (params[PARAM_depthwise] == DEPTHWISE_column && params[PARAM_dataflow] != CNNVP_SYSTOLIC_IS)
         cnnvp_say_part(costs, CNNVP_PART_ADDER, word / 2u, pes, "depthwise: a multiplexer, as half an adder");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, acc_bits, cols, "accumulators, bias");

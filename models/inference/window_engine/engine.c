@@ -129,12 +129,15 @@ static void window_parts(const struct cnnvp_window_shape *shape, const struct cn
     const uint64_t channels = shape->input_para;
     const uint64_t trees = shape->output_para;
     const uint64_t taps = CNNVP_WINDOW_TAPS * channels * trees;
-    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, shape->word_bits, taps, "a multiplier for each tap of each channel pair");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, shape->word_bits, taps,
+                   "a multiplier for each tap of each channel pair");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 2u * shape->word_bits + 4u, taps, "adder trees");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, trees, "update");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, CNNVP_WINDOW_TAPS * channels, "shift registers of the windows");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, CNNVP_WINDOW_TAPS * channels,
+                   "shift registers of the windows");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, taps, "kernels");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * shape->word_bits + 4u, 2u * taps, "stages of multipliers and trees");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * shape->word_bits + 4u, 2u * taps,
+                   "stages of multipliers and trees");
     cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees);
 }
 
@@ -151,7 +154,8 @@ static void fully_connected_parts(const struct cnnvp_window_shape *shape, const 
 {
     cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, shape->word_bits, shape->fc_para, "a multiplier for each lane");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 3u * shape->word_bits + shape->acc_bits, shape->fc_para, "weight, product, sum");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 3u * shape->word_bits + shape->acc_bits, shape->fc_para,
+                   "weight, product, sum");
     cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para);
 }
 

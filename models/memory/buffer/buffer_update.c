@@ -35,8 +35,8 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
     if (!finds_sums(update) || !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
         return 1;
-    /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + 8 * (p * plane_words + w + 1).
-     * The difference falls with w and is linear in p: the first word of the first and of the last plane decide. */
+    /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + 8 * (p * plane_words + w +
+     * 1). The difference falls with w and is linear in p: the first word of the first and of the last plane decide. */
     for (uint64_t end = 0; end < 2; ++end) {
         const uint64_t plane = end == 0 ? 0 : update->planes - 1u;
         if (update->out_address + update->word_bytes * (plane * update->plane_stride + 1u) >

@@ -300,11 +300,10 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
 
 static struct dma_transfer copy_transfer(const struct dma *dma, const struct cnnvp_command *command)
 {
-    return (struct dma_transfer){
-        .feature_words = described(command).feature_words,
-        .word_bytes = word_bytes_of(dma, command),
-        .sequence = command->sequence,
-        .receive_tag = command->tag};
+    return (struct dma_transfer){.feature_words = described(command).feature_words,
+                                 .word_bytes = word_bytes_of(dma, command),
+                                 .sequence = command->sequence,
+                                 .receive_tag = command->tag};
 }
 
 static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)

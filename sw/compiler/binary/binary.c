@@ -52,7 +52,8 @@ static uint32_t result_bytes(const struct cnnvp_graph *graph, const struct cnnvp
 static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     return layer->in2 != CNNVP_GRAPH_NONE ? cnnvp_graph_word_bytes(graph, layer->in2)
-           : layer->narrow_weights != 0 ? 1u : CNNVP_WORD_BYTES;
+           : layer->narrow_weights != 0   ? 1u
+                                          : CNNVP_WORD_BYTES;
 }
 
 static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
@@ -103,8 +104,8 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
         if (*table == NULL)
             return cnnvp_compiler_no_memory(error);
         uint32_t format;
-        CNNVP_TRY(cnnvp_post_table(
-            &from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
+        CNNVP_TRY(
+            cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
         post->format = format | words_of(post->format);
         frac = out_frac;
     }

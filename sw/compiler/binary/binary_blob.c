@@ -51,8 +51,8 @@ static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
     }
 }
 
-/* Weights of one output, as words of so many bytes; of one that is scaled the whole numbers, which weights are multiples
- * of. */
+/* Weights of one output, as words of so many bytes; of one that is scaled the whole numbers, which weights are
+ * multiples of. */
 static void quantise(const struct fill *fill, uint32_t output, const float *weights, size_t count, uint32_t bytes,
                      uint8_t *to)
 {

@@ -58,10 +58,11 @@ static void describe_level(struct cnnvp_binary_level *level, uint32_t height, ui
 static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
-    struct cnnvp_binary_tensor part = {.channels = graph->tensors[layer->out].channels,
-                                       .height = layer->block_height / shrink,
-                                       .width = layer->block_width / shrink,
-                                       .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u};
+    struct cnnvp_binary_tensor part = {
+        .channels = graph->tensors[layer->out].channels,
+        .height = layer->block_height / shrink,
+        .width = layer->block_width / shrink,
+        .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u};
     part.row_stride = part.width;
     part.channel_stride = part.width * part.height;
     return part;

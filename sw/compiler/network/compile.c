@@ -118,9 +118,9 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
     CNNVP_TRY(choose_words(network, options->precision, error));
-    CNNVP_TRY(cnnvp_network_count_images(network, options,
-                                         cnnvp_graph_word_bytes(&network->graph, network->graph.input),
-                                         network->target.memory_size, error));
+    CNNVP_TRY(cnnvp_network_count_images(
+        network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
+        error));
     CNNVP_TRY(take_batch(network, options, error));
     *build = binary_options_of(network, options);
     CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));

@@ -50,8 +50,7 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
     for (size_t c = 0; c < tensor->channels; ++c) {
         for (size_t y = 0; y < tensor->height; ++y) {
             const size_t words = c * tensor->channel_stride + y * tensor->row_stride;
-            cnnvp_quantise_to(
-                from, tensor->width, frac, 1u << tensor->word_shift, to + (words << tensor->word_shift));
+            cnnvp_quantise_to(from, tensor->width, frac, 1u << tensor->word_shift, to + (words << tensor->word_shift));
             from += tensor->width;
         }
     }
@@ -286,8 +285,8 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
         for (size_t y = 0; y < place->height; ++y)
             for (size_t x = 0; x < place->width; ++x) {
                 const size_t at = c * place->channel_stride + y * place->row_stride + x;
-                *values++ = cnnvp_dequantise(
-                    cnnvp_word_at(words + (at << place->word_shift), 1u << place->word_shift), frac);
+                *values++ =
+                    cnnvp_dequantise(cnnvp_word_at(words + (at << place->word_shift), 1u << place->word_shift), frac);
             }
     return result;
 }

@@ -138,8 +138,8 @@ uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const st
                                    size_t index)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
-    const uint64_t once = bytes_moved(network, needs, index) * network->images +
-                          loads_of(network, weight_bytes(network, index));
+    const uint64_t once =
+        bytes_moved(network, needs, index) * network->images + loads_of(network, weight_bytes(network, index));
     if (stays(network, layer->in) || stays(network, layer->out))
         return once;
     /* Batches of fewer images have fewer products: those of full ones. */

@@ -294,7 +294,8 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     for (size_t o = 0; o < outputs; ++o) {
         const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each);
         steps[o] = largest > 0.0f ? largest / INT8_MAX : 1.0f;
-        const double whole = layer->has_bias ? (double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o]) : 0;
+        const double whole =
+            layer->has_bias ? (double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o]) : 0;
         bias[o] = whole >= INT32_MAX ? INT32_MAX : whole <= INT32_MIN ? INT32_MIN : llrint(whole);
     }
 }

@@ -31,7 +31,8 @@ static int share_words(struct cnnvp_graph *graph)
     return changed;
 }
 
-/* Whether a quantised layer's weights, whole numbers, have 8 bits; a file's are not looked at where they are left out. */
+/* Whether a quantised layer's weights, whole numbers, have 8 bits; a file's are not looked at where they are left out.
+ */
 static int are_narrow(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const uint32_t outputs = graph->tensors[layer->out].channels;

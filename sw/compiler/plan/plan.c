@@ -121,7 +121,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
         use.input_bytes = layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
-                          cnnvp_plan_input_columns(layer, layer->tile_w)
+                              cnnvp_plan_input_columns(layer, layer->tile_w)
                           << shift;
         break;
     case CNNVP_OP_FC:
@@ -207,8 +207,8 @@ static void forget_values(struct cnnvp_binary_layer *layer)
 {
     const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB;
     layer->format &= narrow;
-    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = layer->fill =
-        layer->frees_in = layer->frees_in2 = 0;
+    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = layer->fill = layer->frees_in =
+        layer->frees_in2 = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;

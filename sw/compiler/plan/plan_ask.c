@@ -421,11 +421,11 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
     if (result != CNNVP_DONE || (strcmp(tiling->format, format) == 0 && tiling->word_bytes == bytes &&
                                  strcmp(tiling->layout, CNNVP_WORD_LAYOUT) == 0))
         return result;
-    return cnnvp_compiler_error(error,
-                                "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
-                                "networks run on %u-byte words of fixed point, \"%s\", in \"planes\"",
-                                name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout,
-                                (unsigned)bytes, format);
+    return cnnvp_compiler_error(
+        error,
+        "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
+        "networks run on %u-byte words of fixed point, \"%s\", in \"planes\"",
+        name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout, (unsigned)bytes, format);
 }
 
 cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
@@ -629,8 +629,7 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
     for (enum cnnvp_norm_step step = ask->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
          step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
         const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
-        const uint32_t after =
-            cnnvp_even(channels * plane * cnnvp_format_bytes(ask->layer->format, CNNVP_NARROW_OUT));
+        const uint32_t after = cnnvp_even(channels * plane * cnnvp_format_bytes(ask->layer->format, CNNVP_NARROW_OUT));
         struct cnnvp_vector vector = {
             .b_addr = after,
             .c_addr = after + channels * CNNVP_WORD_BYTES,
@@ -708,8 +707,8 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
 
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
  * buffer: no reason to refuse the layer. */
-static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift,
-                            uint64_t offset, const struct cnnvp_transfer *transfer)
+static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift, uint64_t offset,
+                            const struct cnnvp_transfer *transfer)
 {
     struct cnnvp_command command = {
         .opcode = opcode, .status = (word_shift == 0 ? 1u : 0u) << CNNVP_STATUS_receive_bytes};
@@ -792,8 +791,7 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_ten
             .planes = planes,
             .memory_plane_stride = plane_stride << shift,
             .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps =
-            transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)tensor->border_left << shift, &box);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)tensor->border_left << shift, &box);
         const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
     }
@@ -843,8 +841,7 @@ struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const st
     const int all = planes && rows * columns == tensor->channel_stride;
     const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
     const uint64_t bytes = (uint64_t)channels * rows * columns << tensor->word_shift;
-    return (struct cnnvp_plan_moved){
-        box_ps(ask, tensor, channels, rows, columns),
-        bytes + pieces * (ask->limits->burst_bytes - (UINT64_C(1) << tensor->word_shift)),
-        cnnvp_divide_up(bytes, CNNVP_WORD_BYTES)};
+    return (struct cnnvp_plan_moved){box_ps(ask, tensor, channels, rows, columns),
+                                     bytes + pieces * (ask->limits->burst_bytes - (UINT64_C(1) << tensor->word_shift)),
+                                     cnnvp_divide_up(bytes, CNNVP_WORD_BYTES)};
 }

@@ -59,7 +59,7 @@ struct cnnvp_graph_tensor {
     uint32_t channel_step; /* then the next, this many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
-    uint32_t narrow;       /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
+    uint32_t narrow; /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
     uint32_t scores; /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
@@ -97,9 +97,10 @@ struct cnnvp_graph_layer {
     enum cnnvp_binary_arithmetic arithmetic; /* add */
     enum cnnvp_binary_axis axis;             /* softmax */
     enum cnnvp_binary_norm_kind norm;
-    uint32_t narrow_weights; /* they have 8 bits, not 16, after cnnvp_words_choose; those of a product are in2's words */
-    float uniform; /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
-    float epsilon; /* norm with statistics of the data, or when training */
+    uint32_t
+        narrow_weights; /* they have 8 bits, not 16, after cnnvp_words_choose; those of a product are in2's words */
+    float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
+    float epsilon;      /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
      * bias. */
     float *mean, *variance;

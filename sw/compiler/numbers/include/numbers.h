@@ -72,9 +72,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnn
 /* ---- words.c ---- */
 
 /* Gives tensors and weights words of 8 bits, or all of them 16: to be done before layers are planned. 8 bits have, but
- * for a quantised file's numbers that do not fit them (q - zero point has up to 9 bits), all of a network; the parameters
- * of normalisations, biases and tables keep 16. `scales`: the array's write-out does, without which a quantised file's
- * weights are none of 8 bits. */
+ * for a quantised file's numbers that do not fit them (q - zero point has up to 9 bits), all of a network; the
+ * parameters of normalisations, biases and tables keep 16. `scales`: the array's write-out does, without which a
+ * quantised file's weights are none of 8 bits. */
 void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
 
 /* ---- formats.c ---- */

@@ -27,23 +27,28 @@ static enum dram_pattern pattern_of(const char *name)
     return pattern;
 }
 
+static uint32_t number(const char *text)
+{
+    return (uint32_t)strtoul(text, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
     struct dram_options options;
     struct dram_timing timing;
     struct dram_map map;
     char message[200], op;
-    unsigned long long address;
+    char line[64];
     uint32_t wrong;
     cnnvp_dram_options_init(&options);
     for (uint32_t pattern = 0; argc == 1 && pattern < DRAM_PATTERNS; ++pattern)
         printf("%s\n", dram_pattern_name(pattern));
     if (argc != 7)
         return argc == 1 ? 0 : 2;
-    options.preset = (uint32_t)atoi(argv[1]);
-    options.pseudo_channels = (uint32_t)atoi(argv[2]);
-    options.channels = (uint32_t)atoi(argv[3]);
-    options.mapping = (uint32_t)atoi(argv[4]);
+    options.preset = number(argv[1]);
+    options.pseudo_channels = number(argv[2]);
+    options.channels = number(argv[3]);
+    options.mapping = number(argv[4]);
     if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK) {
         (void)fprintf(stderr, "%s\n", message);
         return 1;
@@ -55,7 +60,7 @@ int main(int argc, char **argv)
         const struct dram_pattern_burst burst = dram_pattern_burst(pattern, i, &random);
         print_place(&map, &timing, burst.write, burst.address);
     }
-    while (pattern == DRAM_PATTERNS && scanf(" %c %lli", &op, (long long *)&address) == 2)
-        print_place(&map, &timing, op == 'W', address);
+    while (pattern == DRAM_PATTERNS && fgets(line, sizeof line, stdin) != NULL)
+        print_place(&map, &timing, line[0] == 'W', strtoull(line + 1, NULL, 0));
     return 0;
 }

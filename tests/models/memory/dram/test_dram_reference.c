@@ -208,7 +208,8 @@ static void test_pseudo_channels(void **state)
                      (unsigned long long)result.clocks, (unsigned long long)pseudo[i].whole,
                      (unsigned long long)pseudo[i].halves);
     }
-    const double runs = (double)(sizeof pseudo / sizeof pseudo[0]);
+    const size_t count = sizeof pseudo / sizeof pseudo[0];
+    const double runs = (double)count;
     if (sum[0] / runs > 0.003 || sum[1] / runs > 0.02)
         fail_msg("%.2f %% and %.2f %% in the mean", 100 * sum[0] / runs, 100 * sum[1] / runs);
 }
@@ -234,7 +235,8 @@ static void test_wck(void **state)
         options.preset = LPDDR5;
         options.mapping = 4;
         dram_pattern_replay(&options, stopping[i / 2].pattern, 8000, i % 2 ? 32 : 1, 1, &result, &tck_ps);
-        const double apart = (double)result.clocks / (double)stopping[i / 2].clocks[i % 2];
+        const uint64_t *clocks = stopping[i / 2].clocks;
+        const double apart = (double)result.clocks / (double)clocks[i % 2];
         const double size = apart > 1 ? apart - 1 : 1 - apart;
         sum += size;
         if (size > most)

@@ -137,7 +137,8 @@ static void what_is_missing_is_said(void **state)
     placed.group.slots = placed.slots;
     placed.members[0] = (struct cnnvp_plan_member){.in = CNNVP_PLAN_NO_SLOT, .in2 = CNNVP_PLAN_NO_SLOT, .out = 0};
     placed.members[1] = (struct cnnvp_plan_member){.in = 0, .in2 = CNNVP_PLAN_NO_SLOT, .out = CNNVP_PLAN_NO_SLOT};
-    placed.slots[0] = (struct cnnvp_plan_slot){.word_shift = 1, .channels = 1, .rows = 8, .columns = 40, .first = 0, .last = 1};
+    placed.slots[0] =
+        (struct cnnvp_plan_slot){.word_shift = 1, .channels = 1, .rows = 8, .columns = 40, .first = 0, .last = 1};
     placed.top[0] = placed.top[1] = 512;
     assert_int_equal(cnnvp_plan_group_place(&placed.group, placed.top, 2, &lack), 0);
     assert_int_equal(lack, 128);

@@ -50,8 +50,8 @@ static void draw_chain(uint64_t *random, struct chain *chain)
         member->in = i == 0 ? CNNVP_PLAN_NO_SLOT : i - 1;
         member->in2 = CNNVP_PLAN_NO_SLOT;
         member->out = i + 1 == group->count ? CNNVP_PLAN_NO_SLOT : i;
-        chain->slots[i] =
-            (struct cnnvp_plan_slot){.word_shift = 1, .channels = 1, .height = size, .width = size, .first = i, .last = i + 1};
+        chain->slots[i] = (struct cnnvp_plan_slot){
+            .word_shift = 1, .channels = 1, .height = size, .width = size, .first = i, .last = i + 1};
     }
     group->tile_h = 1 + below(random, size);
     group->tile_w = 1 + below(random, size);
@@ -185,7 +185,8 @@ static void a_worked_case(void **state)
             struct cnnvp_binary_layer *layer = &chain.members[i].layer;
             *layer = (struct cnnvp_binary_layer){
                 .op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1};
-            layer->in = layer->out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = 8, .width = 8};
+            layer->in = layer->out =
+                (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = 8, .width = 8};
             chain.members[i].in = i == 0 ? CNNVP_PLAN_NO_SLOT : 0;
             chain.members[i].in2 = CNNVP_PLAN_NO_SLOT;
             chain.members[i].out = i == 0 ? 0 : CNNVP_PLAN_NO_SLOT;

@@ -108,9 +108,11 @@ static struct cnnvp_binary_layer random_pool(struct builder *random)
     layer.sy = cases_between(random, 1, 4);
     layer.dx = cases_between(random, 1, 3);
     layer.dy = cases_between(random, 1, 3);
-    layer.out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = cases_between(random, 1, 20),
-                                             .height = cases_between(random, 1, 20),
-                                             .width = cases_between(random, 1, 20)};
+    layer.out = (struct cnnvp_binary_tensor){
+        .word_shift = 1,
+        .channels = cases_between(random, 1, 20),
+        .height = cases_between(random, 1, 20),
+        .width = cases_between(random, 1, 20)};
     layer.in = layer.out;
     layer.in.width = (layer.out.width - 1) * layer.sx + (layer.kx - 1) * layer.dx + 1;
     layer.in.height = (layer.out.height - 1) * layer.sy + (layer.ky - 1) * layer.dy + 1;
@@ -207,7 +209,8 @@ static void every_slice_has_its_blob(void **state)
     for (unsigned i = 0; i < 3000; ++i) {
         struct cnnvp_binary_layer layer = {
             .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_blob = i};
-        layer.in = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
+        layer.in = (struct cnnvp_binary_tensor){
+            .word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
         layer.group_out = cases_between(&random, 1, layer.out.channels);
         layer.tile_out = layer.depthwise ? layer.group_out : cases_between(&random, 1, layer.group_out);
