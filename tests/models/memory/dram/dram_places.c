@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     struct dram_options options;
     struct dram_timing timing;
     struct dram_map map;
-    char message[200], op;
+    char message[200];
     char line[64];
     uint32_t wrong;
     cnnvp_dram_options_init(&options);
