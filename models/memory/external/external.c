@@ -101,11 +101,19 @@ static int all_sent(const struct cnnvp_request *request)
     return request->status != CNNVP_OK || request->scratch[SENT] == request->size * request->count;
 }
 
+/* For its tag, and as its requester's share: a core's traffic is not the accelerator's. */
+static void count(struct external *self, const struct cnnvp_request *request, uint32_t stat, uint64_t n)
+{
+    self->ops->count(self->host, stat, request->tag, n);
+    if (!self->is_link)
+        self->ops->count_for(self->host, stat, request->initiator, n);
+}
+
 /* What crosses a link is the traffic of the memory behind it, which counts it. */
-static void count_memory(struct external *self, uint32_t stat, uint32_t tag, uint64_t bytes)
+static void count_memory(struct external *self, const struct cnnvp_request *request, uint32_t stat, uint64_t bytes)
 {
     if (!self->is_link)
-        self->ops->count(self->host, stat, tag, bytes);
+        count(self, request, stat, bytes);
 }
 
 static void finish(struct external *self, struct cnnvp_request *request)
@@ -115,13 +123,12 @@ static void finish(struct external *self, struct cnnvp_request *request)
     if (request->status == CNNVP_OK) {
         if (self->data != NULL)
             cnnvp_storage_move(self->data, request);
-        count_memory(self, read ? STAT_read_bytes : STAT_write_bytes, request->tag, request->size * request->count);
-        self->ops->count(self->host, STAT_requests, request->tag, 1);
+        count_memory(self, request, read ? STAT_read_bytes : STAT_write_bytes, request->size * request->count);
+        count(self, request, STAT_requests, 1);
     } else {
-        self->ops->count(self->host, STAT_failed, request->tag, 1);
+        count(self, request, STAT_failed, 1);
     }
-    self->ops->count(self->host, read ? STAT_read_latency_ps : STAT_write_latency_ps, request->tag,
-                     request->scratch[LATENCY]);
+    count(self, request, read ? STAT_read_latency_ps : STAT_write_latency_ps, request->scratch[LATENCY]);
     if (!request->first_data)
         request->first_data = self->ops->now(self->host);
     self->ops->crossed(self->host, request, request->size * request->count);
@@ -162,7 +169,7 @@ static void fill_burst(const struct external *self, const struct cnnvp_request *
 
 static void fail(struct external *self, struct cnnvp_request *request, const struct cnnvp_request *burst, int status)
 {
-    self->ops->count(self->host, STAT_errors, request->tag, 1);
+    count(self, request, STAT_errors, 1);
     if (request->status != CNNVP_OK)
         return;
     self->ops->log(self->host, CNNVP_LOG_WARNING, "%s of %llu bytes at 0x%llx: the memory at the socket answered: %s%s",
@@ -246,10 +253,10 @@ static void external_complete(void *instance, uint32_t port, struct cnnvp_reques
         request->scratch[LATENCY] += now - done->issued;
         if (!request->first_data)
             request->first_data = now;
-        self->ops->count(self->host, STAT_bursts, done->tag, 1);
-        count_memory(self, STAT_burst_bytes, done->tag, done->size);
+        count(self, request, STAT_bursts, 1);
+        count_memory(self, request, STAT_burst_bytes, done->size);
         if (read)
-            self->ops->count(self->host, STAT_reads, done->tag, 1);
+            count(self, request, STAT_reads, 1);
         cnnvp_bandwidth_add(&self->bandwidth, now, done->size);
     } else {
         fail(self, request, done, done->status);
