@@ -22,6 +22,7 @@
 #include "cnnvp_runtime.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "own_simulation.h"
 #include "tlm_checker.h"
 
 extern "C" {
@@ -122,18 +123,6 @@ struct reference {
     }
     reference(const reference &) = delete;
     reference &operator=(const reference &) = delete;
-};
-
-struct simulation {
-    sc_core::sc_simcontext *const own = new sc_core::sc_simcontext;
-    simulation() { sc_core::sc_curr_simcontext = own; }
-    ~simulation()
-    {
-        delete own;
-        sc_core::sc_curr_simcontext = nullptr;
-    }
-    simulation(const simulation &) = delete;
-    simulation &operator=(const simulation &) = delete;
 };
 
 /* A bus of the design's: memory, and MiB by MiB the registers of accelerators. */
@@ -385,23 +374,6 @@ void test_window(void **)
     board.bus.memory_at = memory_base + board.cpu.offset;
     sc_core::sc_start(sc_time(100, sc_core::SC_US));
     assert_as(board, like);
-}
-
-template <typename Function>
-std::string refusal(Function &&function)
-{
-    try {
-        function();
-    } catch (const std::exception &problem) {
-        return problem.what();
-    }
-    return "";
-}
-
-void assert_says(const std::string &text, const char *what)
-{
-    if (text.find(what) == std::string::npos)
-        fail_msg("\"%s\" is not in: %s", what, text.c_str());
 }
 
 const reference &small()

@@ -24,6 +24,7 @@
 #include "cnnvp_network.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "own_simulation.h"
 
 extern "C" {
 #include <cmocka.h>
@@ -171,22 +172,6 @@ const outcome &alone(const char *preset)
     }
     return one;
 }
-
-/* A program's own simulation: its context is the present one. */
-class simulation {
-public:
-    simulation() : own_(new sc_core::sc_simcontext) { sc_core::sc_curr_simcontext = own_; }
-    ~simulation()
-    {
-        delete own_;
-        sc_core::sc_curr_simcontext = nullptr;
-    }
-    simulation(const simulation &) = delete;
-    simulation &operator=(const simulation &) = delete;
-
-private:
-    sc_core::sc_simcontext *own_;
-};
 
 /* Modules of the program's own: clocks of odd periods, and work that a thread does at a tick. */
 struct own_model : sc_core::sc_module {
@@ -388,23 +373,6 @@ void test_nested(void **)
     assert_int_equal(clock.ticks, 11);
     assert_int_equal(sc_core::sc_time_stamp().value(), 105000);
     assert_same(network.got, alone("nfu"));
-}
-
-template <typename Function>
-std::string refusal(Function &&function)
-{
-    try {
-        function();
-    } catch (const std::exception &problem) {
-        return problem.what();
-    }
-    return "";
-}
-
-void assert_says(const std::string &text, const char *what)
-{
-    if (text.find(what) == std::string::npos)
-        fail_msg("\"%s\" is not in: %s", what, text.c_str());
 }
 
 void test_refused(void **)

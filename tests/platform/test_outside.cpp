@@ -21,6 +21,7 @@
 #include "cnnvp_network.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
+#include "own_simulation.h"
 #include "tlm_checker.h"
 
 extern "C" {
@@ -38,18 +39,6 @@ sc_time ns(double count)
 {
     return sc_time(count, sc_core::SC_NS);
 }
-
-struct simulation {
-    sc_core::sc_simcontext *const own = new sc_core::sc_simcontext;
-    simulation() { sc_core::sc_curr_simcontext = own; }
-    ~simulation()
-    {
-        delete own;
-        sc_core::sc_curr_simcontext = nullptr;
-    }
-    simulation(const simulation &) = delete;
-    simulation &operator=(const simulation &) = delete;
-};
 
 std::string lines_of_log;
 
@@ -173,23 +162,6 @@ void assert_clean(const tlm_checker &checker)
     if (!checker.broken.empty())
         fail_msg("%s: %s", checker.name(), checker.text().c_str());
     assert_int_equal(checker.open(), 0);
-}
-
-template <typename Function>
-std::string refusal(Function &&function)
-{
-    try {
-        function();
-    } catch (const std::exception &problem) {
-        return problem.what();
-    }
-    return "";
-}
-
-void assert_says(const std::string &text, const char *what)
-{
-    if (text.find(what) == std::string::npos)
-        fail_msg("\"%s\" is not in: %s", what, text.c_str());
 }
 
 /* ---- a bus master ---- */
