@@ -13,7 +13,13 @@ static int is_narrow(const struct cnnvp_graph_layer *maker)
     return low >= INT8_MIN && high <= INT8_MAX;
 }
 
-/* What copies and maxima read and write has one format, and so words of one size. 1: some had not. */
+/* Copies and maxima: what they read and write has one format, and so words of one size. */
+static int moves(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
+}
+
+/* 1: some that are moved had words of two sizes. */
 static int share_words(struct cnnvp_graph *graph)
 {
     int changed = 0;
@@ -21,9 +27,7 @@ static int share_words(struct cnnvp_graph *graph)
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        const int moves =
-            layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
-        if (moves && in->narrow != out->narrow) {
+        if (moves(layer) && in->narrow != out->narrow) {
             in->narrow = out->narrow = 0;
             changed = 1;
         }
@@ -55,16 +59,20 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        const int quantised = graph->tensors[cnnvp_graph_base(graph, layer->in)].whole != 0 || out->whole != 0;
+        const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        const int quantised = in->whole != 0 || out->whole != 0;
         layer->narrow_weights =
             narrow && (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC) &&
             (!quantised || (scales && cnnvp_graph_is_scaled(graph, layer) && are_narrow(graph, layer)));
-        out->narrow |= narrow && out->whole != 0 && is_narrow(layer);
+        out->narrow |= narrow && out->whole != 0 && (moves(layer) ? in->narrow != 0 : is_narrow(layer));
     }
-    /* Numbers that a quantised file still has to round, or has rounded, are not rounded here. */
+    /* Nobody's part of a result may need more. Numbers that a quantised file still has to round, or has rounded, are
+     * not rounded here. */
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)];
+        if (out->whole != 0 && !moves(&graph->layers[i]) && !is_narrow(&graph->layers[i]))
+            out->narrow = 0;
         if (in->whole != out->whole)
             (in->whole != 0 ? out : in)->narrow = 0;
     }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which words have 8 bits, layer by layer of a quantised network. */
+#include "test.h"
+
+#include "numbers.h"
+
+enum { X, CONVOLVED, POOLED, MOVED, Y, TENSORS };
+
+static struct cnnvp_graph graph;
+
+static struct cnnvp_graph_layer *add(enum cnnvp_binary_op op, int32_t in, float limit)
+{
+    struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, op, "layer", "Layer");
+    assert_non_null(layer);
+    layer->in = in;
+    layer->out = in + 1;
+    if (limit > 0) {
+        layer->posts[0] = (struct cnnvp_graph_post){.kind = CNNVP_GRAPH_MAX, .value = -limit};
+        layer->posts[1] = (struct cnnvp_graph_post){.kind = CNNVP_GRAPH_MIN, .value = limit};
+        layer->post_count = 2;
+    }
+    return layer;
+}
+
+static void begin(void)
+{
+    graph = (struct cnnvp_graph){.file = "test.onnx", .weightless = 1};
+    for (int i = 0; i < TENSORS; ++i) {
+        const int32_t tensor = cnnvp_graph_tensor_add(&graph, "tensor", 4, 2, 4, 4);
+        assert_int_equal(tensor, i);
+        graph.tensors[tensor].whole = 1;
+    }
+}
+
+/* Two convolutions, limited to these numbers, and a maximum pool and a copy, without limits, between them. */
+static void choose(float first, float second)
+{
+    begin();
+    (void)add(CNNVP_OP_CONV, X, first);
+    add(CNNVP_OP_POOL, CONVOLVED, 0)->pool = CNNVP_POOL_MAX;
+    (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
+    (void)add(CNNVP_OP_CONV, MOVED, second);
+    cnnvp_words_choose(&graph, 1, 1);
+}
+
+static void assert_narrow(uint32_t convolved, uint32_t pooled, uint32_t moved, uint32_t y)
+{
+    assert_int_equal(graph.tensors[CONVOLVED].narrow, convolved);
+    assert_int_equal(graph.tensors[POOLED].narrow, pooled);
+    assert_int_equal(graph.tensors[MOVED].narrow, moved);
+    assert_int_equal(graph.tensors[Y].narrow, y);
+    cnnvp_graph_clear(&graph);
+}
+
+static void pools_and_copies_keep_8_bits(void **state)
+{
+    (void)state;
+    choose(127, 127);
+    assert_narrow(1, 1, 1, 1);
+    choose(127, 200);
+    assert_narrow(1, 1, 1, 0);
+    choose(200, 127);
+    assert_narrow(0, 0, 0, 1);
+}
+
+/* A limit behind a pool says nothing of what it reads. */
+static void what_is_moved_has_words_of_one_size(void **state)
+{
+    (void)state;
+    begin();
+    (void)add(CNNVP_OP_CONV, X, 200);
+    add(CNNVP_OP_POOL, CONVOLVED, 127)->pool = CNNVP_POOL_MAX;
+    (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
+    (void)add(CNNVP_OP_CONV, MOVED, 127);
+    cnnvp_words_choose(&graph, 1, 1);
+    assert_narrow(0, 0, 0, 1);
+}
+
+/* Two convolutions write parts of the copy's result: that which needs more decides, whichever is the first. */
+static void the_widest_part_decides(void **state)
+{
+    (void)state;
+    for (int swapped = 0; swapped < 2; ++swapped) {
+        begin();
+        graph.tensors[CONVOLVED].base = graph.tensors[POOLED].base = Y;
+        (void)add(CNNVP_OP_CONV, X, swapped ? 200 : 127);
+        struct cnnvp_graph_layer *second = add(CNNVP_OP_CONV, X, swapped ? 127 : 200);
+        second->out = POOLED;
+        cnnvp_words_choose(&graph, 1, 1);
+        assert_int_equal(graph.tensors[Y].narrow, 0);
+        second->posts[1].value = graph.layers[0].posts[1].value = 127;
+        second->posts[0].value = graph.layers[0].posts[0].value = -128;
+        cnnvp_words_choose(&graph, 1, 1);
+        assert_int_equal(graph.tensors[Y].narrow, 1);
+        cnnvp_graph_clear(&graph);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pools_and_copies_keep_8_bits),
+        cmocka_unit_test(what_is_moved_has_words_of_one_size),
+        cmocka_unit_test(the_widest_part_decides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
