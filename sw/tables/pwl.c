@@ -13,6 +13,7 @@
 
 #define MAX_SEGMENTS 8192u
 #define SAMPLES 257 /* of a piece, ends included */
+#define FRAC_MAX 44
 #define WORD_MIN (-32768)
 #define WORD_MAX 32767
 
@@ -83,7 +84,7 @@ static int place(double range, int positive, int in_frac, size_t segments, struc
 {
     const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
     if (!(range > 0.0) || segments < 2u || segments > MAX_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
-        in_frac > 30)
+        in_frac > FRAC_MAX)
         return -1;
     const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;
     const double most = positive ? (double)segments - 1.0 : (double)segments / 2.0;
@@ -165,7 +166,7 @@ int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const 
                        int *shift)
 {
     struct pwl pwl = {.function = function, .context = context};
-    if (place(range, positive, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
+    if (place(range, positive, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > FRAC_MAX ||
         *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
         return -1;
     struct line *lines = malloc((size_t)pwl.segments * sizeof *lines);

@@ -9,9 +9,10 @@
 
 #define MARGIN CNNVP_FORMAT_MARGIN
 
-/* Most fraction bits that tables of functions, softmax and normalisation with statistics of the data take and give: the
- * vector unit's shifts end there. */
-#define FUNCTION_FRAC_MAX 24
+/* Most fraction bits that tables of functions take and give, and softmax and normalisation with statistics of the data:
+ * the vector unit's shifts end there. */
+#define TABLE_FRAC_MAX 44
+#define STATISTICS_FRAC_MAX 24
 
 /* By so much at most the operands of an addition are brought together. */
 #define OPERANDS_APART 40
@@ -164,7 +165,7 @@ static void unify(struct cnnvp_graph *graph)
 /* Statistics of the data take epsilon as a number of 32 bits. */
 static int32_t statistics_frac_max(float epsilon)
 {
-    int32_t frac = FUNCTION_FRAC_MAX;
+    int32_t frac = STATISTICS_FRAC_MAX;
     while (frac > CNNVP_FRAC_MIN && scale((double)epsilon, 2 * frac) >= (double)INT32_MAX)
         --frac;
     return frac;
@@ -176,12 +177,14 @@ static void limit_functions(struct cnnvp_graph *graph)
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        if (layer->op == CNNVP_OP_SOFTMAX || (has_function(layer) && keeps_format(layer)))
-            in->frac = minimum(in->frac, FUNCTION_FRAC_MAX);
+        if (layer->op == CNNVP_OP_SOFTMAX)
+            in->frac = minimum(in->frac, STATISTICS_FRAC_MAX);
+        if (has_function(layer) && keeps_format(layer))
+            in->frac = minimum(in->frac, TABLE_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             in->frac = minimum(in->frac, statistics_frac_max(layer->epsilon));
         if (has_function(layer))
-            out->frac = minimum(out->frac, FUNCTION_FRAC_MAX);
+            out->frac = minimum(out->frac, TABLE_FRAC_MAX);
     }
 }
 
@@ -257,9 +260,9 @@ static float largest_of(const struct cnnvp_graph *graph, const float *values, si
     return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
 }
 
-static int32_t function_frac(float largest, double margin)
+static int32_t frac_up_to(float largest, double margin, int32_t most)
 {
-    return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin, 2u), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
+    return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin, 2u), most) : CNNVP_FRAC_UNKNOWN;
 }
 
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
@@ -269,10 +272,10 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     const uint32_t channels = graph->tensors[layer->in].channels;
     const float gamma = largest_of(graph, layer->weights, channels);
     const float offset = maximum(layer->offset_max, largest_of(graph, layer->bias, channels));
-    layer->weight_frac = function_frac(gamma, 1.0);
-    layer->inverse_frac = function_frac(layer->inverse_max, MARGIN);
-    layer->scale_frac = function_frac(layer->scale_max, MARGIN);
-    layer->offset_frac = function_frac(offset, MARGIN);
+    layer->weight_frac = frac_up_to(gamma, 1.0, STATISTICS_FRAC_MAX);
+    layer->inverse_frac = frac_up_to(layer->inverse_max, MARGIN, STATISTICS_FRAC_MAX);
+    layer->scale_frac = frac_up_to(layer->scale_max, MARGIN, STATISTICS_FRAC_MAX);
+    layer->offset_frac = frac_up_to(offset, MARGIN, STATISTICS_FRAC_MAX);
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
@@ -347,10 +350,9 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         else if (keeps_format(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
         else if (has_function(layer))
-            layer->pre_frac = function_frac(layer->pre_max_abs, MARGIN);
+            layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, TABLE_FRAC_MAX);
         else
-            layer->pre_frac =
-                layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN, 2u) : CNNVP_FRAC_UNKNOWN;
+            layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, CNNVP_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             choose_norm(graph, layer);
         else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)
