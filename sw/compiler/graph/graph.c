@@ -366,6 +366,19 @@ static int pads_itself(const struct cnnvp_graph_layer *window)
     return window->pad_top != 0 || window->pad_left != 0 || window->pad_bottom != 0 || window->pad_right != 0;
 }
 
+/* The view has all of the other tensor's words, as the same maps. */
+static int has_all(const struct cnnvp_graph *graph, int32_t view, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *all = &graph->tensors[tensor];
+    const struct cnnvp_graph_tensor *shown = &graph->tensors[view];
+    if (shown->channels != all->channels || shown->height != all->height || shown->width != all->width)
+        return 0;
+    while (view != tensor && view != CNNVP_GRAPH_NONE &&
+           cnnvp_graph_words(&graph->tensors[view]) == cnnvp_graph_words(all))
+        view = graph->tensors[view].base;
+    return view == tensor;
+}
+
 /* A padding with zeros is the window's own where only one convolution reads it, or an average that pads nothing;
  * one with the lowest number where a maximum pads nothing. */
 static void fold_paddings(struct cnnvp_graph *graph)
@@ -375,7 +388,7 @@ static void fold_paddings(struct cnnvp_graph *graph)
         const struct cnnvp_graph_tensor *in = &graph->tensors[pad.in];
         const struct cnnvp_graph_tensor *out = &graph->tensors[pad.out];
         size_t reader = i + 1;
-        while (reader < graph->layer_count && graph->layers[reader].in != pad.out)
+        while (reader < graph->layer_count && !has_all(graph, graph->layers[reader].in, pad.out))
             ++reader;
         if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count ||
             cnnvp_graph_readers(graph, pad.out) != 1)

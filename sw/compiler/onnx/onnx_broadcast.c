@@ -77,6 +77,8 @@ cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t
 
 /* A number for each word takes a scale and an offset of each, which lie in the weight buffer together. */
 #define EACH_WORD_MAX 8192u
+/* The same of fewer numbers, which each count for several words. */
+#define WORDS_MAX 16384u
 
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
 {
@@ -93,7 +95,7 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
             return 1;
         wide += constant->dims[constant->n_dims - i] != 1;
     }
-    if (wide > 1 && count > EACH_WORD_MAX)
+    if (wide > 1 && (count > EACH_WORD_MAX || cnnvp_graph_words(&import->graph->tensors[in]) > WORDS_MAX))
         return 1;
     return import->single && constant->n_dims >= rank;
 }

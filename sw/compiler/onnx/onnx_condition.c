@@ -4,7 +4,9 @@
  * their difference), logic of such numbers, Where. Whole numbers: what is rounded at write-out to a format without
  * fraction.
  */
-#include "onnx_node.h"
+#include <string.h>
+
+#include "onnx_constant.h"
 
 /* ---- comparisons ---- */
 
@@ -68,6 +70,48 @@ static cnnvp_result import_logic(struct cnnvp_import *import)
     return differs ? cnnvp_import_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 0, &out) : CNNVP_DONE;
 }
 
+/* The same for all words, and the one that is taken has the shape of both: *done. */
+static cnnvp_result take_one(struct cnnvp_import *import, int *done)
+{
+    struct cnnvp_onnx_value values[3];
+    size_t ranks[3];
+    int64_t dims[3][CNNVP_ONNX_RANK], condition = 0;
+    struct cnnvp_error why;
+    for (size_t i = 0; i < 3; ++i) {
+        CNNVP_TRY(cnnvp_import_value(import, i, &values[i]));
+        CNNVP_TRY(cnnvp_import_value_dims(import, &values[i], &ranks[i], dims[i]));
+    }
+    *done = 0;
+    if (values[0].constant == NULL || cnnvp_onnx_elements(values[0].constant) != 1 ||
+        cnnvp_onnx_ints(&import->onnx, values[0].constant, &condition, 1, &why) != CNNVP_DONE)
+        return CNNVP_DONE;
+    const size_t taken = condition != 0 ? 1 : 2;
+    size_t rank = ranks[taken];
+    int64_t joint[CNNVP_ONNX_RANK];
+    memcpy(joint, dims[taken], sizeof joint);
+    for (size_t i = 0; i < 3; ++i)
+        if (!cnnvp_import_join_dims(&rank, joint, ranks[i], dims[i]))
+            return CNNVP_DONE;
+    if (rank != ranks[taken] || memcmp(joint, dims[taken], rank * sizeof *joint) != 0)
+        return CNNVP_DONE;
+    *done = 1;
+    return cnnvp_import_define(import, import->node->output[0], values[taken]);
+}
+
+/* A tensor's words are always numbers: one `false` that counts for all. */
+static cnnvp_result import_never(struct cnnvp_import *import)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_constant never = {.whole = 1};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    CNNVP_TRY(cnnvp_import_value_dims(import, &value, &never.rank, never.dims));
+    for (size_t i = 0; i < never.rank; ++i)
+        never.dims[i] = 1;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &never, 1));
+    never.ints[0] = 0;
+    return cnnvp_constant_define(import, &never);
+}
+
 /* condition * x + (1 - condition) * y: of each word one product is 0. A constant x, which may be a mask, is the second
  * operand of the sum: its format does not bind the first one's. */
 static cnnvp_result import_where(struct cnnvp_import *import)
@@ -76,6 +120,10 @@ static cnnvp_result import_where(struct cnnvp_import *import)
     int32_t otherwise;
     uint32_t rank = 1;
     int constant = 0;
+    int done;
+    CNNVP_TRY(take_one(import, &done));
+    if (done)
+        return CNNVP_DONE;
     for (size_t i = 0; i < 3; ++i) {
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         CNNVP_TRY(cnnvp_import_value(import, i, &value));
@@ -123,6 +171,8 @@ static const struct cnnvp_import_operator operators[] = {
     {"Or", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
     {"Xor", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_SUB},
     {"Where", import_where, CNNVP_FORM_WORDS, 0},
+    {"IsNaN", import_never, CNNVP_FORM_ALL, 0},
+    {"IsInf", import_never, CNNVP_FORM_ALL, 0},
     {"Round", import_round, CNNVP_FORM_WORDS, TO_NEAREST},
     {"Ceil", import_round, CNNVP_FORM_WORDS, UP},
     {"Floor", import_round, CNNVP_FORM_WORDS, DOWN},

@@ -19,6 +19,14 @@ struct cnnvp_constant {
     float *floats;
 };
 
+/* 1: its elements are whole numbers here: integers of 32 or 64 bits, booleans. */
+static inline int cnnvp_constant_is_whole(const Onnx__TensorProto *tensor)
+{
+    return tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
+           tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
+           tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+}
+
 /* 1: it is one of 8-bit integers. */
 static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
 {
@@ -109,6 +117,8 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import); /* kind 1: Unsqu
 cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_resized(struct cnnvp_import *import);
 
 /* An axis that an attribute names, of `rank` dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);

@@ -149,6 +149,42 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
+/* Data in which updates take the places that the indices' last dimension names. */
+static cnnvp_result fold_scatter(struct cnnvp_import *import)
+{
+    struct cnnvp_constant data, indices, updates;
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
+    CNNVP_TRY(cnnvp_constant_read(import, 2, &updates));
+    const size_t count = indices.rank != 0 ? (size_t)indices.dims[indices.rank - 1] : 0;
+    size_t inner = 1;
+    for (size_t d = count; d < data.rank; ++d)
+        inner *= (size_t)data.dims[d];
+    if (cnnvp_onnx_attribute(import->node, "reduction") != NULL && !cnnvp_onnx_is(import->node, "reduction", "none"))
+        return cnnvp_import_error(import, "reduction is supported as none only");
+    if (!indices.whole || count < 1 || count > data.rank || updates.whole != data.whole ||
+        updates.count != indices.count / count * inner)
+        return cnnvp_import_error(import, "%zu updates by indices of %zu of %zu dimensions do not fit to each other",
+                                  updates.count, count, data.rank);
+    struct cnnvp_constant made = data;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data) && cnnvp_constant_known(&updates)));
+    if (cnnvp_constant_known(&made))
+        cnnvp_constant_take(&made, 0, &data, 0, data.count);
+    for (size_t i = 0; i < indices.count; i += count) {
+        size_t place = 0;
+        for (size_t d = 0; d < count; ++d) {
+            const int64_t index = indices.ints[i + d], size = data.dims[d];
+            if (index < -size || index >= size)
+                return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
+                                          (long long)index, (long long)size, d);
+            place = place * (size_t)size + (size_t)(index + (index < 0 ? size : 0));
+        }
+        if (cnnvp_constant_known(&made))
+            cnnvp_constant_take(&made, place * inner, &updates, i / count * inner, inner);
+    }
+    return cnnvp_constant_define(import, &made);
+}
+
 /* Each dimension several times. */
 static cnnvp_result fold_tile(struct cnnvp_import *import)
 {
@@ -191,8 +227,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     float number = 0.0f;
     struct cnnvp_error why = {""};
     if (value != NULL && value->t != NULL) {
-        made.whole = value->t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
-                     value->t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+        made.whole = cnnvp_constant_is_whole(value->t);
         if (cnnvp_onnx_elements(value->t) != 1 ||
             (made.whole ? cnnvp_onnx_ints(&import->onnx, value->t, &whole, 1, &why)
                         : cnnvp_onnx_floats(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)
@@ -238,6 +273,10 @@ static const struct cnnvp_import_operator operators[] = {
     {"Shape", fold_shape, CNNVP_FORM_ALL, 0},
     {"Size", fold_size, CNNVP_FORM_ALL, 0},
     {"Gather", fold_gather, CNNVP_FORM_ALL, 0},
+    {"GatherND", cnnvp_import_gather_nd, CNNVP_FORM_ALL, 0},
+    {"ScatterND", fold_scatter, CNNVP_FORM_ALL, 0},
+    {"Resize", cnnvp_import_resized, CNNVP_FORM_ALL, 0},
+    {"BatchNormalization", cnnvp_import_norm_apart, CNNVP_FORM_ALL, 0},
     {"Unsqueeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 1},
     {"Squeeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 0},
     {"Concat", fold_concat, CNNVP_FORM_ALL, 0},

@@ -297,6 +297,10 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     }
     CNNVP_TRY(cnnvp_import_constant(import, 1 - tensor, &constant));
     const Onnx__TensorProto matrix = without_ones(constant, import->graph->tensors[in].rank);
+    if (tensor == 1 && matrix.n_dims > 2) {
+        CNNVP_TRY(cnnvp_import_operand_tensor(import, 0, import->graph->tensors[in].rank, &out));
+        return cnnvp_import_product(import, out, in);
+    }
     if (tensor == 0 && matrix.n_dims > 2)
         return multiply_matrices(import, in, &matrix);
     int64_t dims[CNNVP_ONNX_RANK];
@@ -396,9 +400,8 @@ static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, floa
     return CNNVP_DONE;
 }
 
-/* Whether the statistics are the data's own: before operator set 14 the outputs beside the first say so, before 7 an
- * attribute. */
-static int takes_statistics(const struct cnnvp_import *import)
+/* Before operator set 14 the outputs beside the first say so, before 7 an attribute. */
+int cnnvp_import_takes_statistics(const struct cnnvp_import *import)
 {
     const Onnx__NodeProto *node = import->node;
     if (import->onnx.opset >= 14)
@@ -414,8 +417,10 @@ static int takes_statistics(const struct cnnvp_import *import)
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
+    const int of_data = cnnvp_import_takes_statistics(import) && !import->training;
+    if (import->single)
+        return cnnvp_import_norm_apart(import);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const int of_data = takes_statistics(import) && !import->training;
     float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
     for (size_t i = 0; i < 4; ++i) {
         const Onnx__TensorProto *constant;
@@ -425,12 +430,6 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->training)
         return add_batch_norm(import, in, values, (float)epsilon);
-    if (of_data && import->images > 1)
-        return cnnvp_import_error(
-            import,
-            "its statistics are of all %lld images, and the whole input of this network is one (a "
-            "node counts its first dimension like the others), of which it takes them one by one",
-            (long long)import->images);
     if (of_data)
         return add_statistics(import, in, values, (float)epsilon, CNNVP_NORM_BATCH);
     for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {
@@ -445,6 +444,9 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     return add_affine(import, in, values[0], values[1]);
 }
 
+/* A layer has all words of a channel in half a buffer, 32 KiB of the presets', and five more beside its results. */
+#define INSTANCE_MAX (16384 - 5)
+
 static cnnvp_result import_instance_norm(struct cnnvp_import *import)
 {
     int32_t in;
@@ -456,16 +458,18 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
         CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
     }
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
-    if (import->graph->tensors[in].rank < 3)
-        return cnnvp_import_error(
-            import, "the input has %u dimensions; 3 or more are needed", import->graph->tensors[in].rank);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if (input.rank < 3)
+        return cnnvp_import_error(import, "the input has %u dimensions; 3 or more are needed", input.rank);
+    if (cnnvp_graph_words(&input) / input.channels > INSTANCE_MAX)
+        return cnnvp_import_instances_apart(import);
     return add_statistics(import, in, values, epsilon, CNNVP_NORM_DATA);
 }
 
 static const struct cnnvp_import_operator operators[] = {
     {"Gemm", import_gemm, CNNVP_FORM_ALL, 0},
     {"MatMul", import_matmul, CNNVP_FORM_ALL, 0},
-    {"BatchNormalization", import_batch_norm, CNNVP_FORM_IMAGES, 0},
+    {"BatchNormalization", import_batch_norm, CNNVP_FORM_WORDS, 0},
     {"InstanceNormalization", import_instance_norm, CNNVP_FORM_IMAGES, 0},
 };
 

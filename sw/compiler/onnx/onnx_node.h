@@ -281,6 +281,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_function(struct cnnvp_import *import, c
 /* onnx_rewrite.c: a rule's nodes in place of the node; the rule whose number is import->kind. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule);
 cnnvp_result cnnvp_import_rule(struct cnnvp_import *import);
+/* BatchNormalization as products and sums, where its input's first dimension counts no images; whether its statistics
+ * are the data's own. */
+cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import);
+int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
+/* InstanceNormalization of channels with many words, by means of parts of them. */
+cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import);
 /* Gather of a constant by indices that are no constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 enum {

@@ -300,8 +300,8 @@ static int64_t count_images(const struct cnnvp_import *import, const struct inpu
 /* A constant that counts for images one by one would have to be cut: it has its own first dimension. */
 static int constants_have_images(const struct cnnvp_import *import, const struct inputs *inputs)
 {
-    const uint32_t rank = import->graph->tensors[inputs->tensors[0]].rank;
-    for (size_t i = 0; i < import->node->n_input; ++i) {
+    const uint32_t rank = inputs->count != 0 ? import->graph->tensors[inputs->tensors[0]].rank : 0;
+    for (size_t i = 0; i < import->node->n_input && inputs->count != 0; ++i) {
         uint32_t number;
         if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number))
             continue;
@@ -412,7 +412,8 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     if (found->form == CNNVP_FORM_ALL)
         return run(import, found);
     CNNVP_TRY(find_inputs(import, &inputs));
-    const int64_t images = count_images(import, &inputs);
+    /* Constants alone: the network computes this one, for each image. */
+    const int64_t images = inputs.count != 0 ? count_images(import, &inputs) : 1;
     if (found->form == CNNVP_FORM_WORDS)
         return images == 1 && !constants_have_images(import, &inputs)
                    ? run_image(import, found, &inputs, 0)

@@ -69,9 +69,11 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
 static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
 {
     const uint32_t rank = import->graph->tensors[*in].rank;
-    CNNVP_TRY(list_pads(import, rank, padding->pads));
-    int64_t *before = padding->pads;
-    int64_t *after = padding->pads + rank;
+    const uint32_t front = import->single != 0; /* not the file's */
+    int64_t before[4] = {0}, after[4] = {0};
+    CNNVP_TRY(list_pads(import, rank - front, padding->pads));
+    memcpy(before + front, padding->pads, (rank - front) * sizeof *before);
+    memcpy(after + front, padding->pads + rank - front, (rank - front) * sizeof *after);
     for (uint32_t i = 0; i < rank; ++i) {
         int64_t dims[4];
         (void)cnnvp_import_dims(import, *in, dims);
@@ -246,7 +248,7 @@ static cnnvp_result import_pad(struct cnnvp_import *import)
 }
 
 static const struct cnnvp_import_operator operators[] = {
-    {"Pad", import_pad, CNNVP_FORM_IMAGES, 0},
+    {"Pad", import_pad, CNNVP_FORM_WORDS, 0},
 };
 
 const struct cnnvp_import_operators cnnvp_import_padding = {operators, sizeof operators / sizeof operators[0]};

@@ -266,6 +266,8 @@ cnnvp_result cnnvp_import_split(struct cnnvp_import *import)
 
 /* ---- Gather ---- */
 
+#define INDICES_MAX (1 << 16)
+
 cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_t axis, const int64_t *indices,
                                  size_t count, int32_t *out)
 {
@@ -298,18 +300,20 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     int64_t old[CNNVP_ONNX_RANK];
     int64_t dims[2 * CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     int64_t axis = 1;
-    int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
-    if (indices == NULL)
-        return cnnvp_import_no_memory(import);
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
     if (value.constant == NULL)
         return cnnvp_import_look_up(import);
     constant = value.constant;
+    const size_t elements = cnnvp_onnx_elements(constant);
+    const size_t most = elements < INDICES_MAX ? elements : INDICES_MAX;
+    int64_t *indices = cnnvp_arena_array(&import->graph->arena, most + 1, sizeof *indices);
+    if (indices == NULL)
+        return cnnvp_import_no_memory(import);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_axis(
         import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis));
-    CNNVP_TRY(cnnvp_import_list(import, "indices", 1, PARTS_MAX, indices, &count));
+    CNNVP_TRY(cnnvp_import_list(import, "indices", 1, most, indices, &count));
     /* The indices' dimensions take the axis's place. */
     const uint32_t rank = import->graph->tensors[in].rank;
     const size_t made = rank - 1 + constant->n_dims;

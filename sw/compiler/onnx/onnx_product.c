@@ -5,7 +5,8 @@
  */
 #include "onnx_node.h"
 
-/* Matrices in `count` batches of an image: (rows, inner) times (inner, columns). */
+/* Matrices in `count` batches of an image: (rows, inner) times (inner, columns). One matrix that all of the first
+ * operand's are multiplied by is one batch of all rows. */
 struct product {
     uint32_t rank;
     int64_t dims[CNNVP_ONNX_RANK]; /* of the result */
@@ -22,16 +23,19 @@ static cnnvp_result plan_product(struct cnnvp_import *import, const int32_t oper
         return import->single ? cnnvp_import_error(import, "a product of vectors is not supported")
                               : cnnvp_import_mixes(import, "a product of two tensors of 2 dimensions");
     int fits = rank == product->rank && product->dims[rank - 1] == other[rank - 2];
+    int64_t rows = 1; /* of all matrices of the first operand */
     for (uint32_t i = 1; i + 2 < rank && fits; ++i) {
-        fits = product->dims[i] == other[i];
+        rows *= product->dims[i];
         count *= other[i];
     }
+    for (uint32_t i = 1; i + 2 < rank && fits && count != 1; ++i)
+        fits = product->dims[i] == other[i];
     if (!fits)
         return cnnvp_import_error(
-            import, "the operands have other matrices: as many of each, and as many columns of the "
-                    "first one as rows of the second one are needed");
+            import, "the operands have other matrices: as many of each, or one of the second one, and as many columns "
+                    "of the first one as rows of the second one are needed");
     product->count = (uint32_t)count;
-    product->rows = (uint32_t)product->dims[rank - 2];
+    product->rows = (uint32_t)(rows / count * product->dims[rank - 2]);
     product->inner = (uint32_t)other[rank - 2];
     product->columns = (uint32_t)other[rank - 1];
     product->dims[rank - 1] = other[rank - 1];

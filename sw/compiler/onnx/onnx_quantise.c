@@ -510,14 +510,15 @@ static int takes_whole(const struct cnnvp_import *import)
            cnnvp_import_find(&cnnvp_import_vendor, import->node->op_type) != NULL;
 }
 
-/* Of what is true or false, and of whole numbers where the network's input has such, what these operators make is the
- * same as of floats. */
+/* Of what is true or false, which is a number of 64 bits where it was computed while the file is read, and of whole
+ * numbers where the network's input has such, what these operators make is the same as of floats. */
 static int takes_any(const struct cnnvp_import *import, int type)
 {
     static const char *const known[] = {"Max", "Min", "Add", "Sub", "Mul"};
     const int condition = cnnvp_import_find(&cnnvp_import_condition, import->node->op_type) != NULL;
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
-        return condition && type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+        return condition &&
+               (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(import->node->op_type, known[i]) == 0)
             return 1;

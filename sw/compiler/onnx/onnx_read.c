@@ -495,13 +495,16 @@ cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorPr
     const uint8_t *raw;
     CNNVP_TRY(locate(onnx, tensor, count, &raw, error));
     const int wide = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
-    if (!wide && tensor->data_type != ONNX__TENSOR_PROTO__DATA_TYPE__INT32)
+    const int boolean = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    if (!wide && !boolean && tensor->data_type != ONNX__TENSOR_PROTO__DATA_TYPE__INT32)
         return cnnvp_compiler_error(error, "tensor \"%s\" has data type %d where integers are needed",
                                     tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
     for (size_t i = 0; i < count; ++i) {
         int32_t narrow = 0;
         if (raw == NULL)
             out[i] = wide ? tensor->int64_data[i] : tensor->int32_data[i];
+        else if (boolean)
+            out[i] = raw[i];
         else if (wide)
             memcpy(&out[i], raw + i * sizeof out[i], sizeof out[i]);
         else

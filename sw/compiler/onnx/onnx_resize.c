@@ -3,12 +3,13 @@
  * Resize and Upsample of rows and columns, one after the other. Copies where the nearest element is taken: woven
  * together where a whole factor makes maps larger, else one for each run of elements. Linear interpolation by a whole
  * factor is one short convolution for each of its phases, of maps whose border is repeated; any other, and cubic, is a
- * product with the matrix of all weights.
+ * product with the matrix of all weights. Where maps become smaller, antialias stretches what an element is made of.
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 /* Largest whole factor of which each phase becomes a layer, most copies of runs of elements, largest matrix. */
 #define PHASES_MAX 64
@@ -21,6 +22,7 @@ struct resize {
     enum { NEAREST, LINEAR, CUBIC } mode;
     double cubic; /* its coefficient a */
     int inside;   /* cubic: what lies outside has no weight, instead of the border's value */
+    int antialias;
     enum transform transform;
     enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding;
 };
@@ -111,6 +113,7 @@ static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resiz
         .mode = (unsigned)mode,
         .cubic = (double)cnnvp_onnx_float(import->node, "cubic_coeff_a", -0.75f),
         .inside = cnnvp_onnx_int(import->node, "exclude_outside", 0) != 0,
+        .antialias = cnnvp_onnx_int(import->node, "antialias", 0) != 0,
         .transform = (enum transform)transform,
         .rounding = (unsigned)rounding};
     return CNNVP_DONE;
@@ -184,10 +187,6 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
     }
     if (lines[1].out != dims[1])
         return cnnvp_import_error(import, "channels cannot be resized");
-    if (cnnvp_onnx_int(import->node, "antialias", 0) != 0)
-        for (uint32_t i = 2; i < rank; ++i)
-            if (lines[i].out < lines[i].in)
-                return cnnvp_import_error(import, "antialias is not supported where maps become smaller");
     return CNNVP_DONE;
 }
 
@@ -266,37 +265,34 @@ static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct r
     return cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor);
 }
 
-/* Of the neighbours -1 to 2 of a place that is `part` after number 0. */
-static void find_weights(const struct resize *resize, double part, double weights[4])
+/* Of an element at that distance. */
+static double weight_at(const struct resize *resize, double d)
 {
     const double a = resize->cubic;
-    const double from[4] = {1.0 + part, part, 1.0 - part, 2.0 - part};
-    for (int i = 0; i < 4; ++i) {
-        const double d = from[i];
-        const int near = i == 1 || i == 2;
-        if (resize->mode == LINEAR)
-            weights[i] = near ? 1.0 - d : 0.0;
-        else if (near)
-            weights[i] = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
-        else
-            weights[i] = ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a;
-    }
+    if (resize->mode == LINEAR)
+        return d < 1.0 ? 1.0 - d : 0.0;
+    if (d < 1.0)
+        return ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
+    return d < 2.0 ? ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a : 0.0;
 }
 
+/* The elements around a place: two of a line, four of a cubic curve, or as many more as the maps become smaller. */
 static void fill_row(const struct resize *resize, const struct line *line, double place, float *row)
 {
-    const double before = floor(place);
-    double weights[4];
+    const int stretched = resize->antialias && line->scale < 1.0;
+    const double step = stretched ? line->scale : 1.0;
+    const double reach = (resize->mode == LINEAR ? 1.0 : 2.0) / step;
+    const int inside = stretched || (resize->mode == CUBIC && resize->inside);
     double sum = 0.0;
-    find_weights(resize, place - before, weights);
-    for (int i = 0; i < 4; ++i) {
-        const double at = before + (double)(i - 1);
-        const int outside = at < 0.0 || at > (double)(line->in - 1);
-        weights[i] = resize->mode == CUBIC && resize->inside && outside ? 0.0 : weights[i];
-        sum += weights[i];
-    }
-    for (int i = 0; i < 4; ++i)
-        row[within(before + (double)(i - 1), line->in)] += (float)(weights[i] / sum);
+    for (int pass = 0; pass < 2; ++pass)
+        for (double at = ceil(place - reach); at <= floor(place + reach); ++at) {
+            const int outside = at < 0.0 || at > (double)(line->in - 1);
+            const double weight = inside && outside ? 0.0 : weight_at(resize, fabs(at - place) * step);
+            if (pass == 0)
+                sum += weight;
+            else
+                row[within(at, line->in)] += (float)(weight / sum);
+        }
 }
 
 static cnnvp_result fill_matrix(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
@@ -372,6 +368,59 @@ static cnnvp_result import_resize(struct cnnvp_import *import)
     for (uint32_t axis = rank; axis-- > 2;)
         CNNVP_TRY(resize_line(import, &resize, &lines[axis], axis, &tensor));
     return cnnvp_import_alias(import, import->node->output[0], tensor);
+}
+
+static void add_weighted(const float *weights, size_t count, const float *lines, size_t length, float *sums)
+{
+    for (size_t i = 0; i < length; ++i) {
+        double sum = 0.0;
+        for (size_t k = 0; k < count; ++k)
+            sum += (double)weights[k] * (double)lines[k * length + i];
+        sums[i] = (float)sum;
+    }
+}
+
+/* The same of a constant: each line is the product with the matrix. */
+static cnnvp_result resize_constant(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                    size_t axis, struct cnnvp_constant *data)
+{
+    struct cnnvp_constant made = *data;
+    made.dims[axis] = line->out;
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(data)));
+    float *row = cnnvp_arena_array(&import->graph->arena, (size_t)line->in, sizeof *row);
+    if (row == NULL)
+        return cnnvp_import_no_memory(import);
+    size_t inner = 1;
+    for (size_t d = axis + 1; d < data->rank; ++d)
+        inner *= (size_t)data->dims[d];
+    const size_t in = (size_t)line->in, out = (size_t)line->out;
+    for (size_t j = 0; j < out && made.floats != NULL; ++j) {
+        memset(row, 0, in * sizeof *row);
+        if (resize->mode == NEAREST || in == 1)
+            row[nearest(resize, line, (int64_t)j)] = 1.0f;
+        else
+            fill_row(resize, line, place_of(resize, line, (int64_t)j), row);
+        for (size_t outer = 0; outer < data->count / (in * inner); ++outer)
+            add_weighted(row, in, data->floats + outer * in * inner, inner, made.floats + (outer * out + j) * inner);
+    }
+    *data = made;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_resized(struct cnnvp_import *import)
+{
+    struct cnnvp_constant data;
+    struct resize resize = {.mode = NEAREST};
+    struct line lines[4];
+    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
+    if (data.rank < 3 || data.rank > 4 || data.whole)
+        return cnnvp_import_error(
+            import, "a constant of %zu dimensions, or integers: 3 and 4 are supported, of floats", data.rank);
+    CNNVP_TRY(read_modes(import, &resize));
+    CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, lines));
+    for (size_t axis = data.rank; axis-- > 2;)
+        CNNVP_TRY(resize_constant(import, &resize, &lines[axis], axis, &data));
+    return cnnvp_constant_define(import, &data);
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -337,6 +337,146 @@ static cnnvp_result import_attention(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* x * s + o, with numbers of each channel. */
+cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    struct text text = {.used = 0};
+    char ones[4 * CNNVP_ONNX_RANK] = "", others[24 * CNNVP_ONNX_RANK] = "";
+    const int of_data = cnnvp_import_takes_statistics(import);
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    for (size_t i = 2; i < rank; ++i) {
+        strcat(ones, ", 1");
+        (void)snprintf(others + strlen(others), 24, ", %zu", i);
+    }
+    if (of_data)
+        say(&text,
+            "mean = ReduceMean <keepdims = 0> (a, [0%s]); centre = Reshape(mean, [-1%s]); far = Sub(a, centre);"
+            "square = Mul(far, far); variance = ReduceMean <keepdims = 0> (square, [0%s]);",
+            others, ones, others);
+    say(&text,
+        "deep = Add(%s, %.12f); root = Sqrt(deep); slope = Div(b, root); less = Mul(%s, slope); shift = Sub(c, less);"
+        "each = Reshape(slope, [-1%s]); more = Reshape(shift, [-1%s]); scaled = Mul(a, each); y = Add(scaled, more)",
+        of_data ? "variance" : "e", (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f), of_data ? "mean" : "d",
+        ones, ones);
+    return rewrite(import, &text);
+}
+
+cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import)
+{
+    enum { PART_MAX = 8192 };
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t words = 1;
+    size_t rank = 0;
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    for (size_t i = 2; i < rank; ++i)
+        words *= dims[i];
+    int64_t parts = (words + PART_MAX - 1) / PART_MAX;
+    while (words % parts != 0)
+        ++parts;
+    say(&text,
+        "parts = Reshape(a, [0, %lld, %lld, %lld]); some = ReduceMean <keepdims = 1> (parts, [3]);"
+        "mean = ReduceMean <keepdims = 1> (some, [2]); far = Sub(parts, mean); square = Mul(far, far);"
+        "wide = ReduceMean <keepdims = 1> (square, [3]); variance = ReduceMean <keepdims = 1> (wide, [2]);"
+        "deep = Add(variance, %.12f); root = Sqrt(deep); even = Div(far, root); whole = Reshape(even, [0",
+        (long long)dims[1], (long long)parts, (long long)(words / parts),
+        (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
+    for (size_t i = 1; i < rank; ++i)
+        say(&text, ", %lld", (long long)dims[i]);
+    say(&text, "]); slope = Reshape(b, [-1");
+    for (size_t i = 2; i < rank; ++i)
+        say(&text, ", 1");
+    say(&text, "]); shift = Reshape(c, [-1");
+    for (size_t i = 2; i < rank; ++i)
+        say(&text, ", 1");
+    say(&text, "]); scaled = Mul(whole, slope); y = Add(scaled, shift)");
+    return rewrite(import, &text);
+}
+
+/* The indices' last dimension counts the data's first ones, which become one. */
+cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], indices[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t others = 0;
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    const size_t count = others != 0 && indices[others - 1] > 0 ? (size_t)indices[others - 1] : 0;
+    if (cnnvp_onnx_int(import->node, "batch_dims", 0) != 0 || count < 1 || count > rank)
+        return cnnvp_import_error(import,
+                                  "batch_dims %lld, and indices of %zu of %zu dimensions: batch_dims 0 and "
+                                  "1 to all of them are supported",
+                                  (long long)cnnvp_onnx_int(import->node, "batch_dims", 0), count, rank);
+    int64_t all = 1;
+    char sizes[24 * CNNVP_ONNX_RANK] = "", steps[24 * CNNVP_ONNX_RANK] = "";
+    for (size_t i = 0; i < count; ++i) {
+        int64_t step = 1;
+        for (size_t after = i + 1; after < count; ++after)
+            step *= dims[after];
+        (void)snprintf(sizes + strlen(sizes), 24, "%s%lld", i != 0 ? ", " : "", (long long)dims[i]);
+        (void)snprintf(steps + strlen(steps), 24, "%s%lld", i != 0 ? ", " : "", (long long)step);
+        all *= dims[i];
+    }
+    if (all == 0)
+        return cnnvp_import_mixes(import, "indices of images");
+    say(&text,
+        "below = Less(b, 0); signs = Cast <to = 7> (below); back = Mul(signs, [%s]); whole = Add(b, back);"
+        "apart = Mul(whole, [%s]); index = ReduceSum <keepdims = 0> (apart, [-1]); flat = Reshape(a, [%lld",
+        sizes, steps, (long long)all);
+    for (size_t i = count; i < rank; ++i)
+        say(&text, ", %lld", (long long)dims[i]);
+    say(&text, "]); y = Gather <axis = 0> (flat, index)");
+    return rewrite(import, &text);
+}
+
+/* Columns of kernels are summed where they overlap: the transposed convolution with a kernel for each of their places,
+ * which has a 1 there. */
+static cnnvp_result import_columns(struct cnnvp_import *import)
+{
+    enum { SIZES = 2 };
+    int64_t dims[CNNVP_ONNX_RANK], image[SIZES], kernel[SIZES], dilations[SIZES] = {1, 1}, strides[SIZES] = {1, 1};
+    int64_t pads[2 * SIZES] = {0};
+    size_t rank = 0;
+    size_t counts[2] = {0};
+    struct text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "image_shape", 1, SIZES, image, &counts[0]));
+    CNNVP_TRY(cnnvp_import_list(import, "block_shape", 2, SIZES, kernel, &counts[1]));
+    CNNVP_TRY(cnnvp_import_ints(import, "dilations", SIZES, 1, dilations));
+    CNNVP_TRY(cnnvp_import_ints(import, "strides", SIZES, 1, strides));
+    CNNVP_TRY(cnnvp_import_ints(import, "pads", 2 * SIZES, 0, pads));
+    int64_t steps[SIZES], rest[SIZES];
+    int fits = rank == 3 && counts[0] == SIZES && counts[1] == SIZES;
+    for (size_t i = 0; i < SIZES && fits; ++i) {
+        const int64_t room = image[i] + pads[i] + pads[SIZES + i] - (dilations[i] * (kernel[i] - 1) + 1);
+        fits = kernel[i] > 0 && kernel[i] <= CNNVP_ONNX_WINDOW_MAX && room >= 0;
+        steps[i] = fits ? room / strides[i] + 1 : 0;
+        rest[i] = fits ? room % strides[i] : 0;
+    }
+    const int64_t places = fits ? kernel[0] * kernel[1] : 1;
+    if (!fits || dims[1] % places != 0 || dims[2] != steps[0] * steps[1])
+        return cnnvp_import_error(import, "%lld x %lld columns are not those of a map of two dimensions",
+                                  (long long)dims[1], (long long)dims[2]);
+    const long long channels = dims[1] / places, all = places;
+    say(&text,
+        "number = Range(0, %lld, 1); row = Reshape(number, [-1, 1]); same = Equal(number, row); one = Cast <to = 1> "
+        "(same);"
+        "kernel = Reshape(one, [%lld, 1, %lld, %lld]); w = Tile(kernel, [%lld, 1, 1, 1]);"
+        "maps = Reshape(a, [0, %lld, %lld, %lld]);",
+        all, all, (long long)kernel[0], (long long)kernel[1], channels, (long long)dims[1], (long long)steps[0],
+        (long long)steps[1]);
+    say(&text,
+        "y = ConvTranspose <group = %lld, strides = [%lld, %lld], dilations = [%lld, %lld],"
+        "pads = [%lld, %lld, %lld, %lld], output_padding = [%lld, %lld]> (maps, w)",
+        channels, (long long)strides[0], (long long)strides[1], (long long)dilations[0], (long long)dilations[1],
+        (long long)pads[0], (long long)pads[1], (long long)pads[2], (long long)pads[3], (long long)rest[0],
+        (long long)rest[1]);
+    return rewrite(import, &text);
+}
+
 /* Rows of a table by an input: the product with a matrix that has a 1 where the index is the row's. The time is that of
  * all rows, whatever the indices are. */
 cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
@@ -665,6 +805,8 @@ static const struct cnnvp_import_operator operators[] = {
     {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
     {"Attention", import_attention, CNNVP_FORM_ALL, 0},
     {"Tile", import_tile, CNNVP_FORM_ALL, 0},
+    {"GatherND", cnnvp_import_gather_nd, CNNVP_FORM_ALL, 0},
+    {"Col2Im", import_columns, CNNVP_FORM_IMAGES, 0},
     {"DepthToSpace", import_blocks, CNNVP_FORM_IMAGES, 0},
     {"SpaceToDepth", import_blocks, CNNVP_FORM_IMAGES, 1},
 #define CNNVP_RULE(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},

@@ -30,7 +30,7 @@ struct axis {
 /* auto_pad and the output size of one axis. */
 static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
 {
-    const int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
+    int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
     const Onnx__NodeProto *node = import->node;
     const int upper = cnnvp_onnx_is(node, "auto_pad", "SAME_UPPER");
     if (upper || cnnvp_onnx_is(node, "auto_pad", "SAME_LOWER")) {
@@ -45,14 +45,16 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
         return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
     }
     const int64_t padded = axis->in + axis->before + axis->after;
+    const int ceil_mode = cnnvp_onnx_int(node, "ceil_mode", 0) != 0;
+    if (ceil_mode && reach > padded && reach - padded < axis->stride && axis->dilation == 1)
+        axis->kernel = reach = padded; /* the only window is not full */
     const int64_t room = padded - reach;
     if (room < 0)
         return cnnvp_import_error(import, "the kernel reaches over %lld positions, the padded input has %lld",
                                   (long long)reach, (long long)padded);
     axis->out = room / axis->stride + 1;
     /* A last window that is not full counts if it begins in the input or in the padding before it. */
-    if (cnnvp_onnx_int(node, "ceil_mode", 0) != 0 && room % axis->stride != 0 &&
-        axis->out * axis->stride < axis->in + axis->before) {
+    if (ceil_mode && room % axis->stride != 0 && axis->out * axis->stride < axis->in + axis->before) {
         ++axis->out;
         axis->partial = 1;
     }

@@ -175,7 +175,120 @@ def quantised():
         {"w": m.astype(numpy.int8), "wz": numpy.int8(mz)}, batch=1, limit=45)
 
 
+def stretched(x, out, mode, a, axis):
+    """Along an axis to fewer elements: each is made of those that a filter as wide as the step reaches, weights made 1."""
+    filters = {"linear": lambda d: numpy.maximum(0, 1 - d),
+               "cubic": lambda d: numpy.where(d < 1, (a + 2) * d ** 3 - (a + 3) * d ** 2 + 1,
+                                              numpy.where(d < 2, a * d ** 3 - 5 * a * d ** 2 + 8 * a * d - 4 * a, 0))}
+    size = x.shape[axis]
+    centres = (numpy.arange(out) + .5) * size / out - .5
+    weights = filters[mode](abs(numpy.arange(size) - centres[:, None]) * out / size)
+    return numpy.moveaxis(numpy.tensordot(weights / weights.sum(1, keepdims=True), x.astype(float), (1, axis)), 0, axis)
+
+
+def exported():
+    """What PyTorch 2.11 writes of networks of today."""
+    x = normal(1, 16, 6)
+    slope, shift, mean, wide = normal(6), normal(6), normal(6), abs(normal(6)) + f32(.5)
+    norm = {"s": slope, "o": shift, "m": mean, "v": wide}
+    line = (x.astype(float) - mean) / numpy.sqrt(wide + 1e-3) * slope + shift
+    run("batch norm of tokens", [node("Reshape", ["x", "flat"], ["t"]), node("BatchNormalization", ["t", *"somv"[:2], "m", "v"], ["n"], epsilon=1e-3),
+                                 node("Reshape", ["n", "back"], ["y"])], {"x": x}, line,
+        {**norm, "flat": numpy.array([16, 6]), "back": numpy.array([1, 16, 6])}, batch=1)
+    k = normal(1, 6, 4, 5)
+    own = (k - k.mean((0, 2, 3), keepdims=True)) / numpy.sqrt(k.var((0, 2, 3), keepdims=True) + 1e-5)
+    given = (k - mean.reshape(6, 1, 1)) / numpy.sqrt(wide + 1e-5).reshape(6, 1, 1)
+    for name, wanted, training in (("given", given, 0), ("own", own, 1)):
+        z = normal(2, 6, 4, 5)
+        run("batch norm of constants, statistics " + name,
+            [node("BatchNormalization", ["k", "s", "o", "m", "v"], ["n"], **({"training_mode": 1} if training else {})), node("Mul", ["x", "n"], ["y"])],
+            {"x": z}, z * (wanted * slope.reshape(6, 1, 1) + shift.reshape(6, 1, 1)), {**norm, "k": k}, opset=15)
+    apart = normal(3, 6, 4, 5)
+    far = (apart - apart.mean((0, 2, 3), keepdims=True)) / numpy.sqrt(apart.var((0, 2, 3), keepdims=True) + 1e-5)
+    run("batch norm of images that are one", [node("BatchNormalization", ["x", "s", "o", "m", "v"], ["n"], training_mode=1), node("Softmax", ["n"], ["y"], axis=0)],
+        {"x": apart}, softmax(far * slope.reshape(6, 1, 1) + shift.reshape(6, 1, 1), 0), norm, opset=15, batch=3, limit=45)
+    plane = normal(1, 2, 128, 160) * f32(2) + f32(1)
+    even = (plane - plane.mean((2, 3), keepdims=True)) / numpy.sqrt(plane.var((2, 3), keepdims=True) + 1e-5)
+    run("instance norm of large maps", [node("InstanceNormalization", ["x", "s", "o"], ["y"])], {"x": plane},
+        even * slope[:2].reshape(2, 1, 1) + shift[:2].reshape(2, 1, 1), {"s": slope[:2], "o": shift[:2]}, limit=50)
+
+    z = normal(2, 3, 5)
+    run("never no number", [node("Softmax", ["x"], ["p"], axis=-1), node("IsNaN", ["p"], ["n"]), node("Where", ["n", "zero", "p"], ["y"])], {"x": z},
+        softmax(z.astype(float)), {"zero": f32(0)})
+    maps = normal(1, 4, 3, 5)
+    places_of = numpy.stack(numpy.meshgrid([0, 2, -1, 1], [4, 0, -2], indexing="ij"), -1)
+    run("places of maps", [node("Transpose", ["x"], ["t"], perm=[2, 3, 0, 1]), node("GatherND", ["t", "i"], ["g"]), node("Transpose", ["g"], ["y"], perm=[2, 3, 0, 1])],
+        {"x": maps}, maps[:, :, places_of[..., 0], places_of[..., 1]], {"i": places_of}, batch=1)
+    table = normal(6, 3)
+    hidden = numpy.zeros((6, 3), f32)
+    hidden[[1, 4]] = table[:2]
+    run("places in constants", [node("GatherND", ["k", "i"], ["g"]), node("ScatterND", ["zeros", "two", "rows"], ["h"]), node("Add", ["g", "h"], ["c"]),
+                                node("Mul", ["x", "c"], ["y"])], {"x": z[:1, :1].repeat(6, 1)[..., :3]},
+        z[:1, :1].repeat(6, 1)[..., :3] * (table[[5, 0, 1, 5, 2, 3]] + hidden),
+        {"k": table, "i": numpy.array([[5], [0], [1], [-1], [2], [3]]), "zeros": numpy.zeros((6, 3), f32), "two": numpy.array([[1], [4]]), "rows": table[:2]})
+    many = normal(2, 1100, 1)
+    order = random.permutation(1100)
+    run("many places", [node("Gather", ["x", "i"], ["y"], axis=1)], {"x": many}, many[:, order], {"i": order})
+
+    for size, kernel, steps, apart, around in (((6, 7), (3, 2), (1, 2), (1, 1), (1, 0, 0, 1)), ((9, 8), (2, 3), (2, 1), (2, 1), (0, 1, 1, 0)),
+                                               ((8, 8), (3, 3), (2, 2), (1, 1), (1, 1, 1, 1)), ((4, 6), (2, 2), (2, 2), (1, 1), (0, 0, 0, 0))):
+        rows, columns = ((size[i] + around[i] + around[i + 2] - apart[i] * (kernel[i] - 1) - 1) // steps[i] + 1 for i in (0, 1))
+        blocks = normal(1, 2 * kernel[0] * kernel[1], rows * columns)
+        summed = numpy.zeros((1, 2, size[0] + around[0] + around[2], size[1] + around[1] + around[3]))
+        parts = blocks.reshape(1, 2, *kernel, rows, columns)
+        for i, j, row, column in itertools.product(range(kernel[0]), range(kernel[1]), range(rows), range(columns)):
+            summed[:, :, row * steps[0] + i * apart[0], column * steps[1] + j * apart[1]] += parts[:, :, i, j, row, column]
+        run(f"columns {size} {kernel}", [node("Col2Im", ["x", "size", "kernel"], ["y"], strides=steps, dilations=apart, pads=around)], {"x": blocks},
+            summed[:, :, around[0]:around[0] + size[0], around[1]:around[1] + size[1]],
+            {"size": numpy.array(size), "kernel": numpy.array(kernel)}, opset=18)
+
+    q, k, v = normal(2, 4, 9, 8), normal(2, 1, 8, 5), normal(1, 3, 5, 7)
+    run("one matrix for all heads", [node("MatMul", ["x", "k"], ["y"])], {"x": q, "k": k}, q.astype(float) @ k)
+    few = normal(1, 3, 2, 5)
+    run("constants times matrices", [node("MatMul", ["k", "x"], ["y"])], {"x": v}, few.astype(float) @ v, {"k": few}, batch=1)
+    high = normal(1, 512, 7, 7)
+    mask = abs(normal(7, 7)) + f32(.1)
+    run("numbers of positions of many channels", [node("Div", ["x", "k"], ["y"])], {"x": high}, high.astype(float) / mask, {"k": mask})
+
+    maps = normal(1, 3, 12, 10)
+    for mode, a in (("linear", 0), ("cubic", -.5)):
+        wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
+        resize = {"mode": mode, "antialias": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
+        sizes = {"n": numpy.array([1, 3, 5, 4])}
+        run(f"fewer pixels {mode}", [node("Resize", ["x", "", "", "n"], ["y"], **resize)], {"x": maps}, wanted, sizes, opset=18)
+        ones = numpy.ones((1, 3, 5, 4), f32)
+        run(f"fewer pixels of constants {mode}", [node("Resize", ["k", "", "", "n"], ["r"], **resize), node("Mul", ["x", "r"], ["y"])], {"x": ones}, wanted,
+            {**sizes, "k": maps}, opset=18)
+    twice = numpy.ones((1, 3, 24, 20), f32)
+    run("more pixels of constants", [node("Resize", ["k", "", "f"], ["r"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+                                     node("Mul", ["x", "r"], ["y"])], {"x": twice}, maps.astype(float).repeat(2, 2).repeat(2, 3),
+        {"k": maps, "f": numpy.array([1, 1, 2, 2], f32)})
+    run("one window that is not full", [node("AveragePool", ["x"], ["y"], kernel_shape=[40, 40], strides=[40, 40], ceil_mode=1)], {"x": maps},
+        maps.astype(float).mean((2, 3), keepdims=True))
+    tokens = normal(1, 80, 3, 5)
+    run("rows of many matrices are padded", [node("Reshape", ["x", "flat"], ["t"]), node("Pad", ["t", "pads"], ["p"]), node("Reshape", ["p", "back"], ["y"])],
+        {"x": tokens}, numpy.pad(tokens, ((0, 0), (0, 0), (1, 0), (0, 2))),
+        {"flat": numpy.array([80, 3, 5]), "pads": numpy.array([0, 1, 0, 0, 0, 2]), "back": numpy.array([1, 80, 4, 7])}, batch=1)
+    lowest = numpy.pad(maps, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-numpy.inf)
+    tops = numpy.array([[lowest[0, c, i:i + 3, j:j + 3].max() for i in range(0, 11, 2) for j in range(0, 9, 2)] for c in range(3)]).reshape(1, 3, 6, 5)
+    run("maximum in padding", [node("Pad", ["x", "pads", "low"], ["p"]), node("MaxPool", ["p"], ["m"], kernel_shape=[3, 3], strides=[2, 2]),
+                               node("Reshape", ["m", "flat"], ["t"]), node("ReduceMean", ["t"], ["r"], axes=[0]), node("Add", ["m", "r"], ["y"])], {"x": maps},
+        tops + tops.reshape(3, 6, 5).mean(0, keepdims=True),
+        {"pads": numpy.array([0, 0, 0, 0, 0, 0, 1, 1]), "low": f32(-numpy.inf), "flat": numpy.array([3, 6, 5])}, batch=1)
+    true = onnx.helper.make_tensor("t", TensorProto.BOOL, [1], [True])
+    run("what is true of all", [node("ConstantOfShape", ["n"], ["all"], value=true), node("Cast", ["one"], ["b"], to=9), node("And", ["all", "b"], ["c"]),
+                                node("Where", ["c", "x", "zero"], ["y"])], {"x": z}, z.astype(float), {"n": numpy.array([1, 5]), "one": f32(1), "zero": f32(0)})
+
+    tiny = normal(2, 4, 5, 5)
+    little = [node("Mul", ["x", "e"], ["t"]), node("HardSwish", ["t"], ["h"]), node("Conv", ["h", "w"], ["c"]), node("Sigmoid", ["c"], ["g"]), node("Mul", ["c", "g"], ["y"])]
+    w = normal(4, 4, 1, 1)
+    h = tiny.astype(float) * 1e-9
+    mixed = numpy.einsum("nchw,oc->nohw", h * numpy.clip(h / 6 + .5, 0, 1), w[:, :, 0, 0].astype(float))
+    run("functions of little", little, {"x": tiny}, mixed / (1 + numpy.exp(-mixed)), {"e": f32(1e-9), "w": w}, opset=14)
+
+
 attention()
+exported()
 places()
 sums()
 quantised()
