@@ -20,19 +20,27 @@ NETWORKS = 24
 ONE = numpy.float32(1)
 
 
+def tensor(key, value):
+    """As onnxruntime's quantiser stores it: floats one by one, other numbers as bytes."""
+    value = numpy.asarray(value)
+    return helper.make_tensor(key, TensorProto.FLOAT, value.shape, value.ravel().tolist()) if value.dtype == numpy.float32 else \
+        numpy_helper.from_array(value, key)
+
+
 class Network:
     """One made of a seed, with the answer by onnxruntime's rule: the sum of 32 bits rounded to binary32, times the binary32
     (input step * weight step) / output step, to the nearest even number, plus the zero point, within the type."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, symmetric=False):
+        self.symmetric = symmetric
         self.random = numpy.random.RandomState(seed)
         self.nodes, self.given, self.layers = [], {}, 0
         self.apart = seed % 2 == 1
-        self.type = numpy.int8 if self.random.randint(2) else numpy.uint8
+        self.type = numpy.int8 if self.random.randint(2) or symmetric else numpy.uint8
         self.low, self.high = numpy.iinfo(self.type).min, numpy.iinfo(self.type).max
         side = 2 ** self.random.randint(3, 5) if seed % 4 < 2 else self.random.randint(7, 19)
         self.words = self.random.randint(self.low, self.high + 1, (3, side, side))
-        self.step, self.zero = numpy.float32(1 / 64), int(self.random.randint(self.low, self.high + 1))
+        self.step, self.zero = numpy.float32(1 / 64), int(self.random.randint(self.low, self.high + 1)) * (not symmetric)
         self.input = ((self.words - self.zero) * self.step).astype(numpy.float32)[None]
         self.name, self.steps = "q", self.known("x", self.step, self.zero)
         self.nodes.append(helper.make_node("QuantizeLinear", ["input", *self.steps], ["q"]))
@@ -58,7 +66,7 @@ class Network:
         reach = float((numpy.abs(sums).reshape(outputs, -1).max(1) * (self.step * steps.astype(float))).max()) + 1e-6
         relu = random.randint(2)
         step = numpy.float32(reach / random.uniform(60, 300))
-        zero = self.low if relu else int(random.randint(self.low + 60, self.high - 60))
+        zero = 0 if self.symmetric else self.low if relu else int(random.randint(self.low + 60, self.high - 60))
         multiplier = (self.step * steps / step).astype(numpy.float32)
         multiplier = multiplier.reshape(shape) if each else multiplier
         words = numpy.rint(sums.astype(numpy.float32) * multiplier).astype(int) + zero
@@ -77,7 +85,12 @@ class Network:
         else:
             inputs = [self.name, *self.steps, *of_weights, *of_result]
             self.name = self.node(operators[0], inputs + [name + "b"], **attributes)
-        self.words, self.step, self.zero, self.steps = numpy.clip(words, self.low, self.high), step, zero, of_result
+        self.words, self.step, self.zero, self.steps = numpy.clip(words, zero if relu else self.low, self.high), step, zero, of_result
+
+    def between(self, operator, words, **attributes):
+        """An operator of floats between two pairs of the same numbers."""
+        made = self.node(operator, [self.node("DequantizeLinear", [self.name, *self.steps])], **attributes)
+        self.name, self.words = self.node("QuantizeLinear", [made, *self.steps]), words
 
     def convolve(self):
         random, channels = self.random, self.words.shape[0]
@@ -110,7 +123,7 @@ class Network:
         graph = helper.make_graph(
             self.nodes, "quantised", [helper.make_tensor_value_info("input", TensorProto.FLOAT, self.input.shape)],
             [helper.make_tensor_value_info("output", TensorProto.FLOAT, self.output.shape)],
-            [numpy_helper.from_array(numpy.asarray(value), key) for key, value in self.given.items()])
+            [tensor(key, value) for key, value in self.given.items()])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
         numpy.save(path + ".npy", self.input)
 
@@ -121,6 +134,21 @@ def make(seed, path):
         network.convolve()
     if network.apart and network.random.randint(2):
         network.multiply()
+    network.write(path)
+    return network
+
+
+def exported(seed, path):
+    """Symmetric, with each operator between pairs of its own: all of it is done in words of 8 bits."""
+    network = Network(2 * seed + 1, symmetric=True)
+    for _ in range(2):
+        network.convolve()
+        network.between("Relu", numpy.maximum(network.words, 0))
+        rows, columns = (size // 2 for size in network.words.shape[1:])
+        network.between("MaxPool", network.words[:, :2 * rows, :2 * columns].reshape(-1, rows, 2, columns, 2).max((2, 4)),
+                        kernel_shape=[2, 2], strides=[2, 2])
+    network.between("Flatten", network.words)
+    network.multiply()
     network.write(path)
     return network
 
@@ -232,3 +260,21 @@ with tempfile.TemporaryDirectory() as work:
     words = order(os.path.join(work, "order"))
     output, _ = run(os.path.join(work, "order"), *PLATFORMS[0])
     assert numpy.array_equal(output.reshape(12, 4), numpy.repeat(words, 4).reshape(12, 4)), "the order of scales"
+for number in range(6):
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "net")
+        net = exported(number, path)
+        for platform in (["-p", "systolic", *SCALE, "-s", "pe_array.precision=int8"], PLATFORMS[7]):
+            output, statistics = run(path, *platform)
+            wrong = int((output.reshape(-1) != net.output.reshape(-1)).sum())
+            assert wrong == 0, f"exported network {number}, {' '.join(platform)}: {wrong} of {output.size} words"
+            layers = [layer["name"] for layer in statistics["layers"]]
+            assert len(layers) <= 7, layers  # two convolutions, two maxima, a product, and the ways in and out
+            _, timing = run(path, *platform, "--timing-only")
+            assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
+with tempfile.TemporaryDirectory() as work:
+    path = os.path.join(work, "net")
+    exported(0, path)
+    bytes_alone = [sys.argv[1], "run", path + ".onnx", "-p", "systolic", "-s", "pe_array.precision=int8", "-q"]
+    refused = subprocess.run(bytes_alone, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2 and "-s pe_array.write_out=scale" in refused.stderr, refused

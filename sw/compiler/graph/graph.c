@@ -242,8 +242,8 @@ void cnnvp_graph_drop_unused(struct cnnvp_graph *graph)
 
 /* ---- grouped convolutions ---- */
 
-static struct cnnvp_graph_layer *insert_layer(struct cnnvp_graph *graph, size_t index,
-                                              const struct cnnvp_graph_layer *layer, const char *name)
+struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t index,
+                                             const struct cnnvp_graph_layer *layer, const char *name)
 {
     if (cnnvp_graph_layer_add(graph, layer->op, name, layer->op_type) == NULL)
         return NULL;
@@ -276,7 +276,7 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, str
                 part.bias += (size_t)g * outputs;
         }
         if (part.in == CNNVP_GRAPH_NONE || part.out == CNNVP_GRAPH_NONE ||
-            insert_layer(graph, index + g, &part, name) == NULL)
+            cnnvp_graph_insert(graph, index + g, &part, name) == NULL)
             return cnnvp_compiler_no_memory(error);
     }
     return CNNVP_DONE;
@@ -296,7 +296,7 @@ static cnnvp_result split_multiplier_of(struct cnnvp_graph *graph, size_t index,
         struct cnnvp_graph_layer part = whole;
         part.depthwise = 1;
         part.out = cnnvp_graph_channel_view(graph, whole.out, p, whole.groups);
-        if (part.out == CNNVP_GRAPH_NONE || insert_layer(graph, index + p, &part, name) == NULL)
+        if (part.out == CNNVP_GRAPH_NONE || cnnvp_graph_insert(graph, index + p, &part, name) == NULL)
             return cnnvp_compiler_no_memory(error);
         graph->tensors[part.out].channel_step = parts;
         if (graph->weightless)
@@ -458,7 +458,7 @@ static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t i
     *to = copy.out = cnnvp_graph_tensor_add(graph, name, source.rank, source.channels, source.height, source.width);
     if (copy.out != CNNVP_GRAPH_NONE)
         graph->tensors[copy.out].dims = source.dims;
-    return copy.out == CNNVP_GRAPH_NONE ? NULL : insert_layer(graph, index, &copy, name);
+    return copy.out == CNNVP_GRAPH_NONE ? NULL : cnnvp_graph_insert(graph, index, &copy, name);
 }
 
 /* Index of the first layer that reads the base with a border; layer_count: none. */

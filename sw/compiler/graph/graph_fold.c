@@ -34,9 +34,11 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     }
     const size_t each = weights_each(graph, before);
     for (uint32_t o = 0; o < outputs && !graph->weightless; ++o) {
-        cnnvp_float_kernels()->scale(before->weights + o * each, norm->weights[o], each, before->weights + o * each);
+        const int uniform = norm->uniform != 0.0f;
+        const float factor = uniform ? norm->weights[0] : norm->weights[o];
+        cnnvp_float_kernels()->scale(before->weights + o * each, factor, each, before->weights + o * each);
         if (before->bias != NULL)
-            before->bias[o] = before->bias[o] * norm->weights[o] + norm->bias[o];
+            before->bias[o] = before->bias[o] * factor + (uniform ? norm->bias[0] : norm->bias[o]);
     }
     return 1;
 }
@@ -60,8 +62,8 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
     if (graph->tensors[cnnvp_graph_base(graph, before->out)].whole != 0 ||
         (before->post_count != 0 && (!(norm->uniform > 0.0f) || has_table(before))))
         return 0;
-    /* A view between them with other channels would need other scales. */
-    return graph->tensors[before->out].channels == graph->tensors[norm->in].channels;
+    /* A view between them with other channels would need other scales, if there are several. */
+    return graph->tensors[before->out].channels == graph->tensors[norm->in].channels || norm->uniform != 0.0f;
 }
 
 /* ---- activations ---- */
@@ -192,6 +194,82 @@ static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_laye
     return made;
 }
 
+/* 1: the layer that makes `view` is (q - zero) * scale with one scale, and the view shows all of it. */
+static int is_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
+{
+    return scale->op == CNNVP_OP_NORM && scale->uniform != 0.0f && scale->post_count == 0 &&
+           graph->tensors[cnnvp_graph_base(graph, scale->in)].whole != 0 &&
+           cnnvp_graph_words(&graph->tensors[scale->out]) == cnnvp_graph_words(&graph->tensors[view]);
+}
+
+/* A scale like that, after the layer at `index`, whose result it makes of `whole`. */
+static int add_scale(struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *scale, int32_t whole)
+{
+    struct cnnvp_graph_layer after = *scale;
+    const size_t channels = graph->tensors[whole].channels;
+    after.in = whole;
+    after.out = graph->layers[index].out;
+    if (!graph->weightless) {
+        after.weights = cnnvp_arena_array(&graph->arena, channels, sizeof *after.weights);
+        after.bias = cnnvp_arena_array(&graph->arena, channels, sizeof *after.bias);
+        if (after.weights == NULL || after.bias == NULL)
+            return 0;
+        for (size_t c = 0; c < channels; ++c)
+            after.weights[c] = scale->uniform;
+    }
+    graph->layers[index].out = whole;
+    return cnnvp_graph_insert(graph, index + 1, &after, graph->tensors[after.out].name) != NULL;
+}
+
+/* In front of a maximum: that of the whole numbers is scaled. */
+static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer pool = graph->layers[i];
+        const int is_maximum = pool.op == CNNVP_OP_POOL && pool.pool == CNNVP_POOL_MAX && pool.post_count == 0;
+        const ptrdiff_t at = is_maximum ? cnnvp_graph_producer(graph, pool.in) : -1;
+        if (at < 0 || !is_scale(graph, &graph->layers[at], pool.in) || !(graph->layers[at].uniform > 0.0f))
+            continue;
+        const struct cnnvp_graph_layer scale = graph->layers[at];
+        const struct cnnvp_graph_tensor out = graph->tensors[pool.out];
+        const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.whole", out.name);
+        const int32_t in = unscaled(graph, &scale, pool.in);
+        const int32_t whole = name != NULL && in != CNNVP_GRAPH_NONE
+                                  ? cnnvp_graph_tensor_add(graph, name, out.rank, out.channels, out.height, out.width)
+                                  : CNNVP_GRAPH_NONE;
+        if (whole == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+        graph->tensors[whole].dims = out.dims;
+        graph->tensors[whole].whole = 1;
+        graph->tensors[whole].zero = graph->tensors[cnnvp_graph_base(graph, in)].zero;
+        graph->layers[i].in = in;
+        if (!add_scale(graph, i, &scale, whole))
+            return cnnvp_compiler_no_memory(error);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return fold_into_before(graph, error);
+}
+
+/* From whole numbers to the same ones: only limits are left. */
+static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        const struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+        if (layer->op != CNNVP_OP_NORM || layer->uniform == 0.0f || in->whole == 0 || out->whole == 0 ||
+            in->zero != out->zero || !(layer->steps.in > 0.0f) || layer->steps.in < layer->steps.out ||
+            layer->steps.in > layer->steps.out)
+            continue;
+        layer->op = CNNVP_OP_ACTIVATION;
+        layer->weights = layer->bias = NULL;
+        layer->has_bias = 0;
+        layer->uniform = 0.0f;
+        layer->steps = (struct cnnvp_graph_steps){.in = 0.0f};
+    }
+    return fold_into_before(graph, error);
+}
+
 /* (q - zero) * scale in front of a product with weights: the weights are scaled, the numbers stay whole. */
 static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
@@ -202,9 +280,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
         if (at < 0)
             continue;
         const struct cnnvp_graph_layer *scale = &graph->layers[at];
-        if (scale->op != CNNVP_OP_NORM || scale->uniform == 0.0f || scale->post_count != 0 ||
-            graph->tensors[cnnvp_graph_base(graph, scale->in)].whole == 0 ||
-            cnnvp_graph_words(&graph->tensors[scale->out]) != cnnvp_graph_words(&graph->tensors[layer->in]))
+        if (!is_scale(graph, scale, layer->in))
             continue;
         const size_t weights = graph->weightless ? 0 : graph->tensors[layer->out].channels * weights_each(graph, layer);
         if (weights != 0)
@@ -221,5 +297,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     CNNVP_TRY(fold_into_before(graph, error));
+    CNNVP_TRY(pass_scales(graph, error));
+    CNNVP_TRY(drop_rescaling(graph, error));
     return absorb_scales(graph, error);
 }

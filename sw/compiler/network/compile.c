@@ -74,6 +74,24 @@ static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp
     return CNNVP_DONE;
 }
 
+/* Of an array that has 8 bits alone: products of a quantised file whose words have more have no other unit. */
+static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        if (layer->op != CNNVP_OP_FC || in->whole == 0 || layer->narrow_weights != 0)
+            continue;
+        return cnnvp_compiler_error(
+            error, "%s: node \"%s\": %s", graph->file, layer->name,
+            !scales ? "words of 8 bits of a quantised network need an array that scales its results: use -s "
+                      "pe_array.write_out=scale, or -s pe_array.precision=both"
+                    : "its numbers less their zero point, or its weights, have more than 8 bits: use -s "
+                      "pe_array.precision=both, or quantise with zero points of 0 in int8");
+    }
+    return CNNVP_DONE;
+}
+
 /* Those that are asked for, or 16 bits where the array has them. A plan depends on it. */
 static cnnvp_result choose_words(struct cnnvp_network *network, enum cnnvp_precision asked, struct cnnvp_error *error)
 {
@@ -86,8 +104,9 @@ static cnnvp_result choose_words(struct cnnvp_network *network, enum cnnvp_preci
             error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said.text);
     if (refused) /* what is wrong with a unit that takes neither, the planner says of a layer */
         narrow = cnnvp_plan_takes(limits, 1, &scales, &said) == CNNVP_DONE;
-    cnnvp_words_choose(&network->graph, narrow, scales && network->target.acc_bits >= 32u);
-    return CNNVP_DONE;
+    scales = scales && network->target.acc_bits >= 32u;
+    cnnvp_words_choose(&network->graph, narrow, scales);
+    return refused && narrow ? check_words(&network->graph, scales, error) : CNNVP_DONE;
 }
 
 static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,

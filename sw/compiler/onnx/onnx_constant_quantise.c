@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* QuantizeLinear and DequantizeLinear of constants: weights in 8 bits, biases in 32. */
 #include <math.h>
+#include <string.h>
 
 #include "onnx_constant.h"
 
@@ -62,8 +63,17 @@ static float quantised(const struct grid *grid, size_t i, float x)
     return whole < grid->low ? grid->low : whole > grid->high ? grid->high : whole;
 }
 
-/* So that products of such constants can be made in whole numbers. The same in networks without weights: where these
- * leave numbers out, no others are known either. */
+/* NULL: there are none, or no memory. */
+static void *keep(struct cnnvp_import *import, const void *numbers, size_t bytes)
+{
+    void *kept = numbers != NULL && bytes != 0 ? cnnvp_arena_array(&import->graph->arena, bytes, 1) : NULL;
+    if (kept != NULL)
+        memcpy(kept, numbers, bytes);
+    return kept;
+}
+
+/* So that products of such constants can be made in whole numbers. They outlive the file, in whose memory numbers may
+ * be. The same in networks without weights: where these leave numbers out, no others are known either. */
 static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_constant *data, const struct grid *grid)
 {
     struct cnnvp_onnx_whole *whole = cnnvp_arena_array(&import->graph->arena, 1, sizeof *whole);
@@ -77,10 +87,12 @@ static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_con
         .next = import->wholes,
         .bytes = cnnvp_constant_has_bytes(numbers),
         .integers = data->whole,
-        .numbers = data->ints,
-        .steps = grid->scale.floats,
+        .numbers = keep(import, data->ints, data->count * sizeof *data->ints),
+        .steps = keep(import, grid->scale.floats, grid->scale.count * sizeof *grid->scale.floats),
         .count = grid->scale.count,
         .axis = axis};
+    if ((data->ints != NULL && whole->numbers == NULL) || (grid->scale.floats != NULL && whole->steps == NULL))
+        return cnnvp_import_no_memory(import);
     uint32_t number;
     if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL &&
         cnnvp_names_get(&import->names, import->node->output[0], &number) && import->values[number].constant != NULL) {
