@@ -274,7 +274,12 @@ for number in range(6):
             assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
 with tempfile.TemporaryDirectory() as work:
     path = os.path.join(work, "net")
-    exported(0, path)
     bytes_alone = [sys.argv[1], "run", path + ".onnx", "-p", "systolic", "-s", "pe_array.precision=int8", "-q"]
-    refused = subprocess.run(bytes_alone, capture_output=True, text=True, check=False)
-    assert refused.returncode == 2 and "-s pe_array.write_out=scale" in refused.stderr, refused
+    exported(0, path)
+    refused = [subprocess.run(bytes_alone, capture_output=True, text=True, check=False)]
+    far = Network(1)
+    far.multiply()
+    far.write(path)
+    refused.append(subprocess.run(bytes_alone + SCALE, capture_output=True, text=True, check=False))
+    for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale", "numbers less their zero point")):
+        assert done.returncode == 2 and wanted in done.stderr, done

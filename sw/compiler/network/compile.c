@@ -80,7 +80,7 @@ static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, str
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
-        if (layer->op != CNNVP_OP_FC || in->whole == 0 || layer->narrow_weights != 0)
+        if (layer->op != CNNVP_OP_FC || in->whole == 0 || (in->narrow != 0 && layer->narrow_weights != 0))
             continue;
         return cnnvp_compiler_error(
             error, "%s: node \"%s\": %s", graph->file, layer->name,
