@@ -256,13 +256,27 @@ static void statistics(struct cnnvp_floatref *run, struct images images, int32_t
     *variance = squares / count;
 }
 
-/* With the statistics of these images; the largest of 1 / sigma, scale, offset so far are kept. */
+/* Of a tensor's magnitudes, that which its format makes 0. */
+static double vanishing(struct cnnvp_floatref *run, int32_t tensor, struct images images)
+{
+    float largest = 0.0f;
+    for (size_t n = images.first; n < images.end; ++n) {
+        cnnvp_floatref_use(run, n);
+        largest =
+            maximum(largest, run->kernels->largest(run->data[tensor], cnnvp_graph_words(&run->graph->tensors[tensor])));
+    }
+    return (double)largest * 0x1p-16;
+}
+
+/* With the statistics of these images; the largest of 1 / sigma, scale, offset so far are kept. Those of channels whose
+ * words are 0 do not count: the format that has 1 / sqrt(epsilon) would have nothing left for the others. */
 static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct images images)
 {
     const struct cnnvp_graph_layer *layer = &run->graph->layers[index];
     const struct cnnvp_graph_tensor *in = &run->graph->tensors[layer->in];
     const size_t plane = (size_t)in->height * in->width;
     struct cnnvp_norm_max *max = &run->norm_max[index];
+    const double least = vanishing(run, layer->in, images);
     for (size_t c = 0; c < in->channels; ++c) {
         double mean;
         double variance;
@@ -276,6 +290,8 @@ static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct image
             for (size_t i = c * plane; i < (c + 1) * plane; ++i)
                 run->data[layer->out][i] = (float)((double)run->data[layer->in][i] * scale + offset);
         }
+        if (least > 0.0 && sqrt(variance + mean * mean) < least)
+            continue;
         max->inverse = maximum(max->inverse, (float)(1.0 / deviation));
         max->scale = maximum(max->scale, (float)fabs(scale));
         max->offset = maximum(maximum(max->offset, (float)fabs(offset)), (float)fabs(product));

@@ -212,6 +212,11 @@ def exported():
     run("instance norm of large maps", [node("InstanceNormalization", ["x", "s", "o"], ["y"])], {"x": plane},
         even * slope[:2].reshape(2, 1, 1) + shift[:2].reshape(2, 1, 1), {"s": slope[:2], "o": shift[:2]}, limit=50)
 
+    x = normal(2, 7, 24)
+    x[:, 2] = 0
+    wanted = (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-12)
+    run("layer norm beside tokens of zeros", [node("LayerNormalization", ["x", "s"], ["y"], epsilon=1e-12)], {"x": x}, wanted * slope.repeat(4),
+        {"s": slope.repeat(4)}, opset=17)
     z = normal(2, 3, 5)
     run("never no number", [node("Softmax", ["x"], ["p"], axis=-1), node("IsNaN", ["p"], ["n"]), node("Where", ["n", "zero", "p"], ["y"])], {"x": z},
         softmax(z.astype(float)), {"zero": f32(0)})
