@@ -13,7 +13,8 @@
 
 #define MAX_SEGMENTS 8192u
 #define SAMPLES 257 /* of a piece, ends included */
-#define FRAC_MAX 44
+#define FRAC_MAX 60
+#define SHIFT_MAX 47 /* of intercepts */
 #define WORD_MIN (-32768)
 #define WORD_MAX 32767
 
@@ -107,7 +108,9 @@ struct line {
     double intercept; /* in units of f */
 };
 
-/* -1: a slope or an intercept is no number that a format can be found for. */
+/* Slopes get *slope_bits fraction bits at most. -1: a slope or an intercept is no number that a format can be found
+ * for.
+ */
 static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, double *most_intercept)
 {
     double most_slope = 0.0;
@@ -118,7 +121,7 @@ static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, 
             return -1;
         most_slope = fmax(most_slope, fabs(lines[s].slope));
     }
-    *slope_bits = fraction_bits(most_slope, 30);
+    *slope_bits = fraction_bits(most_slope, *slope_bits);
     for (int32_t s = 0; s < pwl->segments; ++s) {
         lines[s].slope = ldexp(floor(ldexp(lines[s].slope, *slope_bits) + 0.5), -*slope_bits);
         lines[s].intercept = intercept_of(pwl, s, lines[s].slope);
@@ -138,16 +141,22 @@ static int16_t word_of(double value, int bits)
 
 static int fill(const struct pwl *pwl, struct line *lines, int in_frac, int out_frac, int16_t *table, int *shift)
 {
-    int slope_bits;
+    int slope_bits = 30;
+    int intercept_bits;
     double most_intercept;
-    if (lines_of(pwl, lines, &slope_bits, &most_intercept) != 0)
-        return -1;
     /* at least slope_bits + in_frac - 47 and at most slope_bits + in_frac fraction bits: the table's shift is 0 ..
-     * 47 */
-    const int intercept_bits = fraction_bits(most_intercept, slope_bits + in_frac);
+     * 47. Slopes that words so small make nothing of give way. */
+    for (;;) {
+        if (lines_of(pwl, lines, &slope_bits, &most_intercept) != 0)
+            return -1;
+        intercept_bits = fraction_bits(most_intercept, slope_bits + in_frac);
+        if (slope_bits + in_frac - intercept_bits <= SHIFT_MAX)
+            break;
+        slope_bits = SHIFT_MAX + intercept_bits - in_frac;
+    }
     const int intercept_shift = slope_bits + in_frac - intercept_bits;
     const int result_shift = slope_bits + in_frac - out_frac;
-    if (intercept_shift > 47 || result_shift < -48 || result_shift > 63)
+    if (result_shift < -48 || result_shift > 63)
         return -1;
     table[0] = (int16_t)pwl->x0;
     table[1] = (int16_t)pwl->x_shift;

@@ -46,7 +46,7 @@ double cnnvp_log(double x);
  * *words: in: room in `table`, CNNVP_PWL_WORDS(segments) is enough; out: words of the table.
  * *shift: out: bits 7:0 of the register `format` of vact.
  * Returns 0, or -1 where an argument is out of range, the room is too small, or the function's slopes or values do not
- * fit the format (and then writes nothing). in_frac, out_frac: -16 .. 44.
+ * fit the format (and then writes nothing). in_frac, out_frac: -16 .. 60.
  */
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
                                       double range, int positive, int in_frac, int out_frac, size_t segments,

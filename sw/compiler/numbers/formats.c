@@ -9,9 +9,9 @@
 
 #define MARGIN CNNVP_FORMAT_MARGIN
 
-/* Most fraction bits that tables of functions take and give, and softmax and normalisation with statistics of the data:
- * the vector unit's shifts end there. */
-#define TABLE_FRAC_MAX 44
+/* Most fraction bits that softmax and normalisation with statistics of the data take: the vector unit's shifts end
+ * there.
+ */
 #define STATISTICS_FRAC_MAX 24
 
 /* By so much at most the operands of an addition are brought together. */
@@ -96,15 +96,6 @@ static int has_table(const struct cnnvp_graph_layer *layer)
     return 0;
 }
 
-/* One of the posts is a table of a function; LeakyRelu's two lines have any format. */
-static int has_function(const struct cnnvp_graph_layer *layer)
-{
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        if (cnnvp_graph_is_table(layer->posts[i].kind) && layer->posts[i].kind != CNNVP_GRAPH_LEAKY_RELU)
-            return 1;
-    return 0;
-}
-
 /* Layers that move words without changing their meaning. */
 static int keeps_format(const struct cnnvp_graph_layer *layer)
 {
@@ -171,20 +162,15 @@ static int32_t statistics_frac_max(float epsilon)
     return frac;
 }
 
-static void limit_functions(struct cnnvp_graph *graph)
+static void limit_statistics(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
-        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (layer->op == CNNVP_OP_SOFTMAX)
             in->frac = minimum(in->frac, STATISTICS_FRAC_MAX);
-        if (has_function(layer) && keeps_format(layer))
-            in->frac = minimum(in->frac, TABLE_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             in->frac = minimum(in->frac, statistics_frac_max(layer->epsilon));
-        if (has_function(layer))
-            out->frac = minimum(out->frac, TABLE_FRAC_MAX);
     }
 }
 
@@ -241,7 +227,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
         tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN, word_bytes)
                                               : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
-    limit_functions(graph);
+    limit_statistics(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
             graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac =
@@ -349,8 +335,6 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
             layer->pre_frac = graph->tensors[layer->out].frac;
         else if (keeps_format(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
-        else if (has_function(layer))
-            layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, TABLE_FRAC_MAX);
         else
             layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, CNNVP_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)

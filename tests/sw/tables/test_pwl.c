@@ -23,7 +23,7 @@ static void test_bad_tables(void **state)
     words = CNNVP_PWL_WORDS(64);
     assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 63, table, &words, &shift), -1);
     assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 0, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 45, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 61, 15, 64, table, &words, &shift), -1);
     assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, -17, 64, table, &words, &shift), -1);
     assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 0.0, 12, 15, 64, table, &words, &shift), -1);
     assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, (double)NAN, 12, 15, 64, table, &words, &shift), -1);

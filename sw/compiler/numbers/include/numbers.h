@@ -84,8 +84,7 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
  *
  * - A tensor gets the largest frac at which every value of the calibration fits with an eighth to spare, before and
  *   after the layer's maximum and minimum posts: nothing saturates on the calibration images. Networks that were never
- *   trained make their values smaller from layer to layer: up to 47 bits, 44 where a function of them is taken, 24 for
- *   softmax and statistics.
+ *   trained make their values smaller from layer to layer: up to 60 bits, 24 for softmax and statistics.
  * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
  * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
  *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives all bits but the sign
@@ -96,7 +95,7 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
  */
 
 #define CNNVP_FRAC_MIN (-16)
-#define CNNVP_FRAC_MAX 47
+#define CNNVP_FRAC_MAX 60
 #define CNNVP_FRAC_UNKNOWN 8
 
 /* Largest frac in CNNVP_FRAC_MIN..MAX at which `largest` fits words of 1 or 2 bytes: largest * margin <= 127 * 2^-frac,

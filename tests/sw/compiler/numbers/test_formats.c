@@ -177,7 +177,7 @@ static void shifts_stay_in_range(void **state)
     product->in = product->in2 = 0;
     product->out = 2;
     product->pre_max_abs = 1e9f;
-    graph.tensors[0].max_abs = 1e-12f;
+    graph.tensors[0].max_abs = 1e-16f;
     graph.tensors[1].max_abs = 1.0f;
     graph.tensors[2].max_abs = 1e9f;
     cnnvp_formats_choose(&graph, 16);
@@ -190,17 +190,17 @@ static void shifts_stay_in_range(void **state)
     assert_int_equal(bias_shift, 0);
     assert_int_equal(graph.tensors[2].frac, CNNVP_FRAC_MIN);
     cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
-    assert_int_equal(shift, 63); /* of 2 * 47 + 16 */
+    assert_int_equal(shift, 63); /* of 2 * 60 + 16 */
     product->arithmetic = CNNVP_ARITHMETIC_DIV;
     graph.tensors[0].frac = CNNVP_FRAC_MIN;
-    graph.tensors[2].frac = CNNVP_FRAC_MAX;
-    product->pre_frac = CNNVP_FRAC_MAX;
+    graph.tensors[2].frac = 47;
+    product->pre_frac = 47;
     cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
     assert_int_equal(shift, -47);
     graph.tensors[1].frac = CNNVP_FRAC_MAX;
     product->in2 = 1;
     cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
-    assert_int_equal(shift, -48); /* of -16 - 2 * 47 */
+    assert_int_equal(shift, -48); /* of -16 - 60 - 47 */
     cnnvp_graph_clear(&graph);
 }
 

@@ -285,11 +285,13 @@ def exported():
                                 node("Where", ["c", "x", "zero"], ["y"])], {"x": z}, z.astype(float), {"n": numpy.array([1, 5]), "one": f32(1), "zero": f32(0)})
 
     tiny = normal(2, 4, 5, 5)
-    little = [node("Mul", ["x", "e"], ["t"]), node("HardSwish", ["t"], ["h"]), node("Conv", ["h", "w"], ["c"]), node("Sigmoid", ["c"], ["g"]), node("Mul", ["c", "g"], ["y"])]
     w = normal(4, 4, 1, 1)
-    h = tiny.astype(float) * 1e-9
-    mixed = numpy.einsum("nchw,oc->nohw", h * numpy.clip(h / 6 + .5, 0, 1), w[:, :, 0, 0].astype(float))
-    run("functions of little", little, {"x": tiny}, mixed / (1 + numpy.exp(-mixed)), {"e": f32(1e-9), "w": w}, opset=14)
+    for size in (1e-9, 1e-13):
+        h = tiny.astype(float) * size
+        mixed = numpy.einsum("nchw,oc->nohw", h * numpy.clip(h / 6 + .5, 0, 1), w[:, :, 0, 0].astype(float))
+        run(f"functions of {size}", [node("Mul", ["x", "e"], ["t"]), node("HardSwish", ["t"], ["h"]), node("Conv", ["h", "w"], ["c"]),
+                                     node("Sigmoid", ["c"], ["g"]), node("Mul", ["c", "g"], ["y"])], {"x": tiny}, mixed / (1 + numpy.exp(-mixed)),
+            {"e": f32(size), "w": w}, opset=14)
 
 
 attention()
