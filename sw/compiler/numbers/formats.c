@@ -8,6 +8,8 @@
 #include "float_kernels.h"
 
 #define MARGIN CNNVP_FORMAT_MARGIN
+/* Of words of 8 bits, which have so few that the largest values, of which there are few, may saturate a little. */
+#define BYTE_MARGIN 0.85
 
 /* Most fraction bits that softmax and normalisation with statistics of the data take: the vector unit's shifts end
  * there.
@@ -224,7 +226,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
-        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN, word_bytes)
+        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, word_bytes == 1u ? BYTE_MARGIN : MARGIN, word_bytes)
                                               : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
     limit_statistics(graph);

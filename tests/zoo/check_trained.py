@@ -1,0 +1,52 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_trained.py CNNVP NETWORKS IMAGES: how many images trained networks know. NETWORKS has small networks of MNIST (trained on
+8000 of its test images) and CIFAR-10 (ResNet-8 and one of inverted residuals, on 5000 images), as PyTorch 2.11 exports them, and
+as onnxruntime 1.30 quantises them (symmetric, weights by channel). IMAGES is a folder with mnist/ and cifar10/; 77: it is not there."""
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+CNNVP, NETWORKS, IMAGES = sys.argv[1:]
+BYTES = ["-p", "systolic", "-s", "pe_array.precision=int8"]
+
+
+def cifar(name):
+    data = numpy.fromfile(os.path.join(IMAGES, "cifar10", name + ".bin"), numpy.uint8).reshape(-1, 3073)
+    return data[:, 1:].reshape(-1, 3, 32, 32).astype(numpy.float32) / 255, data[:, 0].astype(numpy.int64)
+
+
+def mnist():
+    with gzip.open(os.path.join(IMAGES, "mnist", "t10k-images-idx3-ubyte.gz")) as file:
+        images = numpy.frombuffer(file.read(), numpy.uint8)[16:].reshape(-1, 1, 28, 28).astype(numpy.float32) / 255
+    with gzip.open(os.path.join(IMAGES, "mnist", "t10k-labels-idx1-ubyte.gz")) as file:
+        return images, numpy.frombuffer(file.read(), numpy.uint8)[8:].astype(numpy.int64)
+
+
+if not os.path.exists(os.path.join(IMAGES, "cifar10", "test_batch.bin")):
+    sys.exit(77)
+digits, numbers = mnist()
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    numpy.save("known.npy", digits[:100])
+    numpy.save("new.npy", digits[8000:])
+    numpy.save("classes.npy", numbers[8000:])
+    for network, points in (("mnist", 0.3), ("resnet8", 1.0), ("mobile", 1.0)):
+        if network == "resnet8":
+            pictures, classes = cifar("test_batch")
+            numpy.save("known.npy", cifar("data_batch_1")[0][:100])
+            numpy.save("new.npy", pictures)
+            numpy.save("classes.npy", classes)
+        exact = None
+        for file, options in ((network, []), (network, BYTES), (network + "_int8", [*BYTES, "-s", "pe_array.write_out=scale"])):
+            done = subprocess.run([CNNVP, "run", os.path.join(NETWORKS, file + ".onnx"), "-i", "new.npy", "--labels", "classes.npy",
+                                   "-c", "known.npy", "-q", *options], capture_output=True, text=True, check=True)
+            found, floats = (float(part) for part in re.findall(r"([\d.]+) %", done.stdout))
+            exact = floats if exact is None else exact
+            print(f"{file} {' '.join(options)}: {found} %, float {exact} %")
+            assert found >= exact - points, done
