@@ -130,7 +130,9 @@ static int host_estimate(struct cnnvp_host *host, uint32_t port, const struct cn
     const struct fake_sim *sim = host->sim;
     if (host->target[port] != NULL || sim->memory_says_nothing)
         return CNNVP_E_NOSUP;
-    *duration = sim->memory_latency + request->size * request->count * sim->memory_ps_per_byte;
+    const uint64_t burst = sim->memory_burst != 0 ? sim->memory_burst : 1u;
+    const uint64_t bytes = (request->size + burst - 1u) / burst * burst;
+    *duration = sim->memory_latency + bytes * request->count * sim->memory_ps_per_byte;
     return CNNVP_OK;
 }
 

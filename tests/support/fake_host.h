@@ -102,6 +102,7 @@ struct fake_sim {
     cnnvp_time memory_free;        /* requests are served one after the other, latency overlaps */
     uint64_t memory_error_address; /* a request that covers it completes with memory_error; UINT64_MAX: none */
     int memory_error;              /* CNNVP_E_MEMORY at first */
+    uint64_t memory_burst;         /* what it says is of whole bursts of as many bytes; 0: of bytes */
     int memory_says_nothing;       /* of what requests take, as one that is connected */
     struct fake_pending pending[FAKE_REQUESTS];
     uint32_t pending_count;

@@ -26,16 +26,19 @@ static struct cnnvp_request request_of(const struct dma *dma, const struct dma_s
 static int memory_time(struct dma *dma, const struct dma_shape *memory, uint32_t op, cnnvp_time *time)
 {
     const struct cnnvp_request plane = request_of(dma, memory, op, memory->count * memory->size);
-    cnnvp_time all = 0;
-    cnnvp_time first = 0;
+    struct cnnvp_request bursts = request_of(dma, memory, op, 1);
+    cnnvp_time all = 0, one = 0, two = 0;
+    bursts.size = dma->burst_bytes;
+    bursts.address -= bursts.address % dma->burst_bytes;
     int status = dma->ops->estimate(dma->host, PORT_mem, &plane, &all);
-    if (status == CNNVP_OK && memory->planes > 1u) {
-        const struct cnnvp_request burst = request_of(dma, memory, op, 1);
-        status = dma->ops->estimate(dma->host, PORT_mem, &burst, &first);
-    }
-    if (first > all)
-        first = all;
-    *time = all + (memory->planes - 1u) * (all - first);
+    if (status == CNNVP_OK && memory->planes > 1u)
+        status = dma->ops->estimate(dma->host, PORT_mem, &bursts, &one);
+    bursts.size += dma->burst_bytes;
+    if (status == CNNVP_OK && memory->planes > 1u)
+        status = dma->ops->estimate(dma->host, PORT_mem, &bursts, &two);
+    /* For the first data: what one burst takes, less what each further one does. */
+    const cnnvp_time wait = two > one && two - one < one ? one - (two - one) : one;
+    *time = all + (memory->planes - 1u) * (all > wait ? all - wait : 0);
     return status;
 }
 

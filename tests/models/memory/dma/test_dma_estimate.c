@@ -61,6 +61,18 @@ static void test_planes(void **state)
     close_dma(&f);
 }
 
+/* As long as all bursts take, those of planes with few of them, too. */
+static void test_planes_of_bursts(void **state)
+{
+    const struct tile planes = {BASE, 0, 28, 2, 64, 28, 3, 4096, 56, 0};
+    struct fixture f;
+    (void)state;
+    open_dma(&f, 0);
+    f.sim.memory_burst = 64;
+    assert_int_equal(estimate(&f, OP_receive, WEIGHT, &planes, CNNVP_OK), (50 + 3 * 2 * 8) * CYCLE);
+    close_dma(&f);
+}
+
 /* Where the memory says nothing only the ports count, and a range that no half has is refused. */
 static void test_ports_alone(void **state)
 {
@@ -78,7 +90,7 @@ static void test_ports_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_transfers), cmocka_unit_test(test_planes), cmocka_unit_test(test_ports_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_transfers), cmocka_unit_test(test_planes),
+                                       cmocka_unit_test(test_planes_of_bursts), cmocka_unit_test(test_ports_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
