@@ -775,8 +775,9 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_ten
                        uint32_t rows, uint32_t columns)
 {
     const uint32_t shift = tensor->word_shift;
+    const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left;
     const uint32_t question[6] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left, tensor->width << 1 | shift};
+        rows, columns, tensor->row_stride, tensor->channel_stride, interior, tensor->width << 1 | shift};
     int known;
     struct answer *answer = look_up(ask, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
@@ -791,7 +792,7 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_ten
             .planes = planes,
             .memory_plane_stride = plane_stride << shift,
             .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)tensor->border_left << shift, &box);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)interior << shift, &box);
         const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
     }

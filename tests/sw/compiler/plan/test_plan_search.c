@@ -57,11 +57,39 @@ static void large_maps_take_their_time(void **state)
     }
 }
 
+/* A row of the border before the first one is as many words to its left. */
+static void rows_begin_after_the_border(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    const struct cnnvp_binary_layer layer = {.op = CNNVP_OP_ADD};
+    struct cnnvp_plan_ask *ask = cnnvp_plan_ask_new(&layer, "L", &target.limits);
+    assert_non_null(ask);
+    uint64_t ps[2];
+    for (uint32_t top = 0; top < 2; ++top) {
+        const struct cnnvp_binary_tensor tensor = {
+            .word_shift = 1,
+            .channels = 64,
+            .height = 14,
+            .width = 14,
+            .border_top = top,
+            .border_left = top != 0 ? 1u : 17u,
+            .row_stride = 16,
+            .channel_stride = 256};
+        ps[top] = cnnvp_plan_move_box(ask, &tensor, 64, 2, 14).ps;
+    }
+    assert_true(ps[0] > 0 && ps[0] == ps[1]);
+    cnnvp_plan_ask_free(ask);
+    cnnvp_target_clear(&target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(large_maps_take_their_time),
+        cmocka_unit_test(rows_begin_after_the_border),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
