@@ -355,7 +355,7 @@ struct cnnvp_profile_function {
 size_t cnnvp_platform_profile(cnnvp_platform *platform, struct cnnvp_profile_function *functions, size_t room,
                               struct cnnvp_profile_function *all);
 
-/* What a layer has taken so far; layers count from 0. BAD_INPUT: there is no such. */
+/* What a layer has taken so far; layers count from 0; SIZE_MAX: what belongs to none. BAD_INPUT: there is no such. */
 struct cnnvp_layer_result {
     uint64_t cycles; /* compute and stall cycles */
     uint64_t dram_read_bytes;

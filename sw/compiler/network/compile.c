@@ -10,12 +10,20 @@
  *   numbers   the float model runs; the formats follow from its values
  *   emit      the planned layers get these formats; cnnvp_binary_write writes them
  */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "network.h"
 
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "numbers.h"
 #include "onnx.h"
+
+/* A network that takes less, by the bounds of its layers, runs whole among the trials. */
+#define WHOLE_PS 5e9
+#define OBJECTIVES (CNNVP_OBJECTIVE_TRAFFIC + 1u)
 
 /* ---- onnx and graph ---- */
 
@@ -129,10 +137,102 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
     };
 }
 
+/* Not by trial yet. */
+static cnnvp_result plan_by_bounds(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                   struct cnnvp_error *error)
+{
+    struct cnnvp_binary_options *build = &network->binary_options;
+    *build = binary_options_of(network, options);
+    if (build->made != NULL) {
+        build->made->run_count = 0;
+        memset(build->made->cuts, 0, network->graph.layer_count * sizeof *build->made->cuts);
+    }
+    CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));
+    if (build->made != NULL)
+        build->plan = build->made;
+    build->made = NULL;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result plan_by_trial(struct cnnvp_network *network, const cnnvp_config *config,
+                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    if (options->schedule == CNNVP_SCHEDULE_AUTO)
+        CNNVP_TRY(cnnvp_network_settle(network, config, options, error));
+    return options->tune ? cnnvp_network_tune(network, config, options, error) : CNNVP_DONE;
+}
+
+static int is_short(const struct cnnvp_network *network)
+{
+    const struct cnnvp_plan_finalists *finalists = network->build.finalists;
+    double ps = 0;
+    for (size_t i = 0; finalists != NULL && i < network->graph.layer_count; ++i)
+        ps += finalists[i].count != 0 ? finalists[i].all[0].taken.ps : 0;
+    return finalists != NULL && ps < WHOLE_PS;
+}
+
+/* One objective's share of all trials. */
+struct share {
+    const struct cnnvp_network_options *options;
+    unsigned number;
+};
+
+static void show_share(void *context, double part)
+{
+    const struct share *share = context;
+    share->options->tuning(share->options->tuning_context, (share->number + part) / OBJECTIVES);
+}
+
+/* What bounds and trials of single layers make of one objective can be worse, over the whole network, than the plan of
+ * another one. So a short network runs by the plans of all, and the best one by its own measure is taken. */
+static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_config *config,
+                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    enum cnnvp_plan_objective *objective = &network->target.limits.objective;
+    const enum cnnvp_plan_objective own = *objective;
+    struct cnnvp_network_options watched = *options;
+    struct share share = {options, 0};
+    struct cnnvp_build best = {.end = 0};
+    struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
+    size_t run_count = 0;
+    double least = INFINITY;
+    cnnvp_result result = runs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    watched.tuning = options->tuning != NULL ? show_share : NULL;
+    watched.tuning_context = &share;
+    for (; share.number < OBJECTIVES && result == CNNVP_DONE; ++share.number) {
+        struct cnnvp_plan_taken taken = {0};
+        *objective = (own + share.number) % OBJECTIVES;
+        if (share.number != 0)
+            result = plan_by_bounds(network, options, error);
+        if (result == CNNVP_DONE)
+            result = plan_by_trial(network, config, &watched, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_network_take(network, config, &taken, error);
+        if (result == CNNVP_DONE && cnnvp_plan_score(own, &taken) < least) {
+            const struct cnnvp_build other = best;
+            best = network->build;
+            network->build = other;
+            least = cnnvp_plan_score(own, &taken);
+            run_count = network->plan.run_count;
+            for (size_t i = 0; i < run_count; ++i)
+                runs[i] = network->plan.runs[i];
+        } else if (result == CNNVP_BAD_INPUT && share.number != 0) {
+            result = CNNVP_DONE; /* this one does not fit */
+        }
+        cnnvp_binary_clear(&network->build);
+    }
+    *objective = own;
+    network->build = best;
+    network->plan.run_count = run_count;
+    for (size_t i = 0; i < run_count; ++i)
+        network->plan.runs[i] = runs[i];
+    free(runs);
+    return result;
+}
+
 static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_options *build = &network->binary_options;
     network->target.limits.objective =
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
@@ -141,14 +241,10 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
         network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
         error));
     CNNVP_TRY(take_batch(network, options, error));
-    *build = binary_options_of(network, options);
-    CNNVP_TRY(cnnvp_binary_build(&network->graph, &network->target, build, &network->build, error));
-    if (build->made != NULL)
-        build->plan = build->made;
-    build->made = NULL;
-    if (options->schedule == CNNVP_SCHEDULE_AUTO)
-        CNNVP_TRY(cnnvp_network_settle(network, config, options, error));
-    return options->tune ? cnnvp_network_tune(network, config, options, error) : CNNVP_DONE;
+    CNNVP_TRY(plan_by_bounds(network, options, error));
+    const int tries = options->schedule == CNNVP_SCHEDULE_AUTO || options->tune;
+    return tries && is_short(network) ? plan_by_each(network, config, options, error)
+                                      : plan_by_trial(network, config, options, error);
 }
 
 /* ---- numbers ---- */

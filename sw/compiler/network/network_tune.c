@@ -178,14 +178,15 @@ static cnnvp_result set_instead(const cnnvp_config *config, cnnvp_config *trials
     return cnnvp_config_set(trials, assignment, error);
 }
 
-static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_config *config, struct bench *bench,
-                               struct cnnvp_error *error)
+static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_config *config, int of_tilings,
+                               struct bench *bench, struct cnnvp_error *error)
 {
     double power = 0;
     *bench = (struct bench){.config = cnnvp_config_copy(config)};
     if (bench->config == NULL)
         return cnnvp_compiler_no_memory(error);
-    CNNVP_TRY(hold_tables(bench->config, error));
+    if (of_tilings)
+        CNNVP_TRY(hold_tables(bench->config, error));
     CNNVP_TRY(set_instead(config, bench->config, "pe_array.detail", "cycle", "fast", error));
     CNNVP_TRY(set_instead(config, bench->config, "cpu.timing", "off", "on", error));
     CNNVP_TRY(cnnvp_config_resolve(bench->config, error));
@@ -341,10 +342,12 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     return result;
 }
 
-/* Runs the network, or the layers of it that are marked in `tried`. *layers: what each takes; *ps: the run. */
+/* Runs the network, or the layers of it that are marked in `tried`. *layers: what each takes; *none, which may be NULL:
+ * what belongs to none; *ps: the run. */
 static cnnvp_result run_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
                               const struct bench *bench, struct part part, const unsigned char *tried,
-                              struct cnnvp_plan_taken *layers, uint64_t *ps, struct cnnvp_error *error)
+                              struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *none, uint64_t *ps,
+                              struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_platform_drop) cnnvp_platform *platform = NULL;
     for (size_t i = 0; i < network->graph.layer_count; ++i)
@@ -354,6 +357,8 @@ static cnnvp_result run_trial(const struct cnnvp_network *network, const struct 
     for (size_t i = 0; i < network->graph.layer_count; ++i)
         if (layer_taken(&network->target, bench, platform, i, &layers[i], NULL) != CNNVP_DONE)
             layers[i] = (struct cnnvp_plan_taken){0}; /* nothing */
+    if (none != NULL)
+        (void)layer_taken(&network->target, bench, platform, SIZE_MAX, none, NULL);
     return CNNVP_DONE;
 }
 
@@ -364,8 +369,8 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
     const struct part part = {watched, first, CNNVP_NETWORK_TRY, 0};
     CNNVP_SCOPED(clear_bench) struct bench bench = {.config = NULL};
     uint64_t ps;
-    CNNVP_TRY(make_bench(&network->target, config, &bench, error));
-    return run_trial(network, options, &bench, part, tried, layers, &ps, error);
+    CNNVP_TRY(make_bench(&network->target, config, 0, &bench, error));
+    return run_trial(network, options, &bench, part, tried, layers, NULL, &ps, error);
 }
 
 static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_layer *from, size_t layers)
@@ -376,14 +381,32 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_laye
     }
 }
 
-/* Of all layers together: bytes and energy are theirs, the time is the run's. */
-static double network_score(const struct cnnvp_network *network, const struct cnnvp_plan_taken *layers, uint64_t ps)
+/* Runs the network as it is built: the run's time, and bytes and energy of all layers and of what belongs to none. */
+static cnnvp_result run_whole(const struct cnnvp_network *network, const struct bench *bench, struct part part,
+                              struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
-    struct cnnvp_plan_taken all = {0};
-    for (size_t i = 0; i < network->graph.layer_count; ++i)
-        cnnvp_plan_add(&all, &layers[i]);
-    all.ps = (double)ps;
-    return cnnvp_plan_score(network->target.limits.objective, &all);
+    const size_t layers = network->graph.layer_count;
+    struct cnnvp_binary_options planned = network->binary_options;
+    uint64_t ps = 0;
+    CNNVP_FREED struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
+    if (taken == NULL)
+        return cnnvp_compiler_no_memory(error);
+    planned.planned = network->build.layers;
+    CNNVP_TRY(run_trial(network, &planned, bench, part, NULL, taken, all, &ps, error));
+    for (size_t i = 0; i < layers; ++i)
+        cnnvp_plan_add(all, &taken[i]);
+    all->pj += ((double)ps - all->ps / network->target.accelerator_count) * network->target.limits.energy.ps;
+    all->ps = (double)ps;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp_config *config,
+                                struct cnnvp_plan_taken *all, struct cnnvp_error *error)
+{
+    static const struct cnnvp_network_options unwatched = {0};
+    CNNVP_SCOPED(clear_bench) struct bench bench = {.config = NULL};
+    CNNVP_TRY(make_bench(&network->target, config, 0, &bench, error));
+    return run_whole(network, &bench, (struct part){.options = &unwatched}, all, error);
 }
 
 /* Gives the build the tiles with which the whole network is the best. */
@@ -394,19 +417,16 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     const size_t layers = network->graph.layer_count;
     double best_score = INFINITY;
     CNNVP_FREED struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
-    CNNVP_FREED struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
-    if (best == NULL || taken == NULL)
+    if (best == NULL)
         return cnnvp_compiler_no_memory(error);
     for (int plan = 0; plan < PLANS; ++plan) {
         const double size = (1 - TRIALS_SHARE) / PLANS;
         const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};
-        struct cnnvp_binary_options planned = network->binary_options;
-        uint64_t ps = 0;
+        struct cnnvp_plan_taken all;
         if (plan != BY_BOUND)
             take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
-        planned.planned = build->layers;
-        CNNVP_TRY(run_trial(network, &planned, bench, part, NULL, taken, &ps, error));
-        const double score = network_score(network, taken, ps);
+        CNNVP_TRY(run_whole(network, bench, part, &all, error));
+        const double score = cnnvp_plan_score(network->target.limits.objective, &all);
         if (score >= best_score)
             continue;
         best_score = score;
@@ -420,10 +440,12 @@ static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *
                             const struct cnnvp_network_options *options, struct cnnvp_build *build,
                             struct cnnvp_error *error)
 {
-    CNNVP_SCOPED(clear_bench) struct bench bench = {.config = NULL};
-    CNNVP_TRY(make_bench(&network->target, config, &bench, error));
-    CNNVP_TRY(run_trials(trials, &bench, options, error));
-    return choose(network, trials, &bench, options, build, error);
+    CNNVP_SCOPED(clear_bench) struct bench of_tilings = {.config = NULL};
+    CNNVP_SCOPED(clear_bench) struct bench of_networks = {.config = NULL};
+    CNNVP_TRY(make_bench(&network->target, config, 1, &of_tilings, error));
+    CNNVP_TRY(make_bench(&network->target, config, 0, &of_networks, error));
+    CNNVP_TRY(run_trials(trials, &of_tilings, options, error));
+    return choose(network, trials, &of_networks, options, build, error);
 }
 
 cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_binary_layer *planned,
@@ -458,7 +480,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
     if (build->finalists == NULL)
         return CNNVP_DONE;
     CNNVP_TRY(choose_trials(network, &trials, error));
-    network->trials = trials.count;
+    network->trials += trials.count;
     if (trials.count != 0 && !place_tables(&trials, &network->target))
         return cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
     if (trials.count != 0)

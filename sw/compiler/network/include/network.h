@@ -73,6 +73,9 @@ const char *cnnvp_network_clash(const struct cnnvp_network_options *options);
 /* network_tune.c: chooses the tiles of the network's build by trial. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                                const struct cnnvp_network_options *options, struct cnnvp_error *error);
+/* network_tune.c: what the network takes as it is built, timing only. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp_config *config,
+                                               struct cnnvp_plan_taken *all, struct cnnvp_error *error);
 /* network_tune.c: the network's build anew, with these tiles for layers outside of chains and groups. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(
     struct cnnvp_network *network, const struct cnnvp_binary_layer *planned, struct cnnvp_error *error);

@@ -1,0 +1,39 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each objective's plan is the best by its own measure: check_objectives.py CNNVP NETWORKS.
+
+Where trials choose, no other objective's plan takes less of what an objective asks for. What trials say is what runs take,
+but for the energy of numbers that are not there yet.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+CNNVP, NETWORKS = sys.argv[1:]
+LPDDR4 = ["-p", "systolic", "-s", "dram.preset=lpddr4-3200"]
+RUNS = [("lenet5", platform, choice)
+        for platform in (LPDDR4, ["-p", "systolic", "-s", "pe_array.rows=8", "-s", "pe_array.cols=8"], ["-p", "window"])
+        for choice in (["--schedule", "auto"], ["--tune"])] + [("vgg16_cifar", LPDDR4, ["--schedule", "auto"])]
+MEASURES = {
+    "time": lambda time, energy: time,
+    "energy": lambda time, energy: energy,
+    "edp": lambda time, energy: time * energy,
+    "traffic": None,
+}
+
+with tempfile.TemporaryDirectory() as folder:
+    stats = os.path.join(folder, "s.json")
+    for network, platform, choice in RUNS:
+        taken = {}
+        for objective in MEASURES:
+            subprocess.run([CNNVP, "run", os.path.join(NETWORKS, network + ".onnx"), "--timing-only", "-q", "--stats", stats,
+                            "--objective", objective, *platform, *choice], check=True)
+            with open(stats, encoding="utf-8") as stream:
+                said = json.load(stream)
+            taken[objective] = said["total"]["time_ps"], said["energy"]["total_pj"]
+        for objective, measure in MEASURES.items():
+            for other in taken if measure else ():
+                assert measure(*taken[objective]) <= measure(*taken[other]) * 1.0005, (
+                    network, platform, choice, objective, taken[objective], other, taken[other])
