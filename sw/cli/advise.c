@@ -24,8 +24,9 @@
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
-#define WORTH 0.002  /* of the time: what helps less is not shown */
-#define PROMISE 0.01 /* of the time: what promises less is not tried */
+#define WORTH 0.002   /* of the time: what helps less is not shown */
+#define PROMISE 0.01  /* of the time: what promises less is not tried */
+#define SHORT_PS 1e10 /* shorter runs are told of other ways without being asked */
 
 /* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never
  * ends. */
@@ -76,18 +77,14 @@ static double member(const json_t *root, const char *section, const char *name)
 }
 
 /* `path` may be NULL. */
-static cnnvp_result read_costs(cnnvp_platform *platform, struct costs *costs, json_t **path)
+static cnnvp_result read_costs(const char *text, struct costs *costs, json_t **path)
 {
-    char *text = NULL;
-    if (cnnvp_platform_stats(platform, &text) != CNNVP_DONE)
-        return CNNVP_FAILED;
     json_t *root = json_loads(text, 0, NULL);
     *costs = (struct costs){
         member(root, "total", "time_ps"), member(root, "energy", "total_pj"), member(root, "area", "total_um2")};
     if (path != NULL)
         *path = json_incref(json_object_get(json_object_get(root, "summary"), "critical_path"));
     json_decref(root);
-    free(text);
     return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
 }
 
@@ -103,13 +100,17 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .platform_options = {
             .struct_size = sizeof run.platform_options, .timing_only = 1, .verbosity = -1, .console = no_console}};
     struct cnnvp_run_result end;
+    char *text = NULL;
     cnnvp_result result = cnnvp_run_plan(&run, config, error);
     if (result == CNNVP_DONE)
         result = cnnvp_run_load(&run, config, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_run(run.platform, &end);
     if (result == CNNVP_DONE)
-        result = read_costs(run.platform, costs, path);
+        result = cnnvp_platform_stats(run.platform, &text);
+    if (result == CNNVP_DONE)
+        result = read_costs(text, costs, path);
+    free(text);
     cnnvp_run_clear(&run);
     return result;
 }
@@ -338,8 +339,8 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
         add_choices(advice, param->choices, name, text, part);
 }
 
-/* Those of which any value computes the same. Further batches: as long as there are images. */
-static void add_options(struct advice *advice)
+/* Ways to run that compute the same: batches, as long as there are images, and maps on chip. */
+static void add_ways(struct advice *advice)
 {
     const struct cnnvp_options *now = &advice->options;
     const struct cnnvp_array *input = now->input.count != 0 ? advice->run->inputs[0].array : NULL;
@@ -354,7 +355,6 @@ static void add_options(struct advice *advice)
         add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list",
                    waited_for(advice, "cpu"));
     add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", 1);
-    add_change(advice, "--schedule", now->schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
 }
 
 static int by_promise(const void *a, const void *b)
@@ -368,7 +368,8 @@ static int by_promise(const void *a, const void *b)
 static void add_changes(struct advice *advice)
 {
     struct cnnvp_config_instance instance;
-    add_options(advice);
+    add_ways(advice);
+    add_change(advice, "--schedule", advice->options.schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
             add_parameter(advice, &instance, &instance.unit->params[p]);
@@ -459,29 +460,89 @@ static void print_table(struct advice *advice, const struct costs *now, FILE *st
     print_crashes(advice, tried, stream);
 }
 
+static cnnvp_result begin(const struct cnnvp_run *run, const cnnvp_config *config, struct advice *advice,
+                          struct cnnvp_error *error)
+{
+    *advice = (struct advice){
+        .run = run,
+        .config = config,
+        .options = *run->options,
+        .changes = calloc(MAX_CHANGES, sizeof *advice->changes),
+        .limit = LIMIT_SECONDS};
+    advice->options.timing_only = 1;
+    advice->options.check_results = 0;
+    advice->options.dump = advice->options.plan_out = NULL;
+    return advice->changes != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+}
+
+static void try_all(struct advice *advice)
+{
+    struct cli_progress progress;
+    cli_progress_begin(&progress, 0);
+    try_changes(advice, &progress);
+    cli_progress_end(&progress);
+}
+
+static void end(struct advice *advice)
+{
+    json_decref(advice->path);
+    free(advice->changes);
+}
+
 cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream, struct cnnvp_error *error)
 {
-    struct advice advice = {
-        .run = run, .config = config, .options = *run->options, .changes = calloc(MAX_CHANGES, sizeof *advice.changes)};
+    struct advice advice;
     struct costs now = {0};
-    if (advice.changes == NULL)
-        return cnnvp_config_no_memory(error);
-    advice.options.timing_only = 1;
-    advice.options.check_results = 0;
-    advice.options.dump = advice.options.plan_out = NULL;
-    const time_t begin = time(NULL);
-    cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
-    advice.limit = LIMIT_SECONDS + LIMIT_RUNS * (unsigned)(time(NULL) - begin);
+    CNNVP_TRY(begin(run, config, &advice, error));
+    const time_t at = time(NULL);
+    const cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
+    advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
     advice.ps = now.ps;
     if (result == CNNVP_DONE)
         add_changes(&advice);
-    struct cli_progress progress;
-    cli_progress_begin(&progress, 0);
-    try_changes(&advice, &progress);
-    cli_progress_end(&progress);
+    try_all(&advice);
     if (result == CNNVP_DONE)
         print_table(&advice, &now, stream);
-    json_decref(advice.path);
-    free(advice.changes);
+    end(&advice);
     return result;
+}
+
+/* By the objective, of which the ways themselves may have no choice. */
+static double score(const struct advice *advice, const struct costs *costs)
+{
+    const enum cnnvp_plan_objective objective = (enum cnnvp_plan_objective)advice->run->options->objective;
+    return objective == CNNVP_OBJECTIVE_ENERGY ? costs->picojoules
+           : objective == CNNVP_OBJECTIVE_EDP  ? costs->picojoules * costs->ps
+                                               : costs->ps;
+}
+
+cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics, FILE *stream,
+                        struct cnnvp_error *error)
+{
+    const int schedule = run->options->schedule;
+    const struct change *best = NULL;
+    struct advice advice;
+    struct costs now = {0};
+    CNNVP_TRY(begin(run, config, &advice, error));
+    if (read_costs(statistics, &now, &advice.path) == CNNVP_DONE && now.ps < SHORT_PS && !advice.options.tune &&
+        (schedule == CNNVP_SCHEDULE_LAYER || schedule == CNNVP_SCHEDULE_AUTO)) {
+        advice.ps = now.ps;
+        advice.options.schedule = CNNVP_SCHEDULE_LAYER;
+        add_ways(&advice);
+        try_all(&advice);
+    }
+    for (size_t i = 0; i < advice.count; ++i)
+        if (advice.changes[i].done &&
+            score(&advice, &advice.changes[i].costs) < score(&advice, best != NULL ? &best->costs : &now))
+            best = &advice.changes[i];
+    if (best != NULL && score(&advice, &best->costs) < score(&advice, &now) * (1.0 - PROMISE)) {
+        const size_t name = strcspn(best->setting, "=");
+        const char *value = best->setting + name + 1;
+        const int flag = strcmp(value, "true") == 0;
+        (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy\n", "to try", (int)name, best->setting,
+                      flag ? "" : " ", flag ? "" : value, schedule == CNNVP_SCHEDULE_AUTO ? " --schedule layer" : "",
+                      percent(best->costs.ps, now.ps), percent(best->costs.picojoules, now.picojoules));
+    }
+    end(&advice);
+    return CNNVP_DONE;
 }

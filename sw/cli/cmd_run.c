@@ -242,10 +242,11 @@ static cnnvp_result run_network(struct run *run)
     result = (cnnvp_result)cli_report_results(run->options, run->all.platform, (int)result);
     cnnvp_platform_free(run->all.platform);
     run->all.platform = NULL;
-    if (result == CNNVP_DONE && run->options->all.advise) {
-        struct cnnvp_error error = {""};
+    struct cnnvp_error error = {""};
+    if (result == CNNVP_DONE && run->options->all.advise)
         result = cli_report(advise(&run->all, run->config, stdout, &error), &error);
-    }
+    else if (result == CNNVP_DONE && !run->options->all.quiet)
+        result = cli_report(advise_way(&run->all, run->config, run->json, stdout, &error), &error);
     return result;
 }
 

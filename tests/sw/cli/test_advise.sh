@@ -32,6 +32,28 @@ for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy",
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
 PYTHON
 done <helps
+# A short run says which other way to run is best, without being asked: whoever follows it gains that, within a fifth. By
+# --schedule auto it is left for it.
+for options in "-n 16" "-n 16 --schedule auto" "-n 16 --objective energy" "-n 16 -p systolic --batch 4"; do
+    # shellcheck disable=SC2086
+    expect 0 run "$network" --timing-only $options --stats now.json
+    way=$(sed -n 's/^to try  *\(--[^:]*\): .*/\1/p' out)
+    [ -n "$way" ] || fail "$options: nothing to try: $(cat out)"
+    gain=$(sed -n 's/^to try  *--[^:]*: \(\S*\) % time, \(\S*\) % energy$/\1 \2/p' out)
+    # shellcheck disable=SC2086
+    expect 0 run "$network" --timing-only -q $options $way --stats then.json
+    # shellcheck disable=SC2086
+    /usr/bin/python3 - $gain <<'PYTHON' || fail "$options $way: not $gain"
+import json, sys
+now, then = json.load(open("now.json")), json.load(open("then.json"))
+for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"))):
+    got = 100 * (then[section][name] / now[section][name] - 1)
+    assert abs(float(said) - got) <= abs(got) / 5, (said, got, section)
+    assert got < -1 or section == "energy", got
+PYTHON
+done
+expect 0 run "$network" --timing-only -n 16 --on-chip
+grep -q '^to try' out && fail "advice against what is best: $(grep '^to try' out)"
 # Lines stay as wide as a terminal, however much they have to say.
 for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lenet5.yaml" "-p trainer" \
     "-n 4 -p $SOURCE/scripts/examples/accelerators/dual.yaml"; do
