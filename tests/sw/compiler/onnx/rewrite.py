@@ -295,9 +295,9 @@ def exported():
 
 
 attention()
-exported()
 places()
 sums()
 quantised()
+exported()
 print("\n".join(wrong))
 sys.exit(bool(wrong))
