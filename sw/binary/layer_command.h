@@ -89,18 +89,31 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer
     return (bytes + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
 }
 
-/* A window of kx columns and ky rows over this many positions; results are dense. */
+/* A window of kx columns and ky rows over this many positions; results are dense. All members: nothing need be cleared.
+ */
 static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
                                                      uint32_t rows, uint32_t columns)
 {
     return (struct cnnvp_window){
+        .in_addr = 0,
+        .in_row_stride = 0,
+        .in_channel_stride = 0,
+        .in_channels = 0,
+        .out_channels = 0,
         .out_h = rows,
         .out_w = columns,
         .kernel = cnnvp_pack(kx, ky),
         .stride = cnnvp_pack(layer->sx, layer->sy),
         .dilation = cnnvp_pack(layer->dx, layer->dy),
+        .weight_addr = 0,
+        .bias_addr = 0,
+        .out_addr = 0,
+        .acc_addr = 0,
         .out_channel_stride = rows * columns,
         .format = layer->format,
+        .valid_rows = 0,
+        .valid_cols = 0,
+        .seed = 0,
         .limits = layer->limits,
     };
 }

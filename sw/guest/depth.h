@@ -33,7 +33,7 @@ void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
 /* A layer's step as it was pushed for the block before, with descriptors that are the layer's own and stand. */
 struct cnnvp_repeat {
     uint32_t stands;
-    struct cnnvp_guest_instruction window;
+    uint32_t window; /* high half of its instruction */
     struct cnnvp_epilogue epilogue;
 };
 

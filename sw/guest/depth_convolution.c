@@ -10,8 +10,7 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     struct cnnvp_window window =
         cnnvp_layer_window(layer, layer->kx, layer->ky, step->output.rows, step->output.columns);
     window.in_addr = cnnvp_tensor_chip_address(block, &whole);
@@ -20,12 +19,12 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
     window.in_channels = window.out_channels = block->channels;
     window.valid_rows = cnnvp_pack(0, block->height);
     window.valid_cols = cnnvp_pack(0, block->width);
-    window.seed = epilogue.seed;
+    window.seed = epilogue->seed;
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, 1, 1);
-    cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(block->chip_half, 0, output_half),
-                      &window);
-    cnnvp_use_table(&epilogue, layer, weight_half, table);
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_push_window(guest, operation.opcode, operation.status,
+                      cnnvp_slice_halves(block->chip_half, 0, epilogue->output_half), &window);
+    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_end_step(guest);
 }
 
 /* Whether the next block's step will differ only in where its results go. */
@@ -43,15 +42,15 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_binar
 static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
 {
-    struct cnnvp_epilogue *epilogue = &repeat->epilogue;
-    const struct cnnvp_guest_instruction *window = &repeat->window;
-    const uint32_t others = window->halves & ~cnnvp_slice_halves(0, 0, 1);
-    epilogue->output_half = cnnvp_begin_step(guest);
-    epilogue->memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place);
-    epilogue->chip_address = cnnvp_tensor_chip_address(&layer->out, &step->place);
-    cnnvp_element_tile_again(&guest->element, (enum cnnvp_opcode)window->opcode, window->status,
-                             others | cnnvp_slice_halves(0, 0, epilogue->output_half), guest->block, guest->window_at);
-    cnnvp_end_step(guest, epilogue);
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_step(guest);
+    const uint32_t output_half = epilogue->output_half;
+    *epilogue = repeat->epilogue;
+    epilogue->output_half = output_half;
+    epilogue->address = cnnvp_results_address(guest, layer, step);
+    cnnvp_element_push_word(
+        &guest->element, (repeat->window & ~cnnvp_slice_halves(0, 0, 1)) | cnnvp_slice_halves(0, 0, output_half),
+        guest->block);
+    cnnvp_end_step(guest);
 }
 
 void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
@@ -72,6 +71,6 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_l
         return;
     repeat->stands = 1;
     repeat->window = guest->last_window;
-    repeat->epilogue = guest->waiting[guest->waiting_count - 1u];
+    repeat->epilogue = guest->waiting[(guest->waiting_end - 1u) % CNNVP_EPILOGUES];
     repeat->epilogue.again = 1;
 }

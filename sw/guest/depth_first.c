@@ -43,24 +43,19 @@ void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
 }
 
 /* Where layer j's part of the block goes: its place among the next feature's blocks, in the slot or in memory. */
-static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer)
+static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer)
 {
     const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
     const struct cnnvp_division *division = &depth->division[layer];
-    const uint32_t rows = part_rows(depth, layer);
-    const uint32_t columns = part_columns(depth, layer);
-    struct cnnvp_step step = {
-        .output = {.channels = next->block.channels, .rows = rows, .columns = columns},
-        .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
+    const uint32_t row = division->y * part_rows(depth, layer);
+    const uint32_t column = division->x * part_columns(depth, layer);
+    return (struct cnnvp_box){
+        .channels = next->block.channels,
+        .row = (int32_t)(next->on_chip ? row & (next->block.height - 1u) : row),
+        .rows = part_rows(depth, layer),
+        .column = (int32_t)(next->on_chip ? column & (next->block.width - 1u) : column),
+        .columns = part_columns(depth, layer),
     };
-    step.place = step.output;
-    step.place.row = (int32_t)(division->y * rows);
-    step.place.column = (int32_t)(division->x * columns);
-    if (next->on_chip) {
-        step.place.row &= (int32_t)(next->block.height - 1u);
-        step.place.column &= (int32_t)(next->block.width - 1u);
-    }
-    return step;
 }
 
 /* Says how many values of the feature are in its slot. */
@@ -103,10 +98,16 @@ void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
 
 uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
-    const struct cnnvp_step step = step_of(depth, layer);
+    const struct cnnvp_division *division = &depth->division[layer];
+    const struct cnnvp_box place = place_of(depth, layer);
+    const struct cnnvp_step step = {
+        .output = {.channels = place.channels, .rows = place.rows, .columns = place.columns},
+        .place = &place,
+        .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
+    };
     cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
     cnnvp_use_chain_set(guest, layer);
-    guest->block = 1u + depth->division[layer].x + (depth->division[layer].y << 16);
+    guest->block = 1u + division->x + (division->y << 16);
     cnnvp_convolve_block(guest, &depth->layers[layer], &step, layer < CNNVP_CHAIN_SETS ? &depth->repeats[layer] : NULL);
     cnnvp_use_ordinary_set(guest);
     return step.output.rows * step.output.columns;

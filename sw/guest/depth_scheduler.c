@@ -77,7 +77,8 @@ static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32
 {
     const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
     lists->count = 0;
-    guest->element.capture = &lists->capture[variant];
+    cnnvp_element_capture(&guest->element, &lists->capture[variant]);
+    guest->element.tag = UINT32_MAX;
     (void)cnnvp_depth_calculate(guest, depth, layer);
     end_section(lists, variant, SCHEDULER_ALWAYS, SCHEDULER_INPUT);
     if (layer == 0) {
@@ -97,7 +98,7 @@ static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32
         cnnvp_depth_emit(guest, depth);
         end_section(lists, variant, SCHEDULER_IF_READY, SCHEDULER_OUTPUT);
     }
-    guest->element.capture = NULL;
+    cnnvp_element_capture(&guest->element, NULL);
 }
 
 static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists,

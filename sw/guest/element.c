@@ -55,35 +55,24 @@ uint32_t cnnvp_element_event(const struct cnnvp_element *element)
     return read_register(element, CNNVP_ELEMENT_EVENT);
 }
 
-/* Sleeps until the queue has room for `words` or the element has failed. */
-static void wait_for_room(struct cnnvp_element *element, uint32_t words)
+/* Sleeps until the queue has room for `words`. 0 where none are to be pushed: they are collected, or the element has
+ * failed; then nothing executes any more, and the application sees it in cnnvp_element_finish. */
+static int wait_for_room(struct cnnvp_element *element, uint32_t words)
 {
-    for (;;) {
+    if (element->capture != NULL)
+        return 0;
+    while (element->free < words) {
         const uint32_t last = element->interrupts; /* before the look: one that comes after it ends the sleep */
         element->free = read_register(element, CNNVP_ELEMENT_FREE);
-        if (element->free >= words || element->failed != 0)
-            return;
+        if (element->failed != 0)
+            return 0;
+        if (element->free >= words)
+            break;
         const uint32_t half = read_register(element, CNNVP_ELEMENT_QUEUE_DEPTH) / 2u;
         write_register(element, CNNVP_ELEMENT_SPACE_THRESHOLD, half > words ? half : words);
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
     }
-}
-
-/* Room for `words` in the queue. 0 once the element has failed: nothing executes any more, and the application sees it
- * in cnnvp_element_finish. */
-static int reserve(struct cnnvp_element *element, uint32_t words)
-{
-    if (element->free < words)
-        wait_for_room(element, words);
-    return element->failed == 0;
-}
-
-/* Pushes a word that room has been reserved for. */
-static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t low)
-{
-    --element->free;
-    write_register(element, CNNVP_ELEMENT_PUSH_LO, low);
-    write_register(element, CNNVP_ELEMENT_PUSH_HI, high);
+    return 1;
 }
 
 /* ---- words that are collected ---- */
@@ -132,33 +121,36 @@ static void capture(const struct cnnvp_element *element, uint32_t high, uint32_t
         to->words[to->count++] = (struct cnnvp_word){high, low};
 }
 
-static __attribute__((noinline)) void capture_layer(struct cnnvp_element *element, uint32_t tag)
-{
-    if (element->capture->list == NULL || element->tag != tag)
-        capture(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
-    element->tag = tag;
-}
-
-static __attribute__((noinline)) void capture_registers(struct cnnvp_element *element, uint32_t base,
-                                                        const uint32_t *descriptor, uint32_t count)
+static void collect(struct cnnvp_element *element, uint32_t high, uint32_t immediate, const uint32_t *descriptor,
+                    uint32_t count, uint32_t always)
 {
     struct cnnvp_capture *to = element->capture;
+    if (to == NULL)
+        return;
+    const uint32_t base = high >> (CNNVP_WORD_A - 32) & 0xffu;
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t number = base + i;
+        const uint32_t pushed = always >> i & 1u;
         uint32_t *touched = &to->touched[number / 32u];
         const uint32_t bit = 1u << (number % 32u);
-        const uint32_t keep = element->value[number] == ~descriptor[i] ? to->keep : 0;
-        if (to->list == NULL || (*touched & bit) == 0 || element->value[number] != descriptor[i])
-            capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, keep), descriptor[i]);
+        if (to->list == NULL || (*touched & bit) == 0 || element->value[number] != descriptor[i] || pushed != 0)
+            capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, pushed * to->keep), descriptor[i]);
         if (to->list != NULL)
             element->value[number] = descriptor[i];
         *touched |= bit;
     }
+    capture(element, high, immediate);
+}
+
+void cnnvp_element_capture(struct cnnvp_element *element, struct cnnvp_capture *capture)
+{
+    element->capture = capture;
+    element->free = 0;
 }
 
 void cnnvp_element_wait_read(struct cnnvp_element *element)
 {
-    wait_for_room(element, 1);
+    (void)wait_for_room(element, 1);
 }
 
 void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program)
@@ -173,62 +165,47 @@ void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp
 
 /* ---- words that are pushed ---- */
 
+void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
+                               const uint32_t *descriptor, uint32_t count, uint32_t always)
+{
+    if (wait_for_room(element, count + 1u))
+        cnnvp_element_put_tile(element, high, immediate, descriptor, count, 1, UINT32_MAX, always);
+    else
+        collect(element, high, immediate, descriptor, count, always);
+}
+
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
 {
-    if (element->capture != NULL) {
-        capture_layer(element, tag);
-        return;
-    }
-    if (element->tag == tag || !reserve(element, 1))
+    if (element->tag == tag)
         return;
     element->tag = tag;
-    push(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
+    cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
 }
 
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
 {
     ++element->events;
-    if (reserve(element, 1))
-        push(element, cnnvp_word_high(CNNVP_OPCODE_irq, 0, 0, 0), number);
+    cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_irq, 0, 0, 0), number);
 }
 
 void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                               uint32_t immediate, uint32_t base)
 {
-    const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
-    if (element->capture != NULL)
-        capture(element, high, immediate);
-    else if (reserve(element, 1))
-        push(element, high, immediate);
+    cnnvp_element_push_word(element, cnnvp_word_high(opcode, status, base, halves), immediate);
 }
 
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
-    if (element->capture != NULL) {
-        capture_registers(element, base, descriptor, count);
-        capture(element, cnnvp_word_high(opcode, status, base, halves), immediate);
-        return;
-    }
-    if (!reserve(element, count + 1u))
-        return;
-    uint32_t *value = &element->value[base];
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t wanted = descriptor[i];
-        if (value[i] != wanted) {
-            value[i] = wanted;
-            push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, base + i, 0), wanted);
-        }
-    }
-    push(element, cnnvp_word_high(opcode, status, base, halves), immediate);
+    cnnvp_element_push_slowly(element, cnnvp_word_high(opcode, status, base, halves), immediate, descriptor, count, 0);
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
 {
-    if (element->value[number] == wanted || !reserve(element, 1))
+    if (element->value[number] == wanted)
         return;
     element->value[number] = wanted;
-    push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, 0), wanted);
+    cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, 0), wanted);
 }
 
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched)
@@ -236,8 +213,8 @@ void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touche
     element->free = 0;
     element->tag = UINT32_MAX;
     for (uint32_t i = 0; i < 256u; ++i)
-        if ((touched[i / 32u] >> (i % 32u) & 1u) != 0 && reserve(element, 1))
-            push(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, i, 0), element->value[i]);
+        if ((touched[i / 32u] >> (i % 32u) & 1u) != 0)
+            cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, i, 0), element->value[i]);
 }
 
 int cnnvp_element_finish(struct cnnvp_element *element)

@@ -6,6 +6,7 @@
 #ifndef CNNVP_GUEST_ELEMENT_H
 #define CNNVP_GUEST_ELEMENT_H
 
+#include "cnnvp_command.h"
 #include "cnnvp_isa.h"
 #include "machine.h"
 
@@ -48,12 +49,12 @@ enum cnnvp_element_failure {
 struct cnnvp_element {
     const struct cnnvp_machine *machine;
     uint32_t base;                 /* address of the element's registers */
-    uint32_t free;                 /* words that fit for certain */
-    uint32_t tag;                  /* layer tag in effect at the end of what was pushed */
+    uint32_t free;                 /* words that fit for certain; 0 while words are collected */
+    uint32_t tag;                  /* layer tag in effect at the end of what was pushed; UINT32_MAX: not known */
     uint32_t events;               /* irq instructions pushed */
     volatile uint32_t interrupts;  /* interrupts handled */
     volatile uint32_t failed;      /* enum cnnvp_element_failure */
-    struct cnnvp_capture *capture; /* NULL: words are pushed */
+    struct cnnvp_capture *capture; /* cnnvp_element_capture */
     uint32_t value[256];           /* of the element's registers at the end of what was pushed; 0 at reset */
 };
 
@@ -77,9 +78,13 @@ void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp
 uint32_t cnnvp_element_status(const struct cnnvp_element *element);
 uint32_t cnnvp_element_event(const struct cnnvp_element *element);
 
+/* From now on words go to `capture`; NULL: they are pushed. */
+void cnnvp_element_capture(struct cnnvp_element *element, struct cnnvp_capture *capture);
+
 /* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
-void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
+/* What follows is of the layer with this tag. */
+void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 /* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on. */
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
@@ -91,13 +96,6 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 /* Register `number`, which an instruction before has used, is to hold `wanted`. */
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted);
 
-/* Makes the next tile instruction push register `number` even if it holds `wanted` already. For registers whose value
- * depends on data: how many words are pushed must not (models/documents.md, invariant 2). */
-static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
-{
-    element->value[number] = ~wanted;
-}
-
 /* Another driver has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this
  * driver believes they hold. */
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched);
@@ -108,5 +106,71 @@ int cnnvp_element_finish(struct cnnvp_element *element);
 
 /* Prints why the element stopped to the console. */
 void cnnvp_element_explain(const struct cnnvp_element *element);
+
+/* ---- the same, inline: a descriptor's words need not be in memory ---- */
+
+/* What follows where there is no room for certain: waits for it, or collects the words. */
+void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
+                               const uint32_t *descriptor, uint32_t count, uint32_t always);
+
+/* Pushes a word that there is room for, to the element whose registers are at `port`. */
+static inline void cnnvp_element_put(const struct cnnvp_machine *machine, uint32_t port, uint32_t high, uint32_t low)
+{
+    cnnvp_device_write(machine, port + CNNVP_ELEMENT_PUSH_LO, low);
+    cnnvp_device_write(machine, port + CNNVP_ELEMENT_PUSH_HI, high);
+}
+
+/* A word as it is. */
+static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32_t high, uint32_t low)
+{
+    if (element->free == 0) {
+        cnnvp_element_push_slowly(element, high, low, NULL, 0, 0);
+        return;
+    }
+    --element->free;
+    cnnvp_element_put(element->machine, element->base, high, low);
+}
+
+/* A tile instruction's high half, and a descriptor, without its last register where `last` is 0; there is room for the
+ * words. Masks of registers: those of `changed` alone may hold something else since it was pushed last; those of
+ * `always` are pushed even if they hold what they are to hold: their value depends on data, and how many words are
+ * pushed must not (models/documents.md, invariant 2). */
+static inline __attribute__((always_inline)) void cnnvp_element_put_tile(
+    struct cnnvp_element *element, uint32_t high, uint32_t immediate, const uint32_t *descriptor, uint32_t count,
+    uint32_t last, uint32_t changed, uint32_t always)
+{
+    const struct cnnvp_machine *machine = element->machine;
+    const uint32_t port = element->base;
+    const uint32_t base = high >> (CNNVP_WORD_A - 32) & 0xffu;
+    const uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
+    uint32_t *value = &element->value[base];
+    element->free -= count + 1u; /* whether all of them are pushed or not */
+#pragma GCC unroll 24
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t wanted = descriptor[i];
+        if ((changed >> i & 1u) != 0 && (value[i] != wanted || (always >> i & 1u) != 0) &&
+            (last != 0 || i + 1u != count)) {
+            value[i] = wanted;
+            cnnvp_element_put(machine, port, set + cnnvp_word_high(0, 0, i, 0), wanted);
+        }
+    }
+    cnnvp_element_put(machine, port, high, immediate);
+}
+
+/* The same with room or without. */
+static inline __attribute__((always_inline)) void cnnvp_element_push_tile(
+    struct cnnvp_element *element, uint32_t high, uint32_t immediate, const uint32_t *descriptor, uint32_t count,
+    uint32_t last, uint32_t changed, uint32_t always)
+{
+    uint32_t copy[CNNVP_DESCRIPTOR_MAX];
+    if (element->free > count) {
+        cnnvp_element_put_tile(element, high, immediate, descriptor, count, last, changed, always);
+        return;
+    }
+#pragma GCC unroll 24
+    for (uint32_t i = 0; i < count; ++i)
+        copy[i] = descriptor[i];
+    cnnvp_element_push_slowly(element, high, immediate, copy, count - (last ^ 1u), always);
+}
 
 #endif

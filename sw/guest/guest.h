@@ -33,37 +33,27 @@ struct cnnvp_input_tile {
     uint32_t image_bytes;    /* from the tile of an image to that of the next one */
 };
 
-/* A tile instruction without its descriptor. */
-struct cnnvp_guest_instruction {
-    uint32_t opcode;
-    uint32_t status;
-    uint32_t halves;
-};
-
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */
 struct cnnvp_epilogue {
     const struct cnnvp_binary_layer *layer;
     uint32_t output_half;
-    uint32_t weight_half;
-    uint32_t table_address; /* in the weight half; for a TABLE post-operation */
-    uint32_t uses_weights;
-    uint32_t first_post; /* posts before it have been done */
-    uint32_t divide;     /* average pooling: 64-bit sums are still to be divided */
-    uint32_t channels;   /* results: channels x height x width, contiguous at 0 in the output half */
+    uint32_t weight_half;   /* that a TABLE post-operation reads; CNNVP_HALVES: there is none */
+    uint32_t table_address; /* in that half */
+    uint32_t first_post;    /* posts before it have been done */
+    uint32_t divide;        /* average pooling: 64-bit sums are still to be divided */
+    uint32_t channels;      /* results: channels x height x width, contiguous at 0 in the output half */
     uint32_t height;
     uint32_t width;
     int32_t row; /* first output row and column */
     int32_t column;
     uint32_t more_images;    /* their results follow, image_bytes apart */
     uint32_t result_address; /* where the results begin in the output half */
-    uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
-    uint32_t chip_address;   /* the same in the input buffer, on chip */
-    uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
+    uint32_t address; /* where channel 0, row 0, column 0 of the results goes: in memory, or in the input buffer */
     uint32_t seed;
     uint32_t store_at;               /* register where the descriptor of the results' transfer begins */
     uint32_t again;                  /* 1: of a move, which stands but for its place on chip */
     struct cnnvp_input_tile operand; /* of `added` */
-    uint32_t uses_input;             /* 1: it was loaded into a half that tiles share */
+    uint32_t operand_half;           /* that it was loaded into, where tiles share that; or CNNVP_HALVES */
 };
 
 /* How many values of a tensor are live on chip. */
@@ -73,7 +63,7 @@ struct cnnvp_note {
 };
 #define CNNVP_NOTES 3u
 
-/* Steps whose epilogue waits while the next step's calculation is pushed first. */
+/* Steps whose epilogue waits while the next step's calculation is pushed first; a power of two. */
 #define CNNVP_EPILOGUES 2u
 
 /* What a half holds: a cut of a tensor in memory. */
@@ -127,17 +117,17 @@ struct cnnvp_guest {
     uint32_t next_input; /* half that the next tile goes to */
     uint32_t next_weight;
     uint32_t next_output;
-    struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
-    uint32_t waiting_count;
-    uint32_t image_number; /* of the image in work, or the first one in hand together */
-    uint32_t batch_first;  /* and of the batch's first */
-    uint32_t batch_images; /* images of the batch in work */
-    uint32_t in_chain;     /* blobs that stay are the chain's or the group's (depth.h, fused.h) */
-    uint32_t block;        /* of the chain's layer in work, as window instructions name it; 0: none */
-    uint32_t window_at;    /* registers where the descriptors of windows and of results begin */
+    struct cnnvp_epilogue waiting[CNNVP_EPILOGUES]; /* number n is at n % CNNVP_EPILOGUES */
+    uint32_t waiting_first, waiting_end;            /* numbers */
+    uint32_t image_number;                          /* of the image in work, or the first one in hand together */
+    uint32_t batch_first;                           /* and of the batch's first */
+    uint32_t batch_images;                          /* images of the batch in work */
+    uint32_t in_chain;  /* blobs that stay are the chain's or the group's (depth.h, fused.h) */
+    uint32_t block;     /* of the chain's layer in work, as window instructions name it; 0: none */
+    uint32_t window_at; /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
-    uint32_t windows; /* pushed, and what the last one was */
-    struct cnnvp_guest_instruction last_window;
+    uint32_t windows; /* pushed, and the high half of the last one */
+    uint32_t last_window;
     uint32_t scheduler_chain;        /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;          /* the chain or group whose blobs are in the weight buffer, 0: none */

@@ -13,78 +13,55 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_bi
            (uint32_t)step->output.row * 0xc2b2ae35u + (uint32_t)step->output.column * 0x27d4eb2fu;
 }
 
-struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                           const struct cnnvp_box *box, uint32_t more_images)
+struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                                           const struct cnnvp_step *step)
 {
-    const uint32_t plane = box->rows * box->columns;
-    if (tensor->on_chip)
-        return (struct cnnvp_input_tile){
-            tensor->chip_half,
-            cnnvp_tensor_chip_address(tensor, box),
-            tensor->row_stride,
-            tensor->channel_stride,
-            1,
-            0};
-    return (struct cnnvp_input_tile){
-        cnnvp_load_images(guest, tensor, box, more_images), tensor->chip_address, box->columns, plane, 1,
-        box->channels * plane << tensor->word_shift};
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_step(guest);
+    epilogue->layer = layer;
+    epilogue->first_post = 0;
+    epilogue->divide = 0;
+    epilogue->channels = step->output.channels;
+    epilogue->height = step->output.rows;
+    epilogue->width = step->output.columns;
+    epilogue->row = step->output.row;
+    epilogue->column = step->output.column;
+    epilogue->more_images = step->more_images;
+    epilogue->result_address = 0;
+    epilogue->address = cnnvp_results_address(guest, layer, step);
+    epilogue->seed = step_seed(guest, layer, step);
+    epilogue->store_at = guest->store_at;
+    epilogue->again = 0;
+    epilogue->weight_half = epilogue->operand_half = CNNVP_HALVES;
+    return epilogue;
 }
 
-struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                          const struct cnnvp_box *box)
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address)
 {
-    return cnnvp_bring_images(guest, tensor, box, 0);
-}
-
-struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                                        const struct cnnvp_step *step, uint32_t output_half)
-{
-    return (struct cnnvp_epilogue){
-        .layer = layer,
-        .output_half = output_half,
-        .channels = step->output.channels,
-        .height = step->output.rows,
-        .width = step->output.columns,
-        .more_images = step->more_images,
-        .row = step->output.row,
-        .column = step->output.column,
-        .memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place),
-        .chip_address = cnnvp_tensor_chip_address(&layer->out, &step->place),
-        .to_chip = layer->out.on_chip,
-        .seed = step_seed(guest, layer, step),
-        .store_at = guest->store_at,
-    };
-}
-
-void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
-                     uint32_t table_address)
-{
-    for (uint32_t i = 0; i < layer->post_count; ++i) {
-        if (layer->posts[i].kind == CNNVP_POST_TABLE) {
-            epilogue->uses_weights = 1;
+    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (layer->posts[i].kind == CNNVP_POST_TABLE)
             epilogue->weight_half = half;
-            epilogue->table_address = table_address;
-        }
-    }
+    epilogue->table_address = table_address;
 }
 
-/* Input box of an output box for a sliding window. */
-static struct cnnvp_box window_input(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
-                                     uint32_t channel, uint32_t channels)
+/* Input box of an output box for a sliding window of kx columns and ky rows. */
+static inline struct cnnvp_box window_input(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
+                                            const struct cnnvp_box *output, uint32_t channel, uint32_t channels)
 {
     return (struct cnnvp_box){
         .channel = channel,
         .channels = channels,
         .row = output->row * (int32_t)layer->sy - (int32_t)layer->pad_top,
-        .rows = (output->rows - 1u) * layer->sy + (layer->ky - 1u) * layer->dy + 1u,
+        .rows = (output->rows - 1u) * layer->sy + (ky - 1u) * layer->dy + 1u,
         .column = output->column * (int32_t)layer->sx - (int32_t)layer->pad_left,
-        .columns = (output->columns - 1u) * layer->sx + (layer->kx - 1u) * layer->dx + 1u,
+        .columns = (output->columns - 1u) * layer->sx + (kx - 1u) * layer->dx + 1u,
     };
 }
 
 /* Over the positions of `output`, with the input tile's strides. */
-static struct cnnvp_window window_of(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
-                                     const struct cnnvp_box *output, const struct cnnvp_input_tile *tile)
+static inline __attribute__((always_inline)) struct cnnvp_window window_of(
+    const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky, const struct cnnvp_box *output,
+    const struct cnnvp_input_tile *tile)
 {
     struct cnnvp_window window = cnnvp_layer_window(layer, kx, ky, output->rows, output->columns);
     window.in_addr = tile->address;
@@ -120,54 +97,56 @@ static inline __attribute__((always_inline)) void convolve(
     const uint32_t first_in = layer->depthwise ? output->channel : 0;
     const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
     const uint32_t plane = output->rows * output->columns;
-    const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-    uint32_t output_half = 0;
-    struct cnnvp_epilogue epilogue = {0};
+    const uint32_t plane_bytes = plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+    uint32_t blob = cnnvp_blob_number(layer, output->channel, 0, 0);
+    uint32_t weight_half = 0, table = 0;
+    struct cnnvp_epilogue *epilogue = NULL;
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
         const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
-        const int last = in + in_count == inputs;
-        const uint32_t blobs = cnnvp_blob_number(layer, output->channel, in, 0);
-        const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
+        const struct cnnvp_box box = window_input(layer, layer->kx, layer->ky, output, first_in + in, in_count);
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
-        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
+        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + in_count == inputs);
         if (any)
             operation.status = cnnvp_scaled_status(layer, operation.status);
         const uint32_t weights = cnnvp_output_weights(layer, in_count);
-        for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
+        window.in_channels = in_count;
+        for (uint32_t out = 0; out < output->channels; out += layer->tile_out, ++blob) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
-            const uint32_t blob = blobs + out / layer->tile_out;
-            const uint32_t weight_half =
-                any && layer->product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
-                                      : cnnvp_load_blob(guest, blob, &window.weight_addr);
-            if (in == 0 && out == 0) {
-                output_half = cnnvp_begin_step(guest);
-                epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-            }
-            window.in_channels = in_count;
+            weight_half = any && layer->product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
+                                                : cnnvp_load_blob(guest, blob, &window.weight_addr);
+            if (epilogue == NULL)
+                epilogue = cnnvp_begin_results(guest, layer, step);
             window.out_channels = out_count;
             window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, out_count * weights);
-            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
-            for (uint32_t image = 0; image <= step->more_images; ++image) {
-                const uint32_t results = image * layer->image_bytes;
-                window.in_addr = tile.address + image * tile.image_bytes;
-                window.out_addr = results + out * plane * word_bytes;
-                window.acc_addr = results + out * plane * CNNVP_SUM_BYTES;
-                window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
+            table = window.bias_addr + layer->bias * out_count * CNNVP_WORD_BYTES;
+            window.in_addr = tile.address;
+            window.out_addr = out * plane_bytes;
+            window.acc_addr = out * plane * CNNVP_SUM_BYTES;
+            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
+            for (uint32_t image = 0;;) {
+                window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), out);
                 if (any && layer->folded != CNNVP_NOT_FOLDED)
                     push_parts(guest, layer, operation, halves, &window);
+                else if (out != 0 || image != 0)
+                    cnnvp_push_window_again(guest, operation.opcode, operation.status, halves, &window);
                 else
                     cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+                if (image++ == step->more_images)
+                    break;
+                window.in_addr += tile.image_bytes;
+                window.out_addr += layer->image_bytes;
+                window.acc_addr += layer->image_bytes;
             }
-            cnnvp_use_table(&epilogue, layer, weight_half,
-                            window.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
         }
     }
+    cnnvp_use_table(epilogue, weight_half, table);
     if (layer->added.tag != 0) {
-        epilogue.operand = cnnvp_bring_input(guest, &layer->in2, output);
-        epilogue.uses_input = !layer->in2.on_chip;
+        epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
+        if (!layer->in2.on_chip)
+            epilogue->operand_half = epilogue->operand.half;
     }
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_end_step(guest);
 }
 
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
@@ -191,71 +170,65 @@ struct window_part {
 static struct cnnvp_box part_input(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
                                    const struct window_part *part)
 {
-    struct cnnvp_binary_layer swept = *layer;
-    swept.kx = part->columns;
-    swept.ky = part->rows;
-    struct cnnvp_box box = window_input(&swept, output, output->channel, output->channels);
+    struct cnnvp_box box = window_input(layer, part->columns, part->rows, output, output->channel, output->channels);
     box.row += (int32_t)(part->ky * layer->dy);
     box.column += (int32_t)(part->kx * layer->dx);
     return box;
 }
 
-/* Sweeps a part over the step's positions; results to 0. */
+/* Sweeps a part, whose input has been loaded, over the step's positions; results to 0. */
 static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_box *output, const struct window_part *part, uint32_t output_half,
-                           uint32_t seed)
+                           const struct cnnvp_box *output, const struct window_part *part, const struct cnnvp_box *box,
+                           const struct cnnvp_input_tile *tile, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_box box = part_input(layer, output, part);
-    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-    struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, &tile);
+    struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, tile);
     window.in_channels = output->channels;
     window.out_channels = output->channels;
     /* Positions of the frame hold zeros; they must not win a maximum. */
-    const uint32_t first_row = box.row < 0 ? (uint32_t)-box.row : 0;
-    const uint32_t first_column = box.column < 0 ? (uint32_t)-box.column : 0;
-    const int32_t rows = (int32_t)layer->in.height - box.row;
-    const int32_t columns = (int32_t)layer->in.width - box.column;
+    const uint32_t first_row = box->row < 0 ? (uint32_t)-box->row : 0;
+    const uint32_t first_column = box->column < 0 ? (uint32_t)-box->column : 0;
+    const int32_t rows = (int32_t)layer->in.height - box->row;
+    const int32_t columns = (int32_t)layer->in.width - box->column;
     window.valid_rows =
-        cnnvp_pack(cnnvp_minimum32(first_row, box.rows), cnnvp_minimum32(box.rows, rows > 0 ? (uint32_t)rows : 0));
-    window.valid_cols = cnnvp_pack(
-        cnnvp_minimum32(first_column, box.columns), cnnvp_minimum32(box.columns, columns > 0 ? (uint32_t)columns : 0));
+        cnnvp_pack(cnnvp_minimum32(first_row, box->rows), cnnvp_minimum32(box->rows, rows > 0 ? (uint32_t)rows : 0));
+    window.valid_cols = cnnvp_pack(cnnvp_minimum32(first_column, box->columns),
+                                   cnnvp_minimum32(box->columns, columns > 0 ? (uint32_t)columns : 0));
     const int first = part->ky == 0 && part->kx == 0;
     window.acc_addr = cnnvp_pool_sums_at(layer, first, output->channels * output->rows * output->columns);
-    window.seed = seed;
+    window.seed = epilogue->seed;
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, first, 1);
-    cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, 0, output_half),
-                      &window);
+    cnnvp_push_window(guest, operation.opcode, operation.status,
+                      cnnvp_slice_halves(tile->half, 0, epilogue->output_half), &window);
 }
 
 void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
-    const uint32_t words = output->channels * output->rows * output->columns;
     const uint32_t tile_ky = layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
     const uint32_t tile_kx = layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
-    struct window_part part = {
-        .rows = cnnvp_minimum32(tile_ky, layer->ky), .columns = cnnvp_minimum32(tile_kx, layer->kx)};
-    /* The first load goes before what waits of the step before (pipeline.h); it is found again below. */
-    const struct cnnvp_box first = part_input(layer, output, &part);
-    (void)cnnvp_bring_input(guest, &layer->in, &first);
+    struct cnnvp_epilogue *epilogue = NULL;
     uint32_t table = 0;
     uint32_t weight_half = 0;
-    if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    epilogue.divide = layer->pool == CNNVP_POOL_AVERAGE;
-    if (epilogue.divide && layer->by_position)
-        epilogue.result_address = words * CNNVP_SUM_BYTES;
+    struct window_part part;
     for (part.ky = 0; part.ky < layer->ky; part.ky += tile_ky) {
         part.rows = cnnvp_minimum32(tile_ky, layer->ky - part.ky);
         for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
             part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
-            push_pool_part(guest, layer, output, &part, output_half, epilogue.seed);
+            const struct cnnvp_box box = part_input(layer, output, &part);
+            const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+            if (epilogue == NULL) { /* the first load goes before what waits of the step before (pipeline.h) */
+                if (layer->blob_count != 0)
+                    weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
+                epilogue = cnnvp_begin_results(guest, layer, step);
+            }
+            push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
         }
     }
-    cnnvp_use_table(&epilogue, layer, weight_half, table);
-    cnnvp_end_step(guest, &epilogue);
+    epilogue->divide = layer->pool == CNNVP_POOL_AVERAGE;
+    if (epilogue->divide && layer->by_position)
+        epilogue->result_address = output->channels * output->rows * output->columns * CNNVP_SUM_BYTES;
+    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_end_step(guest);
 }
 
 /* S000 streams weights past the buffer (A5 L6-L8). Here they come by slices into a half of the weight buffer while the
@@ -265,44 +238,39 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
 {
     const uint32_t inputs = cnnvp_layer_inputs(layer);
     const uint32_t outputs = step->output.channels;
-    uint32_t output_half = 0;
-    struct cnnvp_epilogue epilogue = {0};
-    /* The input vector is contiguous: one row of `inputs` words. */
-    struct cnnvp_binary_tensor vector = layer->in;
-    vector.channels = 1;
-    vector.height = 1;
-    vector.width = inputs;
+    const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+    uint32_t blob = cnnvp_blob_number(layer, step->output.channel, 0, 0);
+    uint32_t weight_half = 0, table = 0;
+    struct cnnvp_epilogue *epilogue = NULL;
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
         const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
         const int last = in + in_count == inputs;
-        const uint32_t blobs = cnnvp_blob_number(layer, step->output.channel, in, 0);
         const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
-        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &vector, &box, step->more_images);
+        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         const uint32_t status = cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, last));
         struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format, .limits = layer->limits};
-        for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
-            const uint32_t out_count = cnnvp_minimum32(layer->tile_out, outputs - out);
-            const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &matmul.weight_addr);
-            if (in == 0 && out == 0) {
-                output_half = cnnvp_begin_step(guest);
-                epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-            }
-            matmul.outputs = out_count;
-            matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, out_count * in_count);
-            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+        for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++blob) {
+            matmul.outputs = cnnvp_minimum32(layer->tile_out, outputs - out);
+            uint32_t at;
+            weight_half = cnnvp_load_blob(guest, blob, &at);
+            if (epilogue == NULL)
+                epilogue = cnnvp_begin_results(guest, layer, step);
+            matmul.weight_addr = at;
+            matmul.bias_addr = at + cnnvp_weight_bytes(layer, matmul.outputs * in_count);
+            table = matmul.bias_addr + (last ? layer->bias * matmul.outputs * CNNVP_WORD_BYTES : 0);
+            const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
             for (uint32_t image = 0; image <= step->more_images; ++image) {
                 const uint32_t results = image * layer->image_bytes;
                 matmul.in_addr = tile.address + image * tile.image_bytes;
-                matmul.out_addr = results + out * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+                matmul.out_addr = results + out * word_bytes;
                 matmul.acc_addr = results + out * CNNVP_SUM_BYTES;
-                matmul.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue.seed, image), out);
+                matmul.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), out);
                 cnnvp_push_matmul(guest, status, halves, &matmul);
             }
-            cnnvp_use_table(&epilogue, layer, weight_half,
-                            matmul.bias_addr + (last ? layer->bias * out_count * CNNVP_WORD_BYTES : 0));
         }
     }
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_end_step(guest);
 }
 
 /* Brings what becomes the box `output` when dimensions have changed places. */
@@ -337,16 +305,15 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &vector.b_addr);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    vector.seed = epilogue.seed;
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
+    vector.seed = epilogue->seed;
     const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
     cnnvp_push_elementwise(
         guest, operation.opcode, operation.status | cnnvp_clip_status(layer->clips),
-        cnnvp_slice_halves(tile.half, weight_half, output_half), &vector, &step->output, &tile, NULL);
-    cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
-    epilogue.first_post = 1;
-    cnnvp_end_step(guest, &epilogue);
+        cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half), &vector, &step->output, &tile, NULL);
+    cnnvp_use_table(epilogue, weight_half, vector.b_addr);
+    epilogue->first_post = 1;
+    cnnvp_end_step(guest);
 }
 
 /* The part of an operand that a box of the result needs: dimensions of 1 count for all positions. */
@@ -418,12 +385,11 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed, .limits = layer->limits};
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
+    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue->seed, .limits = layer->limits};
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
-    cnnvp_push_elementwise(
-        guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector, box, &a, &b);
-    cnnvp_use_table(&epilogue, layer, weight_half, table);
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_push_elementwise(guest, operation.opcode, operation.status,
+                           cnnvp_slice_halves(a.half, 0, epilogue->output_half), &vector, box, &a, &b);
+    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_end_step(guest);
 }

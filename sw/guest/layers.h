@@ -17,10 +17,10 @@
 #include "pipeline.h"
 
 /* One step: `output` box of the output tensor, all channels of a group. Its results go to `place` of that tensor, which
- * is the same box but depth first, where `output` counts from the block on. */
+ * is `output` but depth first, where that counts from the block on. */
 struct cnnvp_step {
     struct cnnvp_box output;
-    struct cnnvp_box place;
+    const struct cnnvp_box *place;
     uint32_t seed; /* added to that of stochastic rounding */
     uint32_t
         more_images; /* of the batch after the one in work: convolution, fully connected and statistics take them */

@@ -8,17 +8,42 @@
 #include "layers.h"
 
 /* Loads the box of the image in work and of this many more (on chip: finds the one) and says where it is. */
-struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                           const struct cnnvp_box *box, uint32_t more_images);
-struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                          const struct cnnvp_box *box);
+static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest,
+                                                         const struct cnnvp_binary_tensor *tensor,
+                                                         const struct cnnvp_box *box, uint32_t more_images)
+{
+    const uint32_t plane = box->rows * box->columns;
+    if (tensor->on_chip)
+        return (struct cnnvp_input_tile){
+            tensor->chip_half,
+            cnnvp_tensor_chip_address(tensor, box),
+            tensor->row_stride,
+            tensor->channel_stride,
+            1,
+            0};
+    return (struct cnnvp_input_tile){
+        cnnvp_load_images(guest, tensor, box, more_images), tensor->chip_address, box->columns, plane, 1,
+        box->channels * plane << tensor->word_shift};
+}
+static inline struct cnnvp_input_tile cnnvp_bring_input(
+    struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+{
+    return cnnvp_bring_images(guest, tensor, box, 0);
+}
 
-/* What the results of a step need after its calculation; results lie at the start of the output half. */
-struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                                        const struct cnnvp_step *step, uint32_t output_half);
+/* Where a step's results go. */
+static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                                             const struct cnnvp_step *step)
+{
+    return layer->out.on_chip ? cnnvp_tensor_chip_address(&layer->out, step->place)
+                              : cnnvp_tensor_address(guest, &layer->out, step->place);
+}
+
+/* Begins a step, and says what its results need after the calculation; they lie at the start of the output half. */
+struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+                                           const struct cnnvp_step *step);
 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
-void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
-                     uint32_t table_address);
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address);
 
 #endif

@@ -30,10 +30,10 @@ static void collect(struct cnnvp_guest *guest, struct cnnvp_capture *to, uint32_
     forget(guest);
     guest->image_number = guest->batch_first = first;
     guest->batch_images = guest->binary->batch;
-    guest->element.capture = to;
+    cnnvp_element_capture(&guest->element, to);
     cnnvp_schedule_layers(guest);
     cnnvp_schedule_settle(guest);
-    guest->element.capture = NULL;
+    cnnvp_element_capture(&guest->element, NULL);
     guest->next_input = next[0];
     guest->next_weight = next[1];
     guest->next_output = next[2];

@@ -16,16 +16,15 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
     uint32_t scales = 0;
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &scales);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     const uint32_t status = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM).status;
-    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
     const uint32_t plane = box->rows * box->columns;
     const uint32_t offsets = scales + layer->in.channels * CNNVP_WORD_BYTES;
     struct cnnvp_vector vector = {
         .a_stride = 1,
         .format = layer->format,
-        .seed = epilogue.seed,
+        .seed = epilogue->seed,
         .limits = layer->limits,
         .b_repeat = 1,
         .c_repeat = 1,
@@ -44,8 +43,8 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
         cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, status, halves, &vector);
         vector.seed = cnnvp_part_seed(vector.seed, 1u);
     }
-    cnnvp_use_table(&epilogue, layer, weight_half, offsets + layer->in.channels * CNNVP_WORD_BYTES);
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_use_table(epilogue, weight_half, offsets + layer->in.channels * CNNVP_WORD_BYTES);
+    cnnvp_end_step(guest);
 }
 
 static void push_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step,
@@ -138,9 +137,8 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     const struct cnnvp_input_tile tile = bring_data(guest, layer, step);
     uint32_t gammas = 0;
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
+    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
     const uint32_t plane = box->rows * box->columns;
     const uint32_t vector_bytes = box->channels * CNNVP_WORD_BYTES;
     const uint32_t scratch = cnnvp_even(box->channels * plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT));
@@ -158,7 +156,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
         .out_repeat = 1,
         .immediate = formats->epsilon,
         .format = formats->mean,
-        .seed = epilogue.seed,
+        .seed = epilogue->seed,
         .limits = layer->limits,
     };
     if (layer->norm_parts != 0)
@@ -169,7 +167,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     push_statistics(guest, layer, CNNVP_NORM_VARIANCE, halves, &vector);
     const uint32_t gamma = gammas + box->channel * CNNVP_WORD_BYTES;
     const uint32_t beta = gamma + layer->in.channels * CNNVP_WORD_BYTES;
-    push_transform(guest, layer, &at, gamma, beta, halves, box->channels, epilogue.seed);
+    push_transform(guest, layer, &at, gamma, beta, halves, box->channels, epilogue->seed);
     vector.b_addr = at.scale;
     vector.c_addr = at.offset;
     vector.c_repeat = 1;
@@ -178,11 +176,11 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     for (uint32_t image = 0; image <= step->more_images; ++image) {
         vector.a_addr = tile.address + image * tile.image_bytes;
         vector.out_addr = image * layer->image_bytes;
-        vector.seed = cnnvp_image_seed(layer, epilogue.seed, image);
+        vector.seed = cnnvp_image_seed(layer, epilogue->seed, image);
         push_step(guest, layer, CNNVP_NORM_TRANSFORM, halves, &vector);
     }
-    cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * CNNVP_WORD_BYTES);
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_use_table(epilogue, weight_half, gammas + 2u * layer->in.channels * CNNVP_WORD_BYTES);
+    cnnvp_end_step(guest);
 }
 
 void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,

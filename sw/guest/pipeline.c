@@ -7,10 +7,6 @@
 
 #define SLOT_BYTES 8u
 
-/* Bits 17:16 of the descriptor register `format`, enum cnnvp_round_mode. */
-#define FORMAT_ROUNDING 16u
-#define ROUNDING_STOCHASTIC 2u
-
 static uint32_t bit(uint32_t half, uint32_t buffer)
 {
     return half << buffer;
@@ -28,26 +24,6 @@ static uint32_t register_of(uint32_t base, size_t offset)
     return base + (uint32_t)(offset / sizeof(uint32_t));
 }
 
-/* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
-static int32_t box_offset(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
-{
-    return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
-}
-
-uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                              const struct cnnvp_box *box)
-{
-    return tensor->address + guest->image_number * tensor->image_stride +
-           (guest->image_number - guest->batch_first) * tensor->batch_stride +
-           ((uint32_t)box_offset(tensor, box) << tensor->word_shift);
-}
-
-uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
-{
-    const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
-    return tensor->chip_address + ((uint32_t)(interior + box_offset(tensor, box)) << tensor->word_shift);
-}
-
 /* How many of `count` positions from `first` on lie in [0, size). */
 static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
 {
@@ -63,107 +39,144 @@ static uint32_t word_status(uint32_t word_shift)
     return (word_shift ^ 1u) << CNNVP_STATUS_request_bytes;
 }
 
+static inline __attribute__((always_inline)) void push_transfer(
+    struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves, uint32_t base,
+    const struct cnnvp_transfer *transfer, uint32_t changed)
+{
+    cnnvp_element_push_tile(&guest->element, cnnvp_word_high(opcode, status, base, halves), 0, registers(transfer),
+                            REGISTER_COUNT(*transfer), 1, changed, 0);
+}
+
+static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift)
+{
+    return (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
+}
+
 static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
                       uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
 {
-    const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
+    const uint32_t status = load_status(buffer, word_shift);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
                        registers(transfer), REGISTER_COUNT(*transfer));
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-/* Epilogues that need what lies in a half must be pushed before it is loaded anew: a table in the weight buffer, an
- * operand in the input buffer. */
+/* The same where there is room for it, and nothing calls: the words need not be in memory. */
+static inline __attribute__((always_inline)) void put_load(
+    struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, uint32_t changed, enum cnnvp_buffer buffer,
+    uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
+{
+    struct cnnvp_element *element = &guest->element;
+    const uint32_t status = load_status(buffer, word_shift);
+    --element->free;
+    cnnvp_element_put_tile(element, cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
+                           registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+    cnnvp_element_put(element->machine, element->base,
+                      cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
+}
+
+/* Whether an epilogue needs what lies in a half: a table in the weight buffer, an operand in the input buffer. */
+static inline int is_needed(const struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half, uint32_t number)
+{
+    const struct cnnvp_epilogue *epilogue = &guest->waiting[number % CNNVP_EPILOGUES];
+    return (buffer == CNNVP_BUFFER_WEIGHT ? epilogue->weight_half : epilogue->operand_half) == half;
+}
+
+/* Whether there is room for a load into a half that nothing needs. */
+static inline int is_ready(const struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
+{
+    for (uint32_t i = guest->waiting_first; i != guest->waiting_end; ++i)
+        if (is_needed(guest, buffer, half, i))
+            return 0;
+    return guest->element.free >= REGISTER_COUNT(struct cnnvp_transfer) + 2u;
+}
+
+/* Epilogues that need a half are pushed before it is loaded anew. */
 static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
 {
-    for (uint32_t i = 0; i < guest->waiting_count; ++i) {
-        const struct cnnvp_epilogue *epilogue = &guest->waiting[i];
-        if (buffer == CNNVP_BUFFER_WEIGHT ? epilogue->uses_weights && epilogue->weight_half == half
-                                          : epilogue->uses_input && epilogue->operand.half == half) {
-            cnnvp_flush_epilogues(guest, guest->waiting_count - i - 1u);
-            i = UINT32_MAX; /* from the start: the list has moved up */
-        }
-    }
+    for (uint32_t i = guest->waiting_first; i != guest->waiting_end; ++i)
+        if (is_needed(guest, buffer, half, i))
+            cnnvp_flush_epilogues(guest, guest->waiting_end - i - 1u);
 }
 
 /* From one channel to the next in the half: `plane` words. */
-static void load_planes(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                        const struct cnnvp_box *box, uint32_t half, uint32_t at, uint32_t plane)
+static inline struct cnnvp_transfer planes(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                                           uint32_t memory, uint32_t at, uint32_t plane)
 {
-    const struct cnnvp_transfer transfer = {
-        .memory_addr = cnnvp_tensor_address(guest, tensor, box),
+    const uint32_t shift = tensor->word_shift;
+    return (struct cnnvp_transfer){
+        .memory_addr = memory,
         .buffer_addr = at,
-        .row_bytes = box->columns << tensor->word_shift,
+        .row_bytes = box->columns << shift,
         .rows = box->rows,
-        .memory_row_stride = tensor->row_stride << tensor->word_shift,
-        .buffer_row_stride = box->columns << tensor->word_shift,
+        .memory_row_stride = tensor->row_stride << shift,
+        .buffer_row_stride = box->columns << shift,
         .planes = box->channels,
-        .memory_plane_stride = tensor->channel_stride << tensor->word_shift,
-        .buffer_plane_stride = plane << tensor->word_shift,
+        .memory_plane_stride = tensor->channel_stride << shift,
+        .buffer_plane_stride = plane << shift,
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
+}
+
+/* Boxes of the image in work and of more of the batch, each `step` words of a channel after the one before. */
+static __attribute__((noinline)) uint32_t load_boxes(
+    struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+    uint32_t more_images, uint32_t half, uint32_t at, uint32_t step, uint32_t plane)
+{
+    uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
     free_half(guest, CNNVP_BUFFER_INPUT, half);
-    guest->input[half].valid = 0;
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
+    for (uint32_t image = 0; image <= more_images; ++image) {
+        const struct cnnvp_transfer transfer = planes(tensor, box, memory, at, plane);
+        push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
+        memory += tensor->image_stride + tensor->batch_stride;
+        at += step << tensor->word_shift;
+    }
+    return half;
 }
 
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                          const struct cnnvp_box *box, uint32_t half, uint32_t at)
 {
-    load_planes(guest, tensor, box, half, at, box->rows * box->columns);
+    guest->input[half].valid = 0;
+    (void)load_boxes(guest, tensor, box, 0, half, at, 0, box->rows * box->columns);
 }
 
-/* The half that holds the boxes, or is to take them: then 0. */
-static int find_box(struct cnnvp_guest *guest, const struct cnnvp_slot *wanted, uint32_t *half)
+/* The half that is to take boxes. */
+static uint32_t next_input(struct cnnvp_guest *guest)
 {
-    const uint32_t halves = guest->binary->input_halves;
-    for (*half = 0; *half < halves; ++*half) {
-        const struct cnnvp_slot *slot = &guest->input[*half];
-        if (slot->valid && slot->address == wanted->address && slot->channels == wanted->channels &&
-            slot->rows == wanted->rows && slot->columns == wanted->columns && slot->images == wanted->images)
-            return 1;
-    }
-    guest->next_input = guest->tile_half != 0 ? guest->tile_half - 1u : (guest->next_input + 1u) % halves;
-    *half = guest->next_input;
-    return 0;
+    guest->next_input =
+        guest->tile_half != 0 ? guest->tile_half - 1u : cnnvp_next_half(guest->next_input, guest->binary->input_halves);
+    return guest->next_input;
 }
 
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                            const struct cnnvp_box *box, uint32_t more_images)
 {
-    const struct cnnvp_slot wanted = {
-        1, cnnvp_tensor_address(guest, tensor, box), box->channels, box->rows, box->columns, more_images};
-    const uint32_t bytes = box->channels * box->rows * box->columns << tensor->word_shift;
-    const uint32_t first = guest->image_number;
-    uint32_t half;
-    if (find_box(guest, &wanted, &half))
-        return half;
-    for (uint32_t image = 0; image <= more_images; ++image) {
-        guest->image_number = first + image;
-        cnnvp_load_box_into(guest, tensor, box, half, tensor->chip_address + image * bytes);
+    const uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half) {
+        const struct cnnvp_slot *slot = &guest->input[half];
+        if (slot->valid && slot->address == memory && slot->channels == box->channels && slot->rows == box->rows &&
+            slot->columns == box->columns && slot->images == more_images)
+            return half;
     }
-    guest->image_number = first;
-    guest->input[half] = wanted;
+    const uint32_t plane = box->rows * box->columns;
+    const uint32_t half = next_input(guest);
+    guest->input[half] = (struct cnnvp_slot){1, memory, box->channels, box->rows, box->columns, more_images};
+    if (more_images != 0 || !is_ready(guest, CNNVP_BUFFER_INPUT, half))
+        return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, box->channels * plane, plane);
+    const struct cnnvp_transfer transfer = planes(tensor, box, memory, tensor->chip_address, plane);
+    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
     return half;
 }
 
 uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                           const struct cnnvp_box *box, uint32_t more_images)
 {
-    const struct cnnvp_slot wanted = {
-        1, cnnvp_tensor_address(guest, tensor, box), box->channels, box->rows, box->columns, more_images};
     const uint32_t plane = box->rows * box->columns;
-    const uint32_t first = guest->image_number;
-    uint32_t half;
-    (void)find_box(guest, &wanted, &half);
-    for (uint32_t image = 0; image <= more_images; ++image) {
-        guest->image_number = first + image;
-        load_planes(guest, tensor, box, half, tensor->chip_address + (image * plane << tensor->word_shift),
-                    (more_images + 1u) * plane);
-    }
-    guest->image_number = first;
-    return half;
+    const uint32_t half = next_input(guest);
+    guest->input[half].valid = 0;
+    return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, plane, (more_images + 1u) * plane);
 }
 
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
@@ -299,32 +312,11 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tens
 /* Words of a blob in the binary: 16-bit ones, or pairs of 8-bit ones. */
 #define BLOB_SHIFT 1u
 
-static uint32_t load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address, uint32_t word_shift)
+static inline struct cnnvp_transfer all_words(const struct cnnvp_binary_blob *blob, uint32_t memory, uint32_t at)
 {
-    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
-    const uint32_t halves = guest->binary->weight_halves;
-    const int chip = blob->stays != 0;
-    *address = chip ? blob->chip_address : 0;
-    for (uint32_t half = 0; half < halves; ++half) {
-        if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
-            return half;
-    }
-    if (chip && number < guest->chain_loaded)
-        return blob->chip_half;
-    uint32_t half = blob->chip_half;
-    if (!guest->in_chain)
-        guest->chain_weights = 0; /* this one may lie over theirs */
-    if (chip)
-        guest->chain_loaded = number + 1u;
-    if (!chip) {
-        guest->next_weight = (guest->next_weight + 1u) % halves;
-        half = guest->next_weight;
-        guest->weight[half] = (struct cnnvp_slot){.valid = 1, .address = blob->address};
-    }
-    free_half(guest, CNNVP_BUFFER_WEIGHT, half);
-    const struct cnnvp_transfer transfer = {
-        .memory_addr = blob->address,
-        .buffer_addr = *address,
+    return (struct cnnvp_transfer){
+        .memory_addr = memory,
+        .buffer_addr = at,
         .row_bytes = blob->bytes,
         .rows = 1,
         .memory_row_stride = blob->bytes,
@@ -332,28 +324,65 @@ static uint32_t load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *
         .planes = 1,
         .memory_plane_stride = blob->bytes,
         .buffer_plane_stride = blob->bytes,
+        .feature_words = 0,
     };
+}
+
+static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest, const struct cnnvp_binary_blob *blob,
+                                                     uint32_t memory, uint32_t half, uint32_t at, uint32_t word_shift)
+{
+    const struct cnnvp_transfer transfer = all_words(blob, memory, at);
+    free_half(guest, CNNVP_BUFFER_WEIGHT, half);
     push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
+    return half;
+}
+
+/* One that stays in no place of its own. */
+static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnvp_binary_blob *blob, uint32_t memory,
+                                    uint32_t word_shift)
+{
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        if (guest->weight[half].valid && guest->weight[half].address == memory)
+            return half;
+    const uint32_t half = guest->next_weight = cnnvp_next_half(guest->next_weight, guest->binary->weight_halves);
+    guest->weight[half].valid = 1;
+    guest->weight[half].address = memory;
+    if (!guest->in_chain)
+        guest->chain_weights = 0; /* this one may lie over theirs */
+    if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
+        return load_words(guest, blob, memory, half, 0, word_shift);
+    /* Where the blob before had as many bytes, the addresses alone differ. */
+    const struct cnnvp_transfer transfer = all_words(blob, memory, 0);
+    if (guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))] ==
+        blob->bytes)
+        put_load(guest, &transfer, 3u, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
+    else
+        put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
     return half;
 }
 
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
 {
-    return load_blob(guest, number, address, BLOB_SHIFT);
+    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
+    *address = 0;
+    if (blob->stays == CNNVP_BLOB_PASSES)
+        return load_passing(guest, blob, blob->address, BLOB_SHIFT);
+    *address = blob->chip_address;
+    if (number < guest->chain_loaded)
+        return blob->chip_half;
+    guest->chain_loaded = number + 1u;
+    if (!guest->in_chain)
+        guest->chain_weights = 0;
+    return load_words(guest, blob, blob->address, blob->chip_half, blob->chip_address, BLOB_SHIFT);
 }
 
 uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t number,
                                 uint32_t *address)
 {
     const struct cnnvp_box first = {.channels = 1};
-    const struct cnnvp_binary_blob *table = guest->blobs;
-    struct cnnvp_binary_blob blob = table[number];
-    blob.address += cnnvp_tensor_address(guest, tensor, &first);
-    blob.stays = CNNVP_BLOB_PASSES;
-    guest->blobs = &blob;
-    const uint32_t half = load_blob(guest, 0, address, tensor->word_shift);
-    guest->blobs = table;
-    return half;
+    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
+    *address = 0;
+    return load_passing(guest, blob, blob->address + cnnvp_tensor_address(guest, tensor, &first), tensor->word_shift);
 }
 
 void cnnvp_forget_weights(struct cnnvp_guest *guest)
@@ -362,66 +391,49 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest)
         guest->weight[half].valid = 0;
 }
 
-int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
-{
-    return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;
-}
-
-uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image)
-{
-    return cnnvp_rounds_by_chance(layer) ? seed + image * CNNVP_IMAGE_SEEDS : 0;
-}
-
-uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
-{
-    return seed == 0 ? 0 : seed + part;
-}
-
-/* Registers that depend on number formats, the one at `format` and the last one, limits, which is left out where it is
- * not used, are pushed each time. Returns how many registers there are then. */
-static uint32_t forget_format(struct cnnvp_guest *guest, uint32_t base, const uint32_t *descriptor, size_t format,
-                              uint32_t count, uint32_t status)
-{
-    const uint32_t clips = status >> CNNVP_STATUS_conv_clip & 1u;
-    cnnvp_element_forget(&guest->element, register_of(base, format), descriptor[format / sizeof *descriptor]);
-    if (clips != 0)
-        cnnvp_element_forget(&guest->element, base + count - 1u, descriptor[count - 1u]);
-    return count - 1u + clips;
-}
-
-#define FORGET_FORMAT(base, descriptor, status)                                                    \
-    forget_format(guest, base, registers(descriptor), offsetof(__typeof__(*(descriptor)), format), \
-                  REGISTER_COUNT(*(descriptor)), status)
+/* A calculation. Registers that depend on number formats are pushed each time: `format`, others that the mask names,
+ * and limits, the last one, which is left as it is where it is not used. */
+#define PUSH_CALCULATION(guest, high, immediate, descriptor, changed, others)                                         \
+    cnnvp_element_push_tile(&(guest)->element, high, immediate, registers(descriptor), REGISTER_COUNT(*(descriptor)), \
+                            (high) >> (CNNVP_WORD_STATUS - 32 + CNNVP_STATUS_conv_clip) & 1u, changed,                \
+                            1u << offsetof(__typeof__(*(descriptor)), format) / sizeof(uint32_t) |                    \
+                                1u << (REGISTER_COUNT(*(descriptor)) - 1u) | (others))
 
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
 {
-    const uint32_t count = FORGET_FORMAT(guest->window_at, window, status);
-    cnnvp_element_tile(&guest->element, opcode, status, halves, guest->block, guest->window_at, registers(window),
-                       count);
-    guest->last_window = (struct cnnvp_guest_instruction){opcode, status, halves};
+    const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
+    guest->last_window = high;
     ++guest->windows;
+    PUSH_CALCULATION(guest, high, guest->block, window, UINT32_MAX, 0);
+}
+
+#define WINDOW_BIT(member) (1u << offsetof(struct cnnvp_window, member) / sizeof(uint32_t))
+
+void cnnvp_push_window_again(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                             const struct cnnvp_window *window)
+{
+    const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
+    ++guest->windows;
+    PUSH_CALCULATION(
+        guest, high, guest->block, window,
+        WINDOW_BIT(in_addr) | WINDOW_BIT(out_channels) | WINDOW_BIT(weight_addr) | WINDOW_BIT(bias_addr) |
+            WINDOW_BIT(out_addr) | WINDOW_BIT(acc_addr) | WINDOW_BIT(format) | WINDOW_BIT(seed) | WINDOW_BIT(limits),
+        0);
 }
 
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul)
 {
-    const uint32_t count = FORGET_FORMAT(CNNVP_BASE_MATMUL, matmul, status);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_matmul, status, halves, 0, CNNVP_BASE_MATMUL, registers(matmul),
-                       count);
+    const uint32_t high = cnnvp_word_high(CNNVP_OPCODE_matmul, status, CNNVP_BASE_MATMUL, halves);
+    PUSH_CALCULATION(guest, high, 0, matmul, UINT32_MAX, 0);
 }
 
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector)
 {
-    const uint32_t count = FORGET_FORMAT(CNNVP_BASE_VECTOR, vector, status);
-    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_VECTOR, offsetof(struct cnnvp_vector, immediate)),
-                         vector->immediate);
-    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_VECTOR, registers(vector), count);
-}
-
-uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
-{
-    return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
+    const uint32_t high = cnnvp_word_high(opcode, status, CNNVP_BASE_VECTOR, halves);
+    PUSH_CALCULATION(guest, high, 0, vector, UINT32_MAX,
+                     1u << offsetof(struct cnnvp_vector, immediate) / sizeof(uint32_t));
 }
 
 /* Words of a plane follow each other, or one word counts for all of them. */
@@ -612,49 +624,41 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
     const uint32_t halves =
         bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT) | bit(epilogue->layer->out.chip_half, CNNVP_BUFFER_INPUT);
     cnnvp_element_set(&guest->element, register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, buffer_addr)),
-                      epilogue->chip_address);
+                      epilogue->address);
     cnnvp_element_tile_again(
         &guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
 }
 
-/* Results leave in the layout of the next layer's storage parameters. */
+/* Results leave in the layout of the next layer's storage parameters. For a move the source takes the place of memory;
+ * which values are live in a slot is said when the layer is done. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_binary_tensor *out = &epilogue->layer->out;
     const uint32_t row = epilogue->width << out->word_shift;
-    struct cnnvp_transfer transfer = {
-        .memory_addr = epilogue->memory_address,
-        .buffer_addr = epilogue->result_address,
+    const uint32_t plane = row * epilogue->height;
+    const uint32_t row_stride = out->row_stride << out->word_shift;
+    const uint32_t plane_stride = out->channel_stride << out->word_shift;
+    const int moves = out->on_chip != CNNVP_PLACE_MEMORY;
+    const struct cnnvp_transfer transfer = {
+        .memory_addr = moves ? epilogue->result_address : epilogue->address,
+        .buffer_addr = moves ? epilogue->address : epilogue->result_address,
         .row_bytes = row,
         .rows = epilogue->height,
-        .memory_row_stride = out->row_stride << out->word_shift,
-        .buffer_row_stride = row,
+        .memory_row_stride = moves ? row : row_stride,
+        .buffer_row_stride = moves ? row_stride : row,
         .planes = epilogue->channels,
-        .memory_plane_stride = out->channel_stride << out->word_shift,
-        .buffer_plane_stride = row * epilogue->height,
-        .feature_words = epilogue->channels * epilogue->height * epilogue->width,
+        .memory_plane_stride = moves ? plane : plane_stride,
+        .buffer_plane_stride = moves ? plane_stride : plane,
+        .feature_words = out->on_chip == CNNVP_PLACE_SLOT ? 0 : epilogue->channels * epilogue->height * epilogue->width,
     };
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
-    if (!epilogue->to_chip) {
-        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
-                           output, 0, epilogue->store_at, registers(&transfer), REGISTER_COUNT(transfer));
-        return;
-    }
-    /* For a move the source takes the place of memory. */
-    transfer.memory_addr = epilogue->result_address;
-    transfer.memory_row_stride = row;
-    transfer.memory_plane_stride = row * epilogue->height;
-    transfer.buffer_addr = epilogue->chip_address;
-    transfer.buffer_row_stride = out->row_stride << out->word_shift;
-    transfer.buffer_plane_stride = out->channel_stride << out->word_shift;
-    if (out->on_chip == CNNVP_PLACE_SLOT)
-        transfer.feature_words = 0; /* which values are live there is said when the layer is done */
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(out),
-                       output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, epilogue->store_at, registers(&transfer),
-                       REGISTER_COUNT(transfer));
+    push_transfer(guest, moves ? CNNVP_OPCODE_move : CNNVP_OPCODE_store,
+                  moves ? move_status(out) : CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
+                  moves ? output | bit(out->chip_half, CNNVP_BUFFER_INPUT) : output, epilogue->store_at, &transfer,
+                  UINT32_MAX);
 }
 
-static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
@@ -666,52 +670,35 @@ static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *e
         push_addition(guest, epilogue);
         push_posts(guest, epilogue, own, layer->post_count);
     }
-    if (epilogue->again && epilogue->to_chip)
+    if (epilogue->again && layer->out.on_chip)
         push_move_again(guest, epilogue);
     else
         push_results(guest, epilogue);
 }
 
-static void push_epilogue(struct cnnvp_guest *guest, struct cnnvp_epilogue *epilogue)
+/* The oldest one. */
+static void push_epilogue(struct cnnvp_guest *guest)
 {
+    struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_first++ % CNNVP_EPILOGUES];
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     cnnvp_element_layer(&guest->element, layer->tag);
-    push_image(guest, epilogue);
-    for (; epilogue->more_images != 0; --epilogue->more_images) {
-        epilogue->result_address += layer->image_bytes;
-        epilogue->memory_address += layer->out.image_stride + layer->out.batch_stride;
-        epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
+    for (;; --epilogue->more_images) {
         push_image(guest, epilogue);
+        if (epilogue->more_images == 0)
+            return;
+        epilogue->result_address += layer->image_bytes;
+        epilogue->address += layer->out.image_stride + layer->out.batch_stride;
+        epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
     }
 }
 
 void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)
 {
+    if (guest->waiting_end - guest->waiting_first <= but)
+        return;
     const uint32_t tag = guest->element.tag;
-    const uint32_t pushed = guest->waiting_count > but ? guest->waiting_count - but : 0;
-    for (uint32_t i = 0; i < pushed; ++i)
-        push_epilogue(guest, &guest->waiting[i]);
-    for (uint32_t i = pushed; i < guest->waiting_count; ++i)
-        guest->waiting[i - pushed] = guest->waiting[i];
-    guest->waiting_count -= pushed;
+    do
+        push_epilogue(guest);
+    while (guest->waiting_end - guest->waiting_first > but);
     cnnvp_element_layer(&guest->element, tag);
-}
-
-uint32_t cnnvp_begin_step(struct cnnvp_guest *guest)
-{
-    /* One half: the step before must have left it. Two: the step before that. */
-    cnnvp_flush_epilogues(guest, guest->binary->output_halves - 1u);
-    guest->next_output = (guest->next_output + 1u) % guest->binary->output_halves;
-    return guest->next_output;
-}
-
-void cnnvp_end_step(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
-{
-    guest->waiting[guest->waiting_count++] = *epilogue;
-}
-
-void cnnvp_forget_inputs(struct cnnvp_guest *guest)
-{
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->input[half].valid = 0;
 }

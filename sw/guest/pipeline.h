@@ -53,12 +53,27 @@ struct cnnvp_box {
     uint32_t columns;
 };
 
+/* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
+static inline int32_t cnnvp_box_offset(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+{
+    return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
+}
+
 /* Address in memory of the first word of a box, for the image in work. */
-uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                              const struct cnnvp_box *box);
+static inline uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                                            const struct cnnvp_box *box)
+{
+    return tensor->address + guest->image_number * tensor->image_stride +
+           (guest->image_number - guest->batch_first) * tensor->batch_stride +
+           ((uint32_t)cnnvp_box_offset(tensor, box) << tensor->word_shift);
+}
 
 /* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
-uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box);
+static inline uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+{
+    const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
+    return tensor->chip_address + ((uint32_t)(interior + cnnvp_box_offset(tensor, box)) << tensor->word_shift);
+}
 
 /* Loads a box of a tensor in memory into this half, contiguous from byte `at` on. */
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
@@ -117,12 +132,19 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest);
 /* Pushes a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window);
+/* The same where the window before it was one of the same input slice: addresses, output channels and the seed alone
+ * are others. */
+void cnnvp_push_window_again(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                             const struct cnnvp_window *window);
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul);
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
 
 /* The halves operand of a tile instruction. */
-uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output);
+static inline uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
+{
+    return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
+}
 
 /* One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
  * several positions make channels repetitions, and rows that all lie alike are repetitions too. Tiles that lie in
@@ -132,24 +154,54 @@ void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode,
                             const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b);
 
 /* Seed of a part of a step, 0 for the whole; 0 stays 0: no stochastic rounding. */
-uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part);
+static inline uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
+{
+    return seed == 0 ? 0 : seed + part;
+}
 
-int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer);
+static inline int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
+{
+    return (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC; /* descriptors.def, `rounding` */
+}
 
 /* Between the seeds of one image and the next. */
 #define CNNVP_IMAGE_SEEDS 0x9e3779b9u
 /* The seed of a step for another image, this many after the one whose seed is given. */
-uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image);
-
-/* Half of the output buffer for the step that begins. Flushes the epilogues that stand in its way. */
-uint32_t cnnvp_begin_step(struct cnnvp_guest *guest);
-/* Ends the step: its rest waits. */
-void cnnvp_end_step(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue);
+static inline uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image)
+{
+    return cnnvp_rounds_by_chance(layer) ? seed + image * CNNVP_IMAGE_SEEDS : 0;
+}
 
 /* Pushes all waiting epilogues but the youngest `but`. */
 void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but);
 
+static inline uint32_t cnnvp_next_half(uint32_t half, uint32_t halves)
+{
+    return half + 1u < halves ? half + 1u : 0;
+}
+
+/* The step that begins: what its epilogue is to be described in, with `output_half` chosen. Flushes the epilogues that
+ * stand in its way. One half: the step before must have left it. Two: the step before that. */
+static inline struct cnnvp_epilogue *cnnvp_begin_step(struct cnnvp_guest *guest)
+{
+    const uint32_t halves = guest->binary->output_halves;
+    cnnvp_flush_epilogues(guest, halves - 1u);
+    guest->next_output = cnnvp_next_half(guest->next_output, halves);
+    struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_end % CNNVP_EPILOGUES];
+    epilogue->output_half = guest->next_output;
+    return epilogue;
+}
+/* Ends the step: its rest waits. */
+static inline void cnnvp_end_step(struct cnnvp_guest *guest)
+{
+    ++guest->waiting_end;
+}
+
 /* The input buffer's contents are no longer what their addresses say (a new layer or image writes there). */
-void cnnvp_forget_inputs(struct cnnvp_guest *guest);
+static inline void cnnvp_forget_inputs(struct cnnvp_guest *guest)
+{
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->input[half].valid = 0;
+}
 
 #endif

@@ -66,7 +66,6 @@ static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
         for (uint32_t column = 0; column < box->columns; column += layer->tile_w) {
             step->output.column = box->column + (int32_t)column;
             step->output.columns = cnnvp_minimum32(layer->tile_w, box->columns - column);
-            step->place = step->output;
             run_step(guest, layer, step);
         }
     }
@@ -77,7 +76,8 @@ static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
                       uint32_t channel, uint32_t first, uint32_t images)
 {
     struct cnnvp_step step = {
-        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, box->channels - channel)}};
+        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, box->channels - channel)},
+        .place = &step.output};
     for (uint32_t image = 0; image < images; image += layer->tile_images) {
         guest->image_number = guest->batch_first + first + image;
         step.more_images = cnnvp_minimum32(layer->tile_images, images - image) - 1u;

@@ -55,28 +55,27 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     const uint32_t words = box.channels * plane;
     const int position = layer->in.height == 1 && layer->in.width == 1;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-    const uint32_t output_half = cnnvp_begin_step(guest);
-    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
-    const uint32_t halves = cnnvp_slice_halves(tile.half, 0, output_half);
+    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
+    const uint32_t halves = cnnvp_slice_halves(tile.half, 0, epilogue->output_half);
     const uint32_t in = layer->in.word_shift, out = layer->out.word_shift;
-    const struct cnnvp_vector base = {.format = layer->format, .seed = epilogue.seed};
+    const struct cnnvp_vector base = {.format = layer->format, .seed = epilogue->seed};
     if (layer->axis == CNNVP_AXIS_CHANNELS) {
         /* One row of positions at a time: rows need not follow each other. */
         const struct groups groups = {box.channels, tile.channel_stride, box.columns, 1};
-        epilogue.result_address = words << out;
+        epilogue->result_address = words << out;
         for (uint32_t row = 0; row < box.rows; ++row) {
             const uint32_t to = row * box.columns * box.channels << out;
             push_groups(guest, &groups, &base, halves, tile.address + (row * tile.row_stride << in), to);
-            push_transpose(guest, &groups, halves, to, epilogue.result_address + (row * box.columns << out), plane,
+            push_transpose(guest, &groups, halves, to, epilogue->result_address + (row * box.columns << out), plane,
                            out);
         }
     } else if (layer->axis == CNNVP_AXIS_ROWS) {
         const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
-        epilogue.result_address = words << out;
+        epilogue->result_address = words << out;
         for (uint32_t channel = 0; channel < box.channels; ++channel) {
             const uint32_t to = channel * plane << out;
             push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in), to);
-            push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns, out);
+            push_transpose(guest, &groups, halves, to, epilogue->result_address + to, box.columns, out);
         }
     } else if (position) {
         const struct groups groups = {box.channels, tile.channel_stride, 1, 0};
@@ -87,5 +86,5 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
             push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in),
                         channel * plane << out);
     }
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_end_step(guest);
 }

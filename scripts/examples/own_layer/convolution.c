@@ -6,6 +6,8 @@
  */
 #include "layers_internal.h"
 
+#include <stddef.h>
+
 /* What the outputs of a step need of some input channels. */
 static struct cnnvp_box input_of(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
                                  uint32_t channel, uint32_t channels)
@@ -68,21 +70,21 @@ static void push(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *lay
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     struct slice slice = {.all_inputs = layer->depthwise ? step->output.channels : layer->in.channels};
-    struct cnnvp_epilogue epilogue = {0};
+    struct cnnvp_epilogue *epilogue = NULL;
+    uint32_t weight_half = 0, table = 0;
     for (slice.out = 0; slice.out < step->output.channels; slice.out += layer->tile_out) {
         slice.outputs = cnnvp_minimum32(layer->tile_out, step->output.channels - slice.out);
         for (slice.in = 0; slice.in < slice.all_inputs; slice.in += layer->tile_in) {
             struct cnnvp_input_tile tile;
             struct cnnvp_window window;
             slice.inputs = cnnvp_minimum32(layer->tile_in, slice.all_inputs - slice.in);
-            const uint32_t weight_half = bring(guest, layer, step, &slice, &tile, &window);
+            weight_half = bring(guest, layer, step, &slice, &tile, &window);
             if (slice.in == 0 && slice.out == 0)
-                epilogue = cnnvp_epilogue_of(guest, layer, step, cnnvp_begin_step(guest));
-            push(guest, layer, step, &slice, &tile, weight_half, &epilogue, &window);
-            const int last = slice.in + slice.inputs == slice.all_inputs;
-            cnnvp_use_table(&epilogue, layer, weight_half,
-                            window.bias_addr + (last ? layer->bias * slice.outputs * CNNVP_WORD_BYTES : 0));
+                epilogue = cnnvp_begin_results(guest, layer, step);
+            push(guest, layer, step, &slice, &tile, weight_half, epilogue, &window);
+            table = window.bias_addr + layer->bias * slice.outputs * CNNVP_WORD_BYTES;
         }
     }
-    cnnvp_end_step(guest, &epilogue);
+    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_end_step(guest);
 }

@@ -168,6 +168,10 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
     to->out = build->tensors[from->out];
     if (from->cropped != 0)
         to->in = cropped_input(from, &to->in);
+    if (from->op == CNNVP_OP_FC) {
+        to->in.width *= to->in.channels * to->in.height;
+        to->in.channels = to->in.height = 1;
+    }
     if (from->placed != 0)
         to->out = placed_output(from, &to->in, &to->out);
     to->fill = (uint32_t)needs_fill(graph, &to->out, index);
