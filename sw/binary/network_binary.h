@@ -32,7 +32,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(10)
+#define CNNVP_BINARY_VERSION UINT32_C(11)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -314,11 +314,11 @@ struct cnnvp_binary_norm_data {
 };
 
 struct cnnvp_binary_layer {
-    uint32_t op;    /* enum cnnvp_binary_op */
-    uint32_t tag;   /* layer index + 1 in the statistics */
-    uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
-    uint32_t group; /* number of the fused group that it is part of, from 1; 0: none */
-    struct cnnvp_binary_tensor in;
+    uint32_t op;                    /* enum cnnvp_binary_op */
+    uint32_t tag;                   /* layer index + 1 in the statistics */
+    uint32_t chain;                 /* number of the chain that it is part of, from 1; 0: none */
+    uint32_t group;                 /* number of the fused group that it is part of, from 1; 0: none */
+    struct cnnvp_binary_tensor in;  /* fc: its words as one row */
     struct cnnvp_binary_tensor in2; /* add: second operand; conv with `added`: the other one; with `product`: weights */
     struct cnnvp_binary_tensor out;
     uint32_t unit; /* conv, pool: enum cnnvp_binary_unit */

@@ -42,6 +42,7 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_binar
 static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
 {
+    cnnvp_make_room(guest);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_step(guest);
     const uint32_t output_half = epilogue->output_half;
     *epilogue = repeat->epilogue;

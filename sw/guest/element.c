@@ -169,7 +169,8 @@ void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uin
                                const uint32_t *descriptor, uint32_t count, uint32_t always)
 {
     if (wait_for_room(element, count + 1u))
-        cnnvp_element_put_tile(element, high, immediate, descriptor, count, 1, UINT32_MAX, always);
+        cnnvp_element_put_tile(
+            element, high >> (CNNVP_WORD_A - 32) & 0xffu, high, immediate, descriptor, count, 1, UINT32_MAX, always);
     else
         collect(element, high, immediate, descriptor, count, always);
 }

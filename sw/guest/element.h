@@ -131,24 +131,29 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
     cnnvp_element_put(element->machine, element->base, high, low);
 }
 
-/* A tile instruction's high half, and a descriptor, without its last register where `last` is 0; there is room for the
- * words. Masks of registers: those of `changed` alone may hold something else since it was pushed last; those of
- * `always` are pushed even if they hold what they are to hold: their value depends on data, and how many words are
- * pushed must not (models/documents.md, invariant 2). */
+/* Words that a tile instruction has at most where the registers of a mask may differ. */
+static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
+{
+    return 1u + (changed == UINT32_MAX ? count : (uint32_t)__builtin_popcount(changed));
+}
+
+/* A tile instruction's base register and high half, and a descriptor, without its last register where `last` is 0;
+ * there is room for the words. Masks of registers: those of `changed` alone may hold something else since it was pushed
+ * last; those of `always` are pushed even if they hold what they are to hold: their value depends on data, and how many
+ * words are pushed must not (models/documents.md, invariant 2). */
 static inline __attribute__((always_inline)) void cnnvp_element_put_tile(
-    struct cnnvp_element *element, uint32_t high, uint32_t immediate, const uint32_t *descriptor, uint32_t count,
-    uint32_t last, uint32_t changed, uint32_t always)
+    struct cnnvp_element *element, uint32_t base, uint32_t high, uint32_t immediate, const uint32_t *descriptor,
+    uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
 {
     const struct cnnvp_machine *machine = element->machine;
     const uint32_t port = element->base;
-    const uint32_t base = high >> (CNNVP_WORD_A - 32) & 0xffu;
     const uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
     uint32_t *value = &element->value[base];
-    element->free -= count + 1u; /* whether all of them are pushed or not */
+    element->free -= cnnvp_element_words(count, changed); /* whether all of them are pushed or not */
 #pragma GCC unroll 24
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];
-        if ((changed >> i & 1u) != 0 && (value[i] != wanted || (always >> i & 1u) != 0) &&
+        if ((changed >> i & 1u) != 0 && ((always >> i & 1u) != 0 || value[i] != wanted) &&
             (last != 0 || i + 1u != count)) {
             value[i] = wanted;
             cnnvp_element_put(machine, port, set + cnnvp_word_high(0, 0, i, 0), wanted);
@@ -159,12 +164,12 @@ static inline __attribute__((always_inline)) void cnnvp_element_put_tile(
 
 /* The same with room or without. */
 static inline __attribute__((always_inline)) void cnnvp_element_push_tile(
-    struct cnnvp_element *element, uint32_t high, uint32_t immediate, const uint32_t *descriptor, uint32_t count,
-    uint32_t last, uint32_t changed, uint32_t always)
+    struct cnnvp_element *element, uint32_t base, uint32_t high, uint32_t immediate, const uint32_t *descriptor,
+    uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
 {
     uint32_t copy[CNNVP_DESCRIPTOR_MAX];
-    if (element->free > count) {
-        cnnvp_element_put_tile(element, high, immediate, descriptor, count, last, changed, always);
+    if (element->free >= cnnvp_element_words(count, changed)) {
+        cnnvp_element_put_tile(element, base, high, immediate, descriptor, count, last, changed, always);
         return;
     }
 #pragma GCC unroll 24

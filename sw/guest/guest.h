@@ -37,7 +37,8 @@ struct cnnvp_input_tile {
 struct cnnvp_epilogue {
     const struct cnnvp_binary_layer *layer;
     uint32_t output_half;
-    uint32_t weight_half;   /* that a TABLE post-operation reads; CNNVP_HALVES: there is none */
+    uint32_t needs;         /* halves, by CNNVP_NEEDS; 0 once it has been pushed */
+    uint32_t weight_half;   /* that a TABLE post-operation reads, if there is one */
     uint32_t table_address; /* in that half */
     uint32_t first_post;    /* posts before it have been done */
     uint32_t divide;        /* average pooling: 64-bit sums are still to be divided */
@@ -53,8 +54,10 @@ struct cnnvp_epilogue {
     uint32_t store_at;               /* register where the descriptor of the results' transfer begins */
     uint32_t again;                  /* 1: of a move, which stands but for its place on chip */
     struct cnnvp_input_tile operand; /* of `added` */
-    uint32_t operand_half;           /* that it was loaded into, where tiles share that; or CNNVP_HALVES */
 };
+
+/* Bit of a half of the input or the weight buffer: a table that is read there, or an operand that was loaded there. */
+#define CNNVP_NEEDS(buffer, half) (1u << ((uint32_t)(buffer)*CNNVP_HALVES + (half)))
 
 /* How many values of a tensor are live on chip. */
 struct cnnvp_note {

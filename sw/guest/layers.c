@@ -13,13 +13,20 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_bi
            (uint32_t)step->output.row * 0xc2b2ae35u + (uint32_t)step->output.column * 0x27d4eb2fu;
 }
 
+static __attribute__((noinline)) struct cnnvp_epilogue *begin_after_flush(
+    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+{
+    cnnvp_make_room(guest);
+    return cnnvp_begin_results(guest, layer, step);
+}
+
 struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                            const struct cnnvp_step *step)
 {
+    if (!cnnvp_has_room(guest))
+        return begin_after_flush(guest, layer, step);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_step(guest);
     epilogue->layer = layer;
-    epilogue->first_post = 0;
-    epilogue->divide = 0;
     epilogue->channels = step->output.channels;
     epilogue->height = step->output.rows;
     epilogue->width = step->output.columns;
@@ -31,7 +38,7 @@ struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const stru
     epilogue->seed = step_seed(guest, layer, step);
     epilogue->store_at = guest->store_at;
     epilogue->again = 0;
-    epilogue->weight_half = epilogue->operand_half = CNNVP_HALVES;
+    epilogue->needs = 0;
     return epilogue;
 }
 
@@ -40,7 +47,8 @@ void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t ta
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
-            epilogue->weight_half = half;
+            epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_WEIGHT, half);
+    epilogue->weight_half = half;
     epilogue->table_address = table_address;
 }
 
@@ -87,6 +95,26 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
     }
 }
 
+/* The same of the batch's other images, whose first has the seed `seed`, but for slices. */
+static __attribute__((noinline)) void push_more_images(
+    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t images,
+    struct cnnvp_operation operation, uint32_t halves, const struct cnnvp_window *first, uint32_t image_bytes,
+    uint32_t seed, uint32_t slice)
+{
+    const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, halves);
+    struct cnnvp_window window = *first;
+    for (; images != 0; --images, seed = cnnvp_image_seed(layer, seed, 1)) {
+        window.in_addr += image_bytes;
+        window.out_addr += layer->image_bytes;
+        window.acc_addr += layer->image_bytes;
+        window.seed = cnnvp_part_seed(seed, slice);
+        if (layer->folded != 0 && layer->folded != CNNVP_NOT_FOLDED)
+            push_parts(guest, layer, operation, halves, &window);
+        else
+            cnnvp_push_window_again(guest, high, &window);
+    }
+}
+
 /* `any` is a constant where this is called; 0: neither a product nor folded, and not scaled. Layers with a table are
  * not scaled. */
 static inline __attribute__((always_inline)) void convolve(
@@ -96,55 +124,58 @@ static inline __attribute__((always_inline)) void convolve(
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
     const uint32_t first_in = layer->depthwise ? output->channel : 0;
     const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
+    const uint32_t outputs = output->channels;
     const uint32_t plane = output->rows * output->columns;
     const uint32_t plane_bytes = plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+    const uint32_t tile_in = layer->tile_in;
+    const uint32_t tile_out = layer->tile_out;
+    const int by_chance = cnnvp_rounds_by_chance(layer);
     uint32_t blob = cnnvp_blob_number(layer, output->channel, 0, 0);
-    uint32_t weight_half = 0, table = 0;
+    uint32_t weight_half = 0;
+    struct cnnvp_box box = window_input(layer, layer->kx, layer->ky, output, first_in, tile_in);
     struct cnnvp_epilogue *epilogue = NULL;
-    for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
-        const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
-        const struct cnnvp_box box = window_input(layer, layer->kx, layer->ky, output, first_in + in, in_count);
+    struct cnnvp_window window;
+    for (uint32_t in = 0; in < inputs; in += tile_in) {
+        box.channel = first_in + in;
+        box.channels = cnnvp_minimum32(tile_in, inputs - in);
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
-        struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
-        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + in_count == inputs);
+        if (in == 0)
+            window = window_of(layer, layer->kx, layer->ky, output, &tile);
+        window.in_channels = box.channels;
+        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + box.channels == inputs);
         if (any)
             operation.status = cnnvp_scaled_status(layer, operation.status);
-        const uint32_t weights = cnnvp_output_weights(layer, in_count);
-        window.in_channels = in_count;
-        for (uint32_t out = 0; out < output->channels; out += layer->tile_out, ++blob) {
-            const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
+        const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, 0);
+        const uint32_t weights = cnnvp_output_weights(layer, box.channels);
+        for (uint32_t out = 0; out < outputs; out += tile_out, ++blob) {
+            window.out_channels = cnnvp_minimum32(tile_out, outputs - out);
             weight_half = any && layer->product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
                                                 : cnnvp_load_blob(guest, blob, &window.weight_addr);
             if (epilogue == NULL)
                 epilogue = cnnvp_begin_results(guest, layer, step);
-            window.out_channels = out_count;
-            window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, out_count * weights);
-            table = window.bias_addr + layer->bias * out_count * CNNVP_WORD_BYTES;
+            window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, window.out_channels * weights);
             window.in_addr = tile.address;
             window.out_addr = out * plane_bytes;
             window.acc_addr = out * plane * CNNVP_SUM_BYTES;
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
-            for (uint32_t image = 0;;) {
-                window.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), out);
-                if (any && layer->folded != CNNVP_NOT_FOLDED)
-                    push_parts(guest, layer, operation, halves, &window);
-                else if (out != 0 || image != 0)
-                    cnnvp_push_window_again(guest, operation.opcode, operation.status, halves, &window);
-                else
-                    cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
-                if (image++ == step->more_images)
-                    break;
-                window.in_addr += tile.image_bytes;
-                window.out_addr += layer->image_bytes;
-                window.acc_addr += layer->image_bytes;
-            }
+            if (by_chance)
+                window.seed = cnnvp_part_seed(epilogue->seed, out);
+            if (any && layer->folded != CNNVP_NOT_FOLDED)
+                push_parts(guest, layer, operation, halves, &window);
+            else if (in != 0 || out != 0)
+                cnnvp_push_window_again(guest, high | halves, &window);
+            else
+                cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+            if (step->more_images != 0)
+                push_more_images(guest, layer, step->more_images, operation, halves, &window, tile.image_bytes,
+                                 by_chance ? epilogue->seed + CNNVP_IMAGE_SEEDS : 0, out);
         }
     }
-    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_use_table(epilogue, weight_half, window.bias_addr + layer->bias * window.out_channels * CNNVP_WORD_BYTES);
     if (layer->added.tag != 0) {
         epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
         if (!layer->in2.on_chip)
-            epilogue->operand_half = epilogue->operand.half;
+            epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_INPUT, epilogue->operand.half);
     }
     cnnvp_end_step(guest);
 }
@@ -224,8 +255,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
             push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
         }
     }
-    epilogue->divide = layer->pool == CNNVP_POOL_AVERAGE;
-    if (epilogue->divide && layer->by_position)
+    if (layer->pool == CNNVP_POOL_AVERAGE && layer->by_position)
         epilogue->result_address = output->channels * output->rows * output->columns * CNNVP_SUM_BYTES;
     cnnvp_use_table(epilogue, weight_half, table);
     cnnvp_end_step(guest);
@@ -240,36 +270,42 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
     const uint32_t outputs = step->output.channels;
     const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
     uint32_t blob = cnnvp_blob_number(layer, step->output.channel, 0, 0);
-    uint32_t weight_half = 0, table = 0;
+    uint32_t weight_half = 0;
     struct cnnvp_epilogue *epilogue = NULL;
+    struct cnnvp_box box = {.channels = 1, .rows = 1};
+    struct cnnvp_matmul matmul;
+    matmul.format = layer->format;
+    matmul.limits = layer->limits;
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
-        const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
-        const int last = in + in_count == inputs;
-        const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
+        box.column = (int32_t)in;
+        box.columns = matmul.inputs = cnnvp_minimum32(layer->tile_in, inputs - in);
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
-        const uint32_t status = cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, last));
-        struct cnnvp_matmul matmul = {.inputs = in_count, .format = layer->format, .limits = layer->limits};
+        const uint32_t status =
+            cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, in + matmul.inputs == inputs));
         for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++blob) {
             matmul.outputs = cnnvp_minimum32(layer->tile_out, outputs - out);
-            uint32_t at;
-            weight_half = cnnvp_load_blob(guest, blob, &at);
+            weight_half = cnnvp_load_blob(guest, blob, &matmul.weight_addr);
             if (epilogue == NULL)
                 epilogue = cnnvp_begin_results(guest, layer, step);
-            matmul.weight_addr = at;
-            matmul.bias_addr = at + cnnvp_weight_bytes(layer, matmul.outputs * in_count);
-            table = matmul.bias_addr + (last ? layer->bias * matmul.outputs * CNNVP_WORD_BYTES : 0);
+            matmul.in_addr = tile.address;
+            matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, matmul.outputs * matmul.inputs);
+            matmul.out_addr = out * word_bytes;
+            matmul.acc_addr = out * CNNVP_SUM_BYTES;
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
-            for (uint32_t image = 0; image <= step->more_images; ++image) {
-                const uint32_t results = image * layer->image_bytes;
-                matmul.in_addr = tile.address + image * tile.image_bytes;
-                matmul.out_addr = results + out * word_bytes;
-                matmul.acc_addr = results + out * CNNVP_SUM_BYTES;
-                matmul.seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), out);
+            uint32_t seed = epilogue->seed;
+            for (uint32_t left = step->more_images;; --left) {
+                matmul.seed = cnnvp_part_seed(seed, out);
                 cnnvp_push_matmul(guest, status, halves, &matmul);
+                if (left == 0)
+                    break;
+                matmul.in_addr += tile.image_bytes;
+                matmul.out_addr += layer->image_bytes;
+                matmul.acc_addr += layer->image_bytes;
+                seed = cnnvp_image_seed(layer, seed, 1);
             }
         }
     }
-    cnnvp_use_table(epilogue, weight_half, table);
+    cnnvp_use_table(epilogue, weight_half, matmul.bias_addr + layer->bias * matmul.outputs * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest);
 }
 
@@ -312,7 +348,6 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
         guest, operation.opcode, operation.status | cnnvp_clip_status(layer->clips),
         cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half), &vector, &step->output, &tile, NULL);
     cnnvp_use_table(epilogue, weight_half, vector.b_addr);
-    epilogue->first_post = 1;
     cnnvp_end_step(guest);
 }
 

@@ -43,8 +43,8 @@ static inline __attribute__((always_inline)) void push_transfer(
     struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves, uint32_t base,
     const struct cnnvp_transfer *transfer, uint32_t changed)
 {
-    cnnvp_element_push_tile(&guest->element, cnnvp_word_high(opcode, status, base, halves), 0, registers(transfer),
-                            REGISTER_COUNT(*transfer), 1, changed, 0);
+    cnnvp_element_push_tile(&guest->element, base, cnnvp_word_high(opcode, status, base, halves), 0,
+                            registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
 }
 
 static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift)
@@ -69,33 +69,28 @@ static inline __attribute__((always_inline)) void put_load(
     struct cnnvp_element *element = &guest->element;
     const uint32_t status = load_status(buffer, word_shift);
     --element->free;
-    cnnvp_element_put_tile(element, cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
-                           registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+    cnnvp_element_put_tile(
+        element, (uint32_t)base, cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
+        registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
     cnnvp_element_put(element->machine, element->base,
                       cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
 }
 
-/* Whether an epilogue needs what lies in a half: a table in the weight buffer, an operand in the input buffer. */
-static inline int is_needed(const struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half, uint32_t number)
-{
-    const struct cnnvp_epilogue *epilogue = &guest->waiting[number % CNNVP_EPILOGUES];
-    return (buffer == CNNVP_BUFFER_WEIGHT ? epilogue->weight_half : epilogue->operand_half) == half;
-}
-
-/* Whether there is room for a load into a half that nothing needs. */
+/* Whether there is room for a load into a half, and no epilogue needs what lies there. */
 static inline int is_ready(const struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
 {
-    for (uint32_t i = guest->waiting_first; i != guest->waiting_end; ++i)
-        if (is_needed(guest, buffer, half, i))
-            return 0;
-    return guest->element.free >= REGISTER_COUNT(struct cnnvp_transfer) + 2u;
+    uint32_t needed = 0;
+    for (uint32_t i = 0; i < CNNVP_EPILOGUES; ++i)
+        needed |= guest->waiting[i].needs;
+    return (needed & CNNVP_NEEDS(buffer, half)) == 0 &&
+           guest->element.free >= REGISTER_COUNT(struct cnnvp_transfer) + 2u;
 }
 
-/* Epilogues that need a half are pushed before it is loaded anew. */
+/* Epilogues that need what lies in a half are pushed before it is loaded anew. */
 static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
 {
     for (uint32_t i = guest->waiting_first; i != guest->waiting_end; ++i)
-        if (is_needed(guest, buffer, half, i))
+        if ((guest->waiting[i % CNNVP_EPILOGUES].needs & CNNVP_NEEDS(buffer, half)) != 0)
             cnnvp_flush_epilogues(guest, guest->waiting_end - i - 1u);
 }
 
@@ -393,11 +388,12 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest)
 
 /* A calculation. Registers that depend on number formats are pushed each time: `format`, others that the mask names,
  * and limits, the last one, which is left as it is where it is not used. */
-#define PUSH_CALCULATION(guest, high, immediate, descriptor, changed, others)                                         \
-    cnnvp_element_push_tile(&(guest)->element, high, immediate, registers(descriptor), REGISTER_COUNT(*(descriptor)), \
-                            (high) >> (CNNVP_WORD_STATUS - 32 + CNNVP_STATUS_conv_clip) & 1u, changed,                \
-                            1u << offsetof(__typeof__(*(descriptor)), format) / sizeof(uint32_t) |                    \
-                                1u << (REGISTER_COUNT(*(descriptor)) - 1u) | (others))
+#define PUSH_CALCULATION(guest, base, high, immediate, descriptor, changed, others)                     \
+    cnnvp_element_push_tile(                                                                            \
+        &(guest)->element, base, high, immediate, registers(descriptor), REGISTER_COUNT(*(descriptor)), \
+        (high) >> (CNNVP_WORD_STATUS - 32 + CNNVP_STATUS_conv_clip) & 1u, changed,                      \
+        1u << offsetof(__typeof__(*(descriptor)), format) / sizeof(uint32_t) |                          \
+            1u << (REGISTER_COUNT(*(descriptor)) - 1u) | (others))
 
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
@@ -405,34 +401,32 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
     const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
     guest->last_window = high;
     ++guest->windows;
-    PUSH_CALCULATION(guest, high, guest->block, window, UINT32_MAX, 0);
+    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX, 0);
 }
 
 #define WINDOW_BIT(member) (1u << offsetof(struct cnnvp_window, member) / sizeof(uint32_t))
 
-void cnnvp_push_window_again(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
-                             const struct cnnvp_window *window)
+void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window)
 {
-    const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
     ++guest->windows;
-    PUSH_CALCULATION(
-        guest, high, guest->block, window,
-        WINDOW_BIT(in_addr) | WINDOW_BIT(out_channels) | WINDOW_BIT(weight_addr) | WINDOW_BIT(bias_addr) |
-            WINDOW_BIT(out_addr) | WINDOW_BIT(acc_addr) | WINDOW_BIT(format) | WINDOW_BIT(seed) | WINDOW_BIT(limits),
-        0);
+    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window,
+                     WINDOW_BIT(in_addr) | WINDOW_BIT(in_channels) | WINDOW_BIT(out_channels) |
+                         WINDOW_BIT(weight_addr) | WINDOW_BIT(bias_addr) | WINDOW_BIT(out_addr) | WINDOW_BIT(acc_addr) |
+                         WINDOW_BIT(format) | WINDOW_BIT(seed) | WINDOW_BIT(limits),
+                     0);
 }
 
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul)
 {
     const uint32_t high = cnnvp_word_high(CNNVP_OPCODE_matmul, status, CNNVP_BASE_MATMUL, halves);
-    PUSH_CALCULATION(guest, high, 0, matmul, UINT32_MAX, 0);
+    PUSH_CALCULATION(guest, CNNVP_BASE_MATMUL, high, 0, matmul, UINT32_MAX, 0);
 }
 
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector)
 {
     const uint32_t high = cnnvp_word_high(opcode, status, CNNVP_BASE_VECTOR, halves);
-    PUSH_CALCULATION(guest, high, 0, vector, UINT32_MAX,
+    PUSH_CALCULATION(guest, CNNVP_BASE_VECTOR, high, 0, vector, UINT32_MAX,
                      1u << offsetof(struct cnnvp_vector, immediate) / sizeof(uint32_t));
 }
 
@@ -519,11 +513,12 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *ep
     cnnvp_push_vector(guest, operation.opcode, operation.status | 2u << CNNVP_STATUS_vcmp_a, halves, &vector);
 }
 
-static void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first, uint32_t end)
+/* Those that no write-out has done. */
+static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first,
+                              uint32_t end)
 {
     for (uint32_t i = first; i < end; ++i)
-        if (!cnnvp_is_written_out(epilogue->layer, i))
-            push_post(guest, epilogue, &epilogue->layer->posts[i]);
+        push_post(guest, epilogue, &epilogue->layer->posts[i]);
 }
 
 /* Sums in 64-bit slots from `slot` on divided by `divisor` become words. */
@@ -662,13 +657,13 @@ static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epil
 {
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
-    if (epilogue->divide)
+    if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE)
         push_division(guest, epilogue);
-    push_posts(guest, epilogue, epilogue->first_post, own);
+    push_posts(guest, epilogue, (layer->op == CNNVP_OP_ACTIVATION) + layer->clips, own);
     if (layer->added.tag != 0) {
         cnnvp_element_layer(&guest->element, layer->added.tag);
         push_addition(guest, epilogue);
-        push_posts(guest, epilogue, own, layer->post_count);
+        push_posts(guest, epilogue, own + layer->added.clips, layer->post_count);
     }
     if (epilogue->again && layer->out.on_chip)
         push_move_again(guest, epilogue);
@@ -682,6 +677,7 @@ static void push_epilogue(struct cnnvp_guest *guest)
     struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_first++ % CNNVP_EPILOGUES];
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     cnnvp_element_layer(&guest->element, layer->tag);
+    epilogue->needs = 0;
     for (;; --epilogue->more_images) {
         push_image(guest, epilogue);
         if (epilogue->more_images == 0)

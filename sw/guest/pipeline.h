@@ -132,10 +132,9 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest);
 /* Pushes a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window);
-/* The same where the window before it was one of the same input slice: addresses, output channels and the seed alone
- * are others. */
-void cnnvp_push_window_again(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
-                             const struct cnnvp_window *window);
+/* The same, by the high half of the instruction, where the window before it was one of the same step: addresses,
+ * channels and the seed alone are others. */
+void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window);
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul);
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
@@ -180,14 +179,21 @@ static inline uint32_t cnnvp_next_half(uint32_t half, uint32_t halves)
     return half + 1u < halves ? half + 1u : 0;
 }
 
-/* The step that begins: what its epilogue is to be described in, with `output_half` chosen. Flushes the epilogues that
- * stand in its way. One half: the step before must have left it. Two: the step before that. */
+/* The output half of the next step is free: one half, the step before has left it; two, the step before that. */
+static inline int cnnvp_has_room(const struct cnnvp_guest *guest)
+{
+    return guest->waiting_end - guest->waiting_first < guest->binary->output_halves;
+}
+static inline void cnnvp_make_room(struct cnnvp_guest *guest)
+{
+    cnnvp_flush_epilogues(guest, guest->binary->output_halves - 1u);
+}
+
+/* The step that begins, where there is room: what its epilogue is to be described in, with `output_half` chosen. */
 static inline struct cnnvp_epilogue *cnnvp_begin_step(struct cnnvp_guest *guest)
 {
-    const uint32_t halves = guest->binary->output_halves;
-    cnnvp_flush_epilogues(guest, halves - 1u);
-    guest->next_output = cnnvp_next_half(guest->next_output, halves);
     struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_end % CNNVP_EPILOGUES];
+    guest->next_output = cnnvp_next_half(guest->next_output, guest->binary->output_halves);
     epilogue->output_half = guest->next_output;
     return epilogue;
 }

@@ -85,8 +85,8 @@ static void test_changes_alone(void **state)
     cnnvp_element_tile(&queue.element, CNNVP_OPCODE_conv, 1, 2, 4, 16, first, 3); /* registers are 0 at first */
     cnnvp_element_tile(&queue.element, CNNVP_OPCODE_conv, 1, 2, 4, 16, second, 3);
     cnnvp_element_set(&queue.element, 18, 9);
-    cnnvp_element_push_tile(&queue.element, high, 4, third, 3, 0, 3, 1);
-    cnnvp_element_push_tile(&queue.element, high, 4, third, 3, 1, 4, 0);
+    cnnvp_element_push_tile(&queue.element, 16, high, 4, third, 3, 0, 3, 1);
+    cnnvp_element_push_tile(&queue.element, 16, high, 4, third, 3, 1, 4, 0);
     const uint64_t conv = word(CNNVP_OPCODE_conv, 1u << 16 | 16u << 8 | 2u, 4);
     const uint64_t expected[] = {
         word(CNNVP_OPCODE_layer, 0, 3),
@@ -157,7 +157,8 @@ static void test_capture(void **state)
     start(&queue);
     cnnvp_element_capture(&queue.element, &to);
     cnnvp_element_layer(&queue.element, 2);
-    cnnvp_element_push_tile(&queue.element, cnnvp_word_high(CNNVP_OPCODE_pool, 0, 32, 1), 0, descriptor, 2, 1, 0, 2);
+    cnnvp_element_push_tile(
+        &queue.element, 32, cnnvp_word_high(CNNVP_OPCODE_pool, 0, 32, 1), 0, descriptor, 2, 1, 0, 2);
     assert_int_equal(queue.count, 0);
     assert_int_equal(to.count, 4);
     assert_int_equal(room[1].high, (uint32_t)CNNVP_OPCODE_set << 24 | 32u << 8);
