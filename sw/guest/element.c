@@ -198,7 +198,11 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
-    cnnvp_element_push_slowly(element, cnnvp_word_high(opcode, status, base, halves), immediate, descriptor, count, 0);
+    const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
+    if (element->free > count)
+        cnnvp_element_put_tile(element, base, high, immediate, descriptor, count, 1, UINT32_MAX, 0);
+    else
+        cnnvp_element_push_slowly(element, high, immediate, descriptor, count, 0);
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
