@@ -291,7 +291,7 @@ def exported():
         mixed = numpy.einsum("nchw,oc->nohw", h * numpy.clip(h / 6 + .5, 0, 1), w[:, :, 0, 0].astype(float))
         run(f"functions of {size}", [node("Mul", ["x", "e"], ["t"]), node("HardSwish", ["t"], ["h"]), node("Conv", ["h", "w"], ["c"]),
                                      node("Sigmoid", ["c"], ["g"]), node("Mul", ["c", "g"], ["y"])], {"x": tiny}, mixed / (1 + numpy.exp(-mixed)),
-            {"e": f32(size), "w": w}, opset=14)
+            {"e": f32(size), "w": w}, opset=14, limit=50)
 
 
 attention()
