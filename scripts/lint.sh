@@ -64,7 +64,7 @@ if [ "$pattern" = . ]; then # the longest one first
 else
     grep -E -e "$pattern" "$folder/lint/sources"
 fi |
-    xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
+    xargs -P "$jobs" -n 6 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
 grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
 
 [ "$findings" -eq 0 ] && echo "no finding"

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 RECORD = os.path.join(os.path.dirname(os.path.realpath(__file__)), "instructions.txt")
@@ -29,7 +30,7 @@ RUNS = [
 
 def count(program, arguments, folder):
     """Instructions of a run of the command."""
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.out", program, *arguments]
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.%p", program, *arguments]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not found:
@@ -37,14 +38,15 @@ def count(program, arguments, folder):
     return int(found.group(1))
 
 
-def measure(program, words, counts, folder):
+def begin(pool, program, words, counts, folder):
+    """The runs of which measure() takes the difference; the longest one first."""
+    return [pool.submit(count, program, [word.replace("{}", str(images)) for word in words], folder) for images in counts[::-1]]
+
+
+def measure(runs, counts):
     """Instructions of the run, or of each further one."""
-    known = {}
-    for images in counts:
-        arguments = [word.replace("{}", str(images)) for word in words]
-        known[images] = count(program, arguments, folder)
-    first, last = counts[0], counts[-1]
-    return (known[last] - known[first]) // (last - first) if last > first else known[first]
+    known = [run.result() for run in runs]
+    return (known[0] - known[-1]) // (counts[-1] - counts[0]) if len(counts) > 1 else known[0]
 
 
 def write_inputs(folder):
@@ -77,11 +79,13 @@ def main(arguments):
     here, now = machine(), {}
     there, before = recorded()
     print(f"{'instructions':50} {'M':>9} {'recorded':>9} {'change':>8}")
-    with tempfile.TemporaryDirectory() as folder:
-        files = write_inputs(folder)
-        for name, command, counts in RUNS:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
+        files, runs = write_inputs(folder), {}
+        for name, command, counts in RUNS[::-1]: # the dearest are the last
             words = [re.sub(r"\{(\w+)\}", lambda match: files[match.group(1)], word) for word in command.split()]
-            now[name] = measure(program, words, counts, folder)
+            runs[name] = begin(pool, program, words, counts, folder)
+        for name, _, counts in RUNS:
+            now[name] = measure(runs[name], counts)
             old = before.get(name, now[name])
             print(f"{name:50} {now[name] / 1e6:9.2f} {old / 1e6:9.2f} {100 * (now[name] / old - 1):+7.1f} %", flush=True)
     if "--record" in arguments:
