@@ -5,7 +5,7 @@
 Each number and choice is set to other values, on workloads that use its unit, until a time, a count or an output
 differs; refusals do not count, nor what the statistics repeat of the configuration. What remains must be one of
 WITHOUT, and whatever stands there must indeed change nothing: with `all` on every workload with two values, with `quick`
-on the first two workloads with one.
+on the first two workloads with one. With `quick` what an instance of one preset does is not tried again on another.
 """
 import json
 import os
@@ -252,7 +252,7 @@ def excepted(place):
 
 
 def main():
-    wrong, used = [], set()
+    wrong, used, live = [], set(), set()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         make_networks(folder)
         make_images(folder)
@@ -266,18 +266,22 @@ def main():
             for row in instances(preset):
                 place = ".".join((preset, *row[:2]))
                 if len(row) == 2:
-                    kinds[row[0]] = parameters(row[1])
+                    kinds[row[0]], kind = parameters(row[1]), row[1]
                 elif row[1] in kinds[row[0]] and ONLY in place:
-                    asked.append((row[0], row[1], kinds[row[0]].pop(row[1]), row[2]))
+                    limits = kinds[row[0]].pop(row[1])
+                    if (kind, *row[:2]) not in live:
+                        asked.append((row[0], row[1], limits, row[2], kind))
                 elif row[1] not in kinds[row[0]] and not re.fullmatch(NO_PARAMETERS, row[1]):
                     wrong.append(f"{place} is not among the parameters of `cnnvp models`")
             wrong += [f"{preset}.{instance}.{name} is not in `cnnvp check`"
                       for instance, rest in kinds.items() for name in rest if not ONLY]
-            dead = pool.map(lambda a, p=preset, b=before: is_dead(folder, p, *a, b), asked)
-            for (instance, name, _, _), is_it in zip(asked, dead):
+            dead = pool.map(lambda a, p=preset, b=before: is_dead(folder, p, *a[:4], b), asked)
+            for (instance, name, _, _, kind), is_it in zip(asked, dead):
                 place = f"{preset}.{instance}.{name}"
                 patterns = excepted(place)
                 used.update(patterns if is_it else ())
+                if not (is_it or ALL):
+                    live.add((kind, instance, name))
                 if is_it and not patterns:
                     wrong.append(f"{place} changes nothing")
                 elif patterns and not is_it:

@@ -99,7 +99,7 @@ def check_sweep(images):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    check_sweep(check_run() // 4)
+    check_sweep(check_run() // 8)
     check_float()
 print("all passed")
 sys.exit(0)
