@@ -128,6 +128,10 @@ absent x.html
 if command -v nodejs >/dev/null; then
     nodejs "$HERE/page_logic.js" "$SOURCE/sw/explore/web" || fail "what the pages calculate"
 fi
+[ "$SLOWER" = 1 ] || { # a sanitizer sees nothing of a browser
+    finish
+    exit
+}
 skip_without_browser
 # What a user does there works; and pages fit windows of all widths, light and dark.
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
