@@ -223,7 +223,8 @@ static void accounting_is_exact(void **state)
         "-s pe_array.clock_mhz=333"};
     for (int n = 0; n < NETWORKS; ++n) {
         check_accounting(plain_run(n)->stats);
-        for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
+        for (size_t i = (size_t)first_network((size_t)n); i < sizeof(settings) / sizeof(settings[0]);
+             i += (size_t)step) {
             struct cli_run run = cli_run_ok(networks[n], settings[i] != NULL ? settings[i] : shapes[n >= FIRST_WINDOW]);
             check_accounting(run.stats);
             cli_free(&run);
@@ -269,18 +270,14 @@ static void nothing_changes(int n, const char *more, const char *without)
     cli_free(&changed);
 }
 
-static void changes_nothing(const char *more, const char *without)
-{
-    for (int n = 0; n < NETWORKS; ++n)
-        nothing_changes(n, more, without);
-}
+static const char *const quanta[] = {"-s cpu.quantum=1", "-s cpu.quantum=7", "-s cpu.quantum=1000000"};
 
 static void quantum_changes_nothing(void **state)
 {
     (void)state;
-    changes_nothing("-s cpu.quantum=1", "platform");
-    changes_nothing("-s cpu.quantum=7", "platform");
-    changes_nothing("-s cpu.quantum=1000000", "platform");
+    for (size_t q = 0; q < sizeof quanta / sizeof quanta[0]; ++q)
+        for (int n = first_network(q); n < NETWORKS; n += step)
+            nothing_changes(n, quanta[q], "platform");
 }
 
 static void cycle_detail_changes_nothing(void **state)
@@ -356,7 +353,6 @@ static void core_memories_give_the_same_results(void **state)
 {
     static const char *const memories[] = {"-s cpu.memory=ideal", "-s cpu.memory=tcm",
                                            "-s cpu.memory=cache -s cpu.icache_size=1KiB -s cpu.dcache_size=1KiB"};
-    static const char *const quanta[] = {"-s cpu.quantum=1", "-s cpu.quantum=7", "-s cpu.quantum=1000000"};
     (void)state;
     for (int n = 0; n < NETWORKS; ++n) {
         struct cli_run ideal = cli_run_ok(networks[n], memories[0]);
