@@ -131,10 +131,14 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
     cnnvp_element_put(element->machine, element->base, high, low);
 }
 
-/* Words that a tile instruction has at most where the registers of a mask may differ. */
+/* Words that a tile instruction has at most where the registers of a mask may differ. The compiler's own count of bits may
+ * be a call into a library that a driver elsewhere has not. */
 static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
 {
-    return 1u + (changed == UINT32_MAX ? count : (uint32_t)__builtin_popcount(changed));
+    uint32_t bits = changed - (changed >> 1 & 0x55555555u);
+    bits = (bits & 0x33333333u) + (bits >> 2 & 0x33333333u);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0fu;
+    return 1u + (changed == UINT32_MAX ? count : bits * 0x01010101u >> 24);
 }
 
 /* A tile instruction's base register and high half, and a descriptor, without its last register where `last` is 0;
