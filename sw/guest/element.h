@@ -131,8 +131,8 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
     cnnvp_element_put(element->machine, element->base, high, low);
 }
 
-/* Words that a tile instruction has at most where the registers of a mask may differ. The compiler's own count of bits may
- * be a call into a library that a driver elsewhere has not. */
+/* Words that a tile instruction has at most where the registers of a mask may differ. The compiler's own count of bits
+ * may be a call into a library that a driver elsewhere has not. */
 static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
 {
     uint32_t bits = changed - (changed >> 1 & 0x55555555u);

@@ -44,6 +44,7 @@ struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const stru
 
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address)
 {
+    /* cppcheck-suppress [nullPointer, ctunullpointer] ; each step has a slice, whose results it has begun */
     const struct cnnvp_binary_layer *layer = epilogue->layer;
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
@@ -171,6 +172,7 @@ static inline __attribute__((always_inline)) void convolve(
                                  by_chance ? epilogue->seed + CNNVP_IMAGE_SEEDS : 0, out);
         }
     }
+    /* cppcheck-suppress uninitvar ; the same */
     cnnvp_use_table(epilogue, weight_half, window.bias_addr + layer->bias * window.out_channels * CNNVP_WORD_BYTES);
     if (layer->added.tag != 0) {
         epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
@@ -305,6 +307,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
             }
         }
     }
+    /* cppcheck-suppress uninitvar ; the same */
     cnnvp_use_table(epilogue, weight_half, matmul.bias_addr + layer->bias * matmul.outputs * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest);
 }

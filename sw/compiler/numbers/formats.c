@@ -226,8 +226,9 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
-        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, word_bytes == 1u ? BYTE_MARGIN : MARGIN, word_bytes)
-                                              : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
+        tensor->frac = tensor->max_abs > 0.0f
+                           ? cnnvp_frac_for(tensor->max_abs, word_bytes == 1u ? BYTE_MARGIN : MARGIN, word_bytes)
+                           : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
     limit_statistics(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)

@@ -283,15 +283,16 @@ static void fill_row(const struct resize *resize, const struct line *line, doubl
     const double step = stretched ? line->scale : 1.0;
     const double reach = (resize->mode == LINEAR ? 1.0 : 2.0) / step;
     const int inside = stretched || (resize->mode == CUBIC && resize->inside);
+    const int64_t first = (int64_t)ceil(place - reach), last = (int64_t)floor(place + reach);
     double sum = 0.0;
     for (int pass = 0; pass < 2; ++pass)
-        for (double at = ceil(place - reach); at <= floor(place + reach); ++at) {
-            const int outside = at < 0.0 || at > (double)(line->in - 1);
-            const double weight = inside && outside ? 0.0 : weight_at(resize, fabs(at - place) * step);
+        for (int64_t at = first; at <= last; ++at) {
+            const double distance = fabs((double)at - place) * step;
+            const double weight = inside && (at < 0 || at >= line->in) ? 0.0 : weight_at(resize, distance);
             if (pass == 0)
                 sum += weight;
             else
-                row[within(at, line->in)] += (float)(weight / sum);
+                row[within((double)at, line->in)] += (float)(weight / sum);
         }
 }
 
