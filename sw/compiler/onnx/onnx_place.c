@@ -266,7 +266,9 @@ cnnvp_result cnnvp_import_split(struct cnnvp_import *import)
 
 /* ---- Gather ---- */
 
+/* Each run of elements that follow each other is a layer. */
 #define INDICES_MAX (1 << 16)
+#define RUNS_MAX 4096
 
 cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_t axis, const int64_t *indices,
                                  size_t count, int32_t *out)
@@ -279,6 +281,12 @@ cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_
         ++end;
     if (end == count)
         return cnnvp_import_cut(import, in, axis, indices[0], (int64_t)count, out);
+    size_t runs = 1;
+    for (size_t i = 1; i < count; ++i)
+        runs += indices[i] != indices[i - 1] + 1;
+    if (runs > RUNS_MAX)
+        return cnnvp_import_error(
+            import, "its indices are %zu runs of elements that follow each other; %d are possible", runs, RUNS_MAX);
     dims[axis] = (int64_t)count;
     CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, out));
     for (size_t first = 0; first < count; first = end) {

@@ -15,6 +15,8 @@
 #define PHASES_MAX 64
 #define COPIES_MAX 1024
 #define MATRIX_MAX (1 << 24)
+/* Products that a constant may take. */
+#define EFFORT_MAX ((size_t)1 << 34)
 
 enum transform { HALF_PIXEL, PYTORCH_HALF_PIXEL, HALF_PIXEL_SYMMETRIC, ALIGN_CORNERS, ASYMMETRIC, TF_HALF_PIXEL };
 
@@ -387,6 +389,9 @@ static cnnvp_result resize_constant(struct cnnvp_import *import, const struct re
 {
     struct cnnvp_constant made = *data;
     made.dims[axis] = line->out;
+    if (line->out > MATRIX_MAX / line->in || data->count > EFFORT_MAX / (size_t)line->out)
+        return cnnvp_import_error(import, "%lld of %lld elements of a constant with %zu are too many to be computed",
+                                  (long long)line->out, (long long)line->in, data->count);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(data)));
     float *row = cnnvp_arena_array(&import->graph->arena, (size_t)line->in, sizeof *row);
     if (row == NULL)
@@ -414,9 +419,11 @@ cnnvp_result cnnvp_import_resized(struct cnnvp_import *import)
     struct resize resize = {.mode = NEAREST};
     struct line lines[4];
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
-    if (data.rank < 3 || data.rank > 4 || data.whole)
+    if (data.rank < 3 || data.rank > 4 || data.whole || data.count == 0)
         return cnnvp_import_error(
-            import, "a constant of %zu dimensions, or integers: 3 and 4 are supported, of floats", data.rank);
+            import,
+            "a constant of %zu dimensions, without elements or of integers: 3 and 4 dimensions of floats are supported",
+            data.rank);
     CNNVP_TRY(read_modes(import, &resize));
     CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, lines));
     for (size_t axis = data.rank; axis-- > 2;)

@@ -395,6 +395,24 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* Constant indices lie in the data's first `count` dimensions. */
+static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, const int64_t *dims)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_constant indices;
+    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
+    if (value.constant == NULL)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
+    for (size_t i = 0; i < indices.count; ++i) {
+        const size_t axis = i % count;
+        if (!indices.whole || indices.ints[i] < -dims[axis] || indices.ints[i] >= dims[axis])
+            return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
+                                      indices.whole ? (long long)indices.ints[i] : 0LL, (long long)dims[axis], axis);
+    }
+    return CNNVP_DONE;
+}
+
 /* The indices' last dimension counts the data's first ones, which become one. */
 cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import)
 {
@@ -413,15 +431,20 @@ cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import)
     int64_t all = 1;
     char sizes[24 * CNNVP_ONNX_RANK] = "", steps[24 * CNNVP_ONNX_RANK] = "";
     for (size_t i = 0; i < count; ++i) {
+        if (dims[i] != 0 && all > INT32_MAX / dims[i])
+            return cnnvp_import_error(import, "the data have more than 2^31 elements");
+        all *= dims[i];
+    }
+    for (size_t i = 0; i < count; ++i) {
         int64_t step = 1;
         for (size_t after = i + 1; after < count; ++after)
             step *= dims[after];
         (void)snprintf(sizes + strlen(sizes), 24, "%s%lld", i != 0 ? ", " : "", (long long)dims[i]);
         (void)snprintf(steps + strlen(steps), 24, "%s%lld", i != 0 ? ", " : "", (long long)step);
-        all *= dims[i];
     }
     if (all == 0)
         return cnnvp_import_mixes(import, "indices of images");
+    CNNVP_TRY(check_indices(import, count, dims));
     say(&text,
         "below = Less(b, 0); signs = Cast <to = 7> (below); back = Mul(signs, [%s]); whole = Add(b, back);"
         "apart = Mul(whole, [%s]); index = ReduceSum <keepdims = 0> (apart, [-1]); flat = Reshape(a, [%lld",
@@ -450,9 +473,12 @@ static cnnvp_result import_columns(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_ints(import, "pads", 2 * SIZES, 0, pads));
     int64_t steps[SIZES], rest[SIZES];
     int fits = rank == 3 && counts[0] == SIZES && counts[1] == SIZES;
+    for (size_t i = 0; i < SIZES && fits; ++i)
+        fits =
+            image[i] > 0 && image[i] <= CNNVP_ONNX_DIMENSION_MAX && kernel[i] > 0 && kernel[i] <= CNNVP_ONNX_WINDOW_MAX;
     for (size_t i = 0; i < SIZES && fits; ++i) {
         const int64_t room = image[i] + pads[i] + pads[SIZES + i] - (dilations[i] * (kernel[i] - 1) + 1);
-        fits = kernel[i] > 0 && kernel[i] <= CNNVP_ONNX_WINDOW_MAX && room >= 0;
+        fits = room >= 0;
         steps[i] = fits ? room / strides[i] + 1 : 0;
         rest[i] = fits ? room % strides[i] : 0;
     }

@@ -20,7 +20,31 @@ save("heads.onnx", "Attention", 2)
 save("top.onnx", "TopK", 1)
 save("axis.onnx", "ArgMax", 1, axis=3)
 save("whole.onnx", "ReduceProd", 1)
+import numpy
+from onnx import numpy_helper
+def constants(file, operator, inputs, given, opset=18, **attributes):
+    graph = helper.make_graph([helper.make_node(operator, inputs, ["y"], **attributes)], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 6])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(numpy.array(value), key) for key, value in given.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), file)
+constants("beyond.onnx", "GatherND", ["x", "i"], {"i": [[0, 1, 5], [0, 2, 6]]})
+constants("huge.onnx", "Col2Im", ["x", "i", "k"], {"i": [2 ** 62, 3], "k": [2, 2]})
+constants("runs.onnx", "Gather", ["x", "i"], {"i": [0, 2] * 3000}, axis=1)
+def resized(file, shape, sizes):
+    nodes = [helper.make_node("Resize", ["k", "", "", "n"], ["r"], mode="linear"), helper.make_node("Mul", ["x", "r"], ["y"])]
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 2, 2])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(numpy.ones(shape, numpy.float32), "k"), numpy_helper.from_array(numpy.array(sizes), "n")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
+resized("none.onnx", (1, 1, 0, 4), [1, 1, 2, 2])
+resized("long.onnx", (1, 1, 1, 5000), [1, 1, 1, 1 << 20])
 PYTHON
+refused 2 'index 6 is outside of the 6 elements of axis 2' run beyond.onnx
+refused 2 '4 x 6 columns are not those of a map of two dimensions' run huge.onnx
+refused 2 'its indices are 6000 runs of elements that follow each other; 4096 are possible' run runs.onnx
+refused 2 'without elements or of integers' run none.onnx
+refused 2 '1048576 of 5000 elements of a constant with 5000 are too many' run long.onnx
 refused 2 'its equation has "i" where a letter that its operand has not is supported' run diagonal.onnx
 refused 2 'an equation with "->" and one or two operands is supported' run implicit.onnx
 refused 2 'operand 0 has 3 dimensions, "bi" letters' run letters.onnx
