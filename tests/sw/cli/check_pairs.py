@@ -36,7 +36,6 @@ HIDES = {
        for option in ("color", "labels", "plan-out", "quiet", "tune")},
     ("images", "input"): "as many images, whose values timing only does not read",
     ("quiet", "color"): "nothing is printed",
-    ("quiet", "tune"): "its tiles are the fastest without it, and how many were tried is not printed",
 }
 # Run by other tests: a debugger that it waits for, hundreds of runs, and another input, whose images and shape are others.
 OTHERS = {"gdb", "advise", "from", "help", "version"}
