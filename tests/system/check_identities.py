@@ -65,7 +65,7 @@ def check_cut():
     cut = 0
     for options in [], ["-p", "window"], ["-p", "systolic", "-s", "pe_array.folds=single"], \
             ["-s", "dram.preset=ddr3-1600", "-s", "dma.outstanding=256", "-n", "3"]:
-        for us in 2.1, 3.3, 5, 7.123, 11.7, 16.07, 20.9:
+        for us in 2.1, 3.3, 5, 7.123, 9.9, 11.7, 14.07:
             stats = run("run", network("lenet5"), "--timing-only", *options, "--max-time", "%gus" % us, status=1)
             assert stats["partial"]
             check_sums(stats)
