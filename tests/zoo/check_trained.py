@@ -28,8 +28,10 @@ def mnist():
         return images, numpy.frombuffer(file.read(), numpy.uint8)[8:].astype(numpy.int64)
 
 
-if not os.path.exists(os.path.join(IMAGES, "cifar10", "test_batch.bin")):
-    sys.exit(77)
+for missing in (os.path.join(IMAGES, *name) for name in (("cifar10", "test_batch.bin"), ("mnist", "t10k-images-idx3-ubyte.gz"))):
+    if not os.path.exists(missing):
+        print(f"skipped: {missing} is missing (CNNVP_IMAGES)")
+        sys.exit(77)
 digits, numbers = mnist()
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
