@@ -108,9 +108,7 @@ struct line {
     double intercept; /* in units of f */
 };
 
-/* Slopes get *slope_bits fraction bits at most. -1: a slope or an intercept is no number that a format can be found
- * for.
- */
+/* Slopes get *slope_bits fraction bits at most. -1: a slope or an intercept is too large for any format. */
 static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, double *most_intercept)
 {
     double most_slope = 0.0;

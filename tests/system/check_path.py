@@ -77,6 +77,14 @@ def check_platforms(count):
                 check_estimate((network, *words), unit, time, faster, stats)
 
 
+def memory_moves(before, after):
+    """Transfers that come earlier may meet the memory in another order, or in a refresh: the share of its clocks that it spends
+    otherwise with them."""
+    clocks = [stats["units"]["dram"] for stats in (before, after)]
+    kinds = ("data_clocks", "row_clocks", "turnaround_clocks", "refresh_clocks")
+    return sum(abs(clocks[1][kind] - clocks[0][kind]) for kind in kinds) / sum(clocks[0][kind] for kind in (*kinds, "idle_clocks"))
+
+
 def check_speedups(*words):
     """What if: in the same plan a unit of half the delays brings what its part of the path allows, and no more."""
     path, time, stats = run(*words)
@@ -88,8 +96,8 @@ def check_speedups(*words):
         assert marked["total"]["macs"] == stats["total"]["macs"]
         assert marked["total"]["guest_instructions"] == stats["total"]["guest_instructions"] or "cpu" in path
         gained, promised = 1 - faster / time, path.get(unit, 0) / time / 2
-        # Transfers that come earlier may meet the memory in another order, or in a refresh.
-        assert -0.006 <= gained <= promised + 0.006, (words, unit, gained, promised)
+        slack = 0.002 + memory_moves(stats, marked)
+        assert -slack <= gained <= promised + slack, (words, unit, gained, promised, slack)
         check_estimate(words, unit, time, faster, stats)
         if unit == stats["summary"]["bound_by"]:
             assert gained >= promised / 4, (words, unit, gained, promised)
@@ -107,8 +115,10 @@ def check_small_core(*words, network="lenet5", least=0.0):
 
 
 def main():
+    fast = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-s", "dram.preset=hbm2")
     check_small_core("-n", "8", least=1.5)
-    check_small_core("-s", "cpu.memory=cache", least=1.6)
+    check_small_core("-n", "8", *fast, least=3)
+    check_small_core("-s", "cpu.memory=cache", *fast, least=2)
     check_small_core("-s", "cpu.load_cycles=2", "-s", "cpu.jump_cycles=3", "-p", "window", least=1.5)
     check_small_core(network="vgg16_cifar")
     check_small_core("-p", "window", network="vgg16_cifar")

@@ -34,11 +34,11 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     }
     const size_t each = weights_each(graph, before);
     for (uint32_t o = 0; o < outputs && !graph->weightless; ++o) {
-        const int uniform = norm->uniform != 0.0f;
-        const float factor = uniform ? norm->weights[0] : norm->weights[o];
+        const int uniform = norm->uniform != 0.0f; /* a view may have other channels */
+        const float factor = uniform ? norm->uniform : norm->weights[o];
         cnnvp_float_kernels()->scale(before->weights + o * each, factor, each, before->weights + o * each);
         if (before->bias != NULL)
-            before->bias[o] = before->bias[o] * factor + (uniform ? norm->bias[0] : norm->bias[o]);
+            before->bias[o] = before->bias[o] * factor + (uniform ? 0.0f : norm->bias[o]);
     }
     return 1;
 }

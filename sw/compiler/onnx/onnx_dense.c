@@ -446,6 +446,17 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 
 /* A layer has all words of a channel in half a buffer, 32 KiB of the presets', and five more beside its results. */
 #define INSTANCE_MAX (16384 - 5)
+/* Those of more are taken apart into equal parts of at most as many words. */
+#define PART_MAX 8192
+
+/* 1: there are no such parts. */
+static size_t count_parts(size_t words)
+{
+    size_t parts = (words + PART_MAX - 1) / PART_MAX;
+    while (parts <= PART_MAX && words % parts != 0)
+        ++parts;
+    return parts <= PART_MAX ? parts : 1;
+}
 
 static cnnvp_result import_instance_norm(struct cnnvp_import *import)
 {
@@ -461,8 +472,10 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (input.rank < 3)
         return cnnvp_import_error(import, "the input has %u dimensions; 3 or more are needed", input.rank);
-    if (cnnvp_graph_words(&input) / input.channels > INSTANCE_MAX)
-        return cnnvp_import_instances_apart(import);
+    const size_t words = cnnvp_graph_words(&input) / input.channels;
+    const size_t parts = words > INSTANCE_MAX ? count_parts(words) : 1;
+    if (parts > 1)
+        return cnnvp_import_instances_apart(import, (int64_t)parts);
     return add_statistics(import, in, values, epsilon, CNNVP_NORM_DATA);
 }
 

@@ -285,8 +285,8 @@ cnnvp_result cnnvp_import_rule(struct cnnvp_import *import);
  * are the data's own. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import);
 int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
-/* InstanceNormalization of channels with many words, by means of parts of them. */
-cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import);
+/* InstanceNormalization of channels with many words, by means of as many parts of them. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts);
 /* Gather of a constant by indices that are no constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 enum {

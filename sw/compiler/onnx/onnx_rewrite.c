@@ -337,61 +337,61 @@ static cnnvp_result import_attention(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* One number for each channel, in front of `rank` - 2 dimensions. */
+static void say_each(struct text *text, const char *name, const char *numbers, size_t rank)
+{
+    say(text, "%s = Reshape(%s, [-1", name, numbers);
+    for (size_t i = 2; i < rank; ++i)
+        say(text, ", 1");
+    say(text, "]);");
+}
+
 /* x * s + o, with numbers of each channel. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
     struct text text = {.used = 0};
-    char ones[4 * CNNVP_ONNX_RANK] = "", others[24 * CNNVP_ONNX_RANK] = "";
     const int of_data = cnnvp_import_takes_statistics(import);
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    for (size_t i = 2; i < rank; ++i) {
-        strcat(ones, ", 1");
-        (void)snprintf(others + strlen(others), 24, ", %zu", i);
-    }
-    if (of_data)
+    if (of_data) {
+        struct text others = {.used = 0};
+        for (size_t i = 2; i < rank; ++i)
+            say(&others, ", %zu", i);
+        say(&text, "mean = ReduceMean <keepdims = 0> (a, [0%s]);", others.rule);
+        say_each(&text, "centre", "mean", rank);
         say(&text,
-            "mean = ReduceMean <keepdims = 0> (a, [0%s]); centre = Reshape(mean, [-1%s]); far = Sub(a, centre);"
-            "square = Mul(far, far); variance = ReduceMean <keepdims = 0> (square, [0%s]);",
-            others, ones, others);
-    say(&text,
-        "deep = Add(%s, %.12f); root = Sqrt(deep); slope = Div(b, root); less = Mul(%s, slope); shift = Sub(c, less);"
-        "each = Reshape(slope, [-1%s]); more = Reshape(shift, [-1%s]); scaled = Mul(a, each); y = Add(scaled, more)",
-        of_data ? "variance" : "e", (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f), of_data ? "mean" : "d",
-        ones, ones);
+            "far = Sub(a, centre); square = Mul(far, far); variance = ReduceMean <keepdims = 0> (square, [0%s]);",
+            others.rule);
+    }
+    say(&text, "deep = Add(%s, %.12f); root = Sqrt(deep); slope = Div(b, root);", of_data ? "variance" : "e",
+        (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
+    say(&text, "less = Mul(%s, slope); shift = Sub(c, less);", of_data ? "mean" : "d");
+    say_each(&text, "each", "slope", rank);
+    say_each(&text, "more", "shift", rank);
+    say(&text, "scaled = Mul(a, each); y = Add(scaled, more)");
     return rewrite(import, &text);
 }
 
-cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import)
+/* Means of parts, whose mean is the channel's. */
+cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts)
 {
-    enum { PART_MAX = 8192 };
     int64_t dims[CNNVP_ONNX_RANK];
-    int64_t words = 1;
     size_t rank = 0;
     struct text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    for (size_t i = 2; i < rank; ++i)
-        words *= dims[i];
-    int64_t parts = (words + PART_MAX - 1) / PART_MAX;
-    while (words % parts != 0)
-        ++parts;
     say(&text,
-        "parts = Reshape(a, [0, %lld, %lld, %lld]); some = ReduceMean <keepdims = 1> (parts, [3]);"
+        "parts = Reshape(a, [0, %lld, %lld, -1]); some = ReduceMean <keepdims = 1> (parts, [3]);"
         "mean = ReduceMean <keepdims = 1> (some, [2]); far = Sub(parts, mean); square = Mul(far, far);"
         "wide = ReduceMean <keepdims = 1> (square, [3]); variance = ReduceMean <keepdims = 1> (wide, [2]);"
         "deep = Add(variance, %.12f); root = Sqrt(deep); even = Div(far, root); whole = Reshape(even, [0",
-        (long long)dims[1], (long long)parts, (long long)(words / parts),
-        (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
+        (long long)dims[1], (long long)parts, (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
     for (size_t i = 1; i < rank; ++i)
         say(&text, ", %lld", (long long)dims[i]);
-    say(&text, "]); slope = Reshape(b, [-1");
-    for (size_t i = 2; i < rank; ++i)
-        say(&text, ", 1");
-    say(&text, "]); shift = Reshape(c, [-1");
-    for (size_t i = 2; i < rank; ++i)
-        say(&text, ", 1");
-    say(&text, "]); scaled = Mul(whole, slope); y = Add(scaled, shift)");
+    say(&text, "]);");
+    say_each(&text, "slope", "b", rank);
+    say_each(&text, "shift", "c", rank);
+    say(&text, "scaled = Mul(whole, slope); y = Add(scaled, shift)");
     return rewrite(import, &text);
 }
 
