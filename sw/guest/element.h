@@ -18,7 +18,7 @@ struct cnnvp_word {
 };
 
 /* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep`
- * marks the high half of those that are to be pushed in any case (cnnvp_element_forget). */
+ * marks the high half of those that are pushed in any case (`always` of cnnvp_element_push_tile). */
 struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;

@@ -47,7 +47,6 @@ struct cnnvp_import {
     int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
     int integers;          /* the network's input has whole numbers of 16 bits or more */
     int mixed;             /* it would have to be: a node would mix the images of the batch */
-    int64_t images;        /* `single`: how many an operator is given one by one */
     int kind;              /* struct cnnvp_import_operator */
     uint32_t node_number;  /* in the file */
     uint32_t node_count;   /* that were begun */
