@@ -477,6 +477,25 @@ void test_master_at_end(void **)
     assert_same_work(network, alone());
 }
 
+/* A master that never stops writing, faster than the memory takes it, leaves the network its turns. */
+void test_master_writes(void **)
+{
+    const simulation mine;
+    work network(with_master, true);
+    cnnvp::platform platform("platform", network.config, &network.options);
+    std::vector<unsigned char> bytes(1u << 20);
+    master other("other", false, [&](master &self) {
+        while (platform.result().end == CNNVP_END_MAX_TIME)
+            EXPECT(self.write(scratch, bytes.data(), 1u << 20) == tlm::TLM_OK_RESPONSE);
+    });
+    other.socket.bind(platform.target_socket("master"));
+    network.load(platform);
+    sc_core::sc_start(sc_time(2, sc_core::SC_MS));
+    network.take(platform);
+    assert_string_equal(faults.c_str(), "");
+    assert_true(number(network, {"units", "dram", "requesters", "master", "write_bytes"}) > 1 << 20);
+}
+
 /* A simulation that is left while a master waits for memory. */
 void test_master_left(void **)
 {
@@ -726,6 +745,7 @@ int main()
         cmocka_unit_test(test_interrupts),       cmocka_unit_test(test_memories),
         cmocka_unit_test(test_refused),          cmocka_unit_test(test_master_at_end),
         cmocka_unit_test(test_registers_from_c), cmocka_unit_test(test_master_left),
+        cmocka_unit_test(test_master_writes),
     };
     const auto run_alone = [](void **) {
         (void)alone();

@@ -166,7 +166,7 @@ static void repeat(struct dram_run *run, const struct dram_change *change, uint3
     channel->bus[0].end += change->span;
     channel->returned += change->span;
     channel->order += change->count;
-    channel->write_mode = 0;
+    dram_serve(channel, 0);
     channel->plan.valid = 0;
     channel->clock = ready + change->clock;
     dram_hold_bus(channel, ready + change->span - run->spacing);

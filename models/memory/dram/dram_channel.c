@@ -32,6 +32,7 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->capacity = options->queue;
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
+    channel->longest = options->turn;
     channel->clock = channel->column_bus = channel->row_bus = clock;
     channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->column_bus == 1 &&
                          timing->t[DRAM_T_cmd_pre] == 1;
@@ -269,6 +270,8 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
     struct dram_bank *bank = &channel->bank[issued->bank];
     struct dram_bus *bus = &channel->bus[dram_bus_of(channel, issued->bank)];
     const int write = channel->entry[index].write;
+    if (channel->turn && write == channel->write_mode && channel->count[0])
+        --channel->turn;
     issued->entry = channel->entry[index];
     if (bank->active == index) {
         bank->active = DRAM_NONE;
@@ -332,7 +335,7 @@ static void take_bus(struct dram_channel *channel, uint64_t clock)
     if (!column || alone)
         channel->row_bus = end;
     if (channel->plan.looked)
-        channel->write_mode = channel->plan.write_mode;
+        dram_serve(channel, channel->plan.write_mode);
     dram_plan_pass(channel, clock + (!column || alone));
 }
 

@@ -12,10 +12,11 @@
  * has opened its row goes first, then a refresh that is due (while one waits, nothing else begins), then the queue that
  * is served, of it the oldest burst whose next command can issue. A row is not closed under a burst that has opened it:
  * bursts that want another row of its bank are passed over. Writes are served while no read waits, or from when their
- * queue is fuller than `drain_high` until it is less full than `drain_low`. A burst whose write waits in the write
- * queue is answered there, also where its queue is full: a read gets the data, a write takes the other's place. Read
- * data return in the order in which their commands issued or they were answered. Not modelled: power-down, per-bank
- * refresh, calibration.
+ * queue is fuller than `drain_high` until it is less full than `drain_low`. That simulator has no more of it, and a
+ * writer without an end stops all reads; here 4096 writes while reads wait are followed by as many reads. A burst whose
+ * write waits in the write queue is answered there, also where its queue is full: a read gets the data, a write takes
+ * the other's place. Read data return in the order in which their commands issued or they were answered. Not modelled:
+ * power-down, per-bank refresh, calibration.
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed
  * clock by clock: the next command is planned, and planned again when a burst enters before it.

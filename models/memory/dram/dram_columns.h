@@ -69,7 +69,7 @@ static inline int dram_writes_are_due(const struct dram_channel *channel, const 
 static inline void dram_columns_pass(struct dram_channel *channel, uint64_t clock, int looked)
 {
     if (looked && clock > channel->clock)
-        channel->write_mode = dram_next_mode(channel);
+        dram_serve(channel, dram_next_mode(channel));
     channel->clock = cnnvp_maximum(channel->clock, clock);
     channel->plan.valid = 0;
 }
@@ -87,7 +87,7 @@ static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
 static inline void dram_columns_issue(struct dram_channel *channel, uint64_t clock, int looked)
 {
     if (looked)
-        channel->write_mode = dram_next_mode(channel);
+        dram_serve(channel, dram_next_mode(channel));
     channel->clock = clock + (channel->timing->buses == 1);
     channel->plan.valid = 0;
     dram_hold_bus(channel, clock);

@@ -33,7 +33,7 @@ static struct dram_candidate best_active(const struct dram_channel *channel, uin
 void dram_plan_pass(struct dram_channel *channel, uint64_t clock)
 {
     if (channel->plan.valid && channel->plan.looked && clock > channel->plan.from)
-        channel->write_mode = channel->plan.write_mode;
+        dram_serve(channel, channel->plan.write_mode);
     channel->clock = cnnvp_maximum(channel->clock, clock);
     channel->plan.valid = 0;
 }

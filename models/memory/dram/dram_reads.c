@@ -120,7 +120,7 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
     if (queue->stepwise || queue->port.burst_fs || queue->map.lanes != 1 || channel->refresh_waiting ||
-        channel->scheduler->one_by_one || queue->options.page != DRAM_PAGE_open ||
+        channel->scheduler->one_by_one || dram_counts_reads(channel) || queue->options.page != DRAM_PAGE_open ||
         !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
         return DRAM_STUCK;
     struct dram_run run = {

@@ -82,7 +82,7 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     channel->counts.row_clocks += count * (run->pace - bl);
     channel->bus[0].end += span;
     channel->returned += span;
-    channel->write_mode = 0;
+    dram_serve(channel, 0);
     channel->plan.valid = 0;
     channel->clock = cnnvp_maximum(enters + span - run->pace, last + 1u);
     dram_hold_bus(channel, last);

@@ -147,6 +147,7 @@ struct dram_channel {
     const struct dram_page *page;
     const struct dram_refresh *refresh;
     uint32_t capacity, drain_high, drain_low; /* entries */
+    uint32_t longest;                         /* turn */
 
     uint64_t clock;               /* first one at which not every command has been decided */
     uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
@@ -155,9 +156,10 @@ struct dram_channel {
     uint32_t second_bank;
     uint32_t started; /* entry whose CAS was in the last clock, DRAM_NONE: none */
     uint64_t refresh_at;
-    uint32_t refresh_waiting; /* ranks that wait for one */
-    uint32_t refresh_rank;    /* first of them */
-    int write_mode;
+    uint32_t refresh_waiting;        /* ranks that wait for one */
+    uint32_t refresh_rank;           /* first of them */
+    int write_mode;                  /* dram_serve */
+    uint32_t turn;                   /* WRs that it still has while reads wait; or RDs that go before any drain */
     struct dram_bus bus[DRAM_BUSES]; /* of pseudo channels */
     uint64_t returned;               /* clock of the last read data */
     uint64_t order, activations;
@@ -264,8 +266,22 @@ static inline int dram_next_mode(const struct dram_channel *channel)
 {
     const uint32_t reads = channel->count[0], writes = channel->count[1];
     if (!channel->write_mode)
-        return writes * 100u > channel->drain_high || !reads;
-    return !((!writes || writes * 100u < channel->drain_low) && reads);
+        return (writes * 100u > channel->drain_high && !channel->turn) || !reads;
+    return (writes && writes * 100u >= channel->drain_low && channel->turn) || !reads;
+}
+
+/* Reads are in the turn that they get after a drain, or will be in it. */
+static inline int dram_counts_reads(const struct dram_channel *channel)
+{
+    return channel->write_mode ? !channel->turn : channel->turn != 0;
+}
+
+/* It is. A drain that reads have ended gives way to as many of them. */
+static inline void dram_serve(struct dram_channel *channel, int write)
+{
+    if (write != channel->write_mode)
+        channel->turn = !write && channel->turn ? 0 : channel->longest;
+    channel->write_mode = write;
 }
 
 /* The data of a burst are on the bus from `begin` on. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define UNIT_DEF "memory/dram/dram.def"
+#define TURN 4096u /* longer than any published sequence of bursts makes one */
 #include "unit/unit_enums.inc"
 
 struct preset {
@@ -72,7 +73,14 @@ static const struct {
 void cnnvp_dram_options_init(struct dram_options *options)
 {
     *options = (struct dram_options){
-        .preset = 1, .channels = 1, .pseudo_channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
+        .preset = 1,
+        .channels = 1,
+        .pseudo_channels = 1,
+        .ranks = 1,
+        .queue = 32,
+        .drain_high = 80,
+        .drain_low = 20,
+        .turn = TURN};
 }
 
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options)
@@ -91,6 +99,7 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
         .queue = (uint32_t)values[PARAM_queue],
         .drain_high = (uint32_t)values[PARAM_drain_high],
         .drain_low = (uint32_t)values[PARAM_drain_low],
+        .turn = TURN,
         .arbiter = (uint32_t)values[PARAM_arbiter],
         .port_bytes = (uint32_t)values[PARAM_port_bytes],
         .port_mhz = (uint32_t)values[PARAM_port_mhz],

@@ -39,6 +39,7 @@ struct dram_options {
     uint32_t queue;
     uint32_t drain_high; /* percent */
     uint32_t drain_low;
+    uint32_t turn; /* bursts of a drain while reads wait, and of those reads after it */
     uint32_t arbiter;
     uint32_t port_bytes;            /* a clock of the port, in each direction; 0: as many as come */
     uint32_t port_mhz;              /* 0: the part's clock */

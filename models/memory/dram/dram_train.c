@@ -177,7 +177,7 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
         channel->bus[0].empty_from = last;
     channel->clock = last + (channel->timing->buses == 1);
     channel->plan.valid = 0;
-    channel->write_mode = 0;
+    dram_serve(channel, 0);
     dram_hold_bus(channel, last);
 }
 

@@ -26,6 +26,7 @@ void queue_random_options(uint64_t *random, struct dram_options *options)
     if ((options->preset == HBM2 || options->preset == HBM3) && options->ranks < 4 && below(&aside, 2))
         options->pseudo_channels = 2;
     options->arbiter = below(&aside, 3);
+    options->turn = below(&aside, 2) ? options->turn : 1 + below(&aside, 60);
     options->port_bytes = below(&aside, 8) ? 0 : 1 + below(&aside, 300);
     options->port_mhz = below(&aside, 2) ? 0 : 100 + below(&aside, 3000);
     if (!below(random, 3)) /* many refreshes */

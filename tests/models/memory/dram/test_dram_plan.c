@@ -37,6 +37,7 @@ struct plain_channel {
     uint32_t refreshes; /* waiting, rank after rank */
     uint32_t next_rank;
     int write_mode;
+    uint32_t drained, owed; /* writes of this drain while reads waited; reads that go before the next */
     uint64_t returned;
     uint64_t wck; /* clock from which on WCK has stopped */
     int started;  /* a CAS was in the last clock: */
@@ -182,6 +183,10 @@ static int serve(struct plain *plain, struct plain_channel *channel, struct plai
         channel->in = list;
         return 1;
     }
+    if (command != DRAM_ACT && channel->queue[0].count != 0 && (int)entry.write == channel->write_mode) {
+        channel->drained += entry.write && channel->drained < plain->options.turn;
+        channel->owed -= !entry.write && channel->owed != 0;
+    }
     memmove(&list->entries[index], &list->entries[index + 1], (list->count - index - 1u) * sizeof entry);
     --list->count;
     if (command == DRAM_ACT) {
@@ -246,10 +251,14 @@ static int serve_best(struct plain *plain, struct plain_channel *channel, uint64
     if (fcfs && channel->active.count)
         return 0;
     const uint32_t reads = channel->queue[0].count, writes = channel->queue[1].count, size = plain->options.queue;
-    if (!channel->write_mode)
-        channel->write_mode = writes * 100u > size * plain->options.drain_high || reads == 0;
-    else
-        channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
+    if (!channel->write_mode) {
+        channel->write_mode = (writes * 100u > size * plain->options.drain_high && channel->owed == 0) || reads == 0;
+        channel->drained = 0;
+    } else if (reads != 0 && (writes == 0 || channel->drained == plain->options.turn ||
+                              writes * 100u < size * plain->options.drain_low)) {
+        channel->write_mode = 0;
+        channel->owed = channel->drained == plain->options.turn ? plain->options.turn : 0;
+    }
     struct plain_list *queue = &channel->queue[channel->write_mode];
     best = best_of(plain, channel, queue, clock, buses, fcfs);
     return best >= 0 && serve(plain, channel, queue, (uint32_t)best, clock);
@@ -413,6 +422,7 @@ static void random_options(struct dram_options *options, uint32_t preset)
         options->queue = 4 + below(&random_state, 60);
         options->drain_high = 30 + below(&random_state, 60);
         options->drain_low = below(&random_state, 30);
+        options->turn = 1 + below(&random_state, 40);
     }
     if (below(&random_state, 3) == 0)
         options->timings[DRAM_T_refi] = (preset == DDR5 ? 1300 : 800) + below(&random_state, 1000);
