@@ -4,8 +4,10 @@
  *
  * Modelled: S000's off-chip storage functional unit, with "send read request" and "read in" as two steps (A1 L3-4);
  * S003's data interaction instructions (c7); planes of rows with strides on both sides (the next-layer storage
- * parameters of S000, Part B 0-6); bursts in flight; the ports of the buffers; order through memory (dma.h).
- * Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's arbiter.
+ * parameters of S000, Part B 0-6); bursts in flight; the last one of each direction, which is held, so that rows that
+ * lie nearer to each other than a burst share it; the ports of the buffers; order through memory
+ * (dma.h). Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's
+ * arbiter.
  *
  * A tile is one access on the link to a buffer, of the range that it spans. Memory sees one request for each plane, or
  * one for all where the strides allow, cut where the bytes that may be read ahead of a receive end.

@@ -72,10 +72,12 @@ uint64_t dma_shape_piece(const struct dma_shape *shape, uint64_t position, uint6
 
 uint64_t dma_piece_bursts(const struct dma_piece_shape *piece, uint64_t burst_bytes)
 {
-    uint64_t bursts = 0;
+    uint64_t bursts = 0, behind = UINT64_MAX; /* the number after the last burst */
     for (uint64_t i = 0; i < piece->count; ++i) {
-        const uint64_t offset = (piece->address + i * piece->stride) & (burst_bytes - 1u);
-        bursts += (offset + piece->size + burst_bytes - 1u) / burst_bytes;
+        const uint64_t start = piece->address + i * piece->stride;
+        const uint64_t first = start / burst_bytes, end = (start + piece->size - 1u) / burst_bytes + 1u;
+        bursts += end - first - (first + 1u == behind);
+        behind = end;
     }
     return bursts;
 }

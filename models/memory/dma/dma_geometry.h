@@ -34,7 +34,8 @@ uint64_t dma_shape_bytes(const struct dma_shape *shape);
  * where one fits. Returns its bytes. position < dma_shape_bytes, limit at least 1. */
 uint64_t dma_shape_piece(const struct dma_shape *shape, uint64_t position, uint64_t limit,
                          struct dma_piece_shape *piece);
-/* Bursts that the request becomes: none crosses a multiple of `burst_bytes`, a power of two. */
+/* Bursts that the request becomes: none crosses a multiple of `burst_bytes`, a power of two, and one that
+ * ends a segment and begins the next is one. */
 uint64_t dma_piece_bursts(const struct dma_piece_shape *piece, uint64_t burst_bytes);
 /* 1 if the two touch a common byte; exact for equal strides, otherwise also 1 where only their ranges do. */
 int dma_shape_overlap(const struct dma_shape *a, const struct dma_shape *b);

@@ -2,13 +2,14 @@
 /*
  * Requests in front of the channels: split into bursts that enter the controllers' queues one by one. Host-free.
  *
- * The reads of an initiator are one stream, its writes another; a stream sends its bursts in order. A read stream has
- * at most `outstanding` bursts on their way; a write burst is done when the controller has taken it. Of the streams
- * whose next burst could enter a queue at a clock, the arbiter (dram_policies.h) says which goes first; by round-robin
- * that which has waited longest since its last burst, then the lower initiator, reads before writes. Any number enters
- * at one clock, or as many as the port has room for: each takes its time of the port, reads and writes apart. What
- * arrives at a time can enter at the first clock edge after it, so results depend neither on the order of things within
- * an instant nor on how far the schedule is computed in one call.
+ * The reads of an initiator are one stream, its writes another; a stream sends its bursts in order. A burst that
+ * ends a segment and begins the next is sent once. A read stream has at most `outstanding` bursts
+ * on their way; a write burst is done when the controller has taken it. Of the streams whose next burst could enter a
+ * queue at a clock, the arbiter (dram_policies.h) says which goes first; by round-robin that which has waited longest
+ * since its last burst, then the lower initiator, reads before writes. Any number enters at one clock, or as many as
+ * the port has room for: each takes its time of the port, reads and writes apart. What arrives at a time can enter at
+ * the first clock edge after it, so results depend neither on the order of things within an instant nor on how far the
+ * schedule is computed in one call.
  */
 #ifndef CNNVP_DRAM_QUEUE_H
 #define CNNVP_DRAM_QUEUE_H

@@ -50,10 +50,13 @@ void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream)
         point_at(queue, stream, behind);
         return;
     }
-    if (++stream->segment < request->count) {
+    while (++stream->segment < request->count) {
         const uint64_t start = dram_segment_start(request, stream->segment);
+        const int held = start / DRAM_BURST_BYTES == stream->address / DRAM_BURST_BYTES;
         stream->segment_end = start + request->size;
-        point_at(queue, stream, start);
+        if (held && behind >= stream->segment_end)
+            continue;
+        point_at(queue, stream, held ? behind : start);
         return;
     }
     dram_stream_begin(queue, stream, dram_request_next(request));

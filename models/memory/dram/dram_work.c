@@ -19,13 +19,22 @@ static uint64_t bursts_between(uint64_t from, uint64_t end)
     return (end - from + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
 }
 
-/* Bursts of a stream's first request that have not entered, at least. */
-static uint64_t left_to_enter(const struct dram_stream *stream)
+/* Bursts of a request from `address` in a segment on, at least: different ones. One that ends a segment and begins the
+ * next is one, and a write takes the place of one that waits. */
+static uint64_t left_of(const struct cnnvp_request *request, uint64_t segment, uint64_t address)
 {
-    const struct cnnvp_request *request = stream->first;
-    const uint64_t behind = request->count - stream->segment - 1u;
-    uint64_t start = dram_segment_start(request, stream->segment);
-    uint64_t bursts = bursts_between(stream->address, start + request->size);
+    const uint64_t behind = request->count - segment - 1u;
+    const uint64_t step = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
+    uint64_t start = dram_segment_start(request, segment);
+    uint64_t bursts = bursts_between(address, start + request->size);
+    const int can_end_and_begin = request->stride > 0 || request->size <= DRAM_BURST_BYTES;
+    const int can_share = request->op == CNNVP_WRITE || can_end_and_begin;
+    if (behind && can_share && step < request->size + DRAM_BURST_BYTES - 1u) {
+        if (request->stride > 0) /* no burst lies between two segments */
+            return bursts_between(address, start + behind * step + request->size);
+        return step < request->size ? segment_bursts(request)
+                                    : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
+    }
     if (behind > SEGMENTS)
         return bursts + behind * segment_bursts(request);
     for (uint64_t i = 0; i < behind; ++i) {
@@ -33,6 +42,11 @@ static uint64_t left_to_enter(const struct dram_stream *stream)
         bursts += bursts_between(start / DRAM_BURST_BYTES * DRAM_BURST_BYTES, start + request->size);
     }
     return bursts;
+}
+
+static uint64_t left_to_enter(const struct dram_stream *stream)
+{
+    return left_of(stream->first, stream->segment, stream->address);
 }
 
 /* Clocks from the first of `bursts` to the last at least, where a pseudo channel needs `each` clocks for one. */
@@ -143,7 +157,7 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
 {
     const struct cnnvp_request *second = dram_request_next(stream->first);
     const uint64_t left = left_to_enter(stream), most = most_of(stream);
-    const uint64_t both = second != NULL ? left + second->count * segment_bursts(second) : left;
+    const uint64_t both = second != NULL ? left + left_of(second, 0, second->address) : left;
     const uint64_t rest = both > most ? both - most : 0;
     const uint64_t bl = queue->timing.t[DRAM_T_bl];
     if (can_forward(queue, stream)) { /* `most` of them at one clock */
@@ -191,25 +205,11 @@ static uint32_t write_banks(const struct dram_queue *queue, const struct dram_st
     return (uint32_t)__builtin_popcountll(banks);
 }
 
-/* Different bursts among those of a stream's first request that have not entered, at least. */
-static uint64_t different_to_enter(const struct dram_stream *stream)
-{
-    const struct cnnvp_request *request = stream->first;
-    const uint64_t behind = request->count - stream->segment - 1u, start = dram_segment_start(request, stream->segment);
-    const uint64_t step = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
-    if (!behind || step >= request->size + DRAM_BURST_BYTES - 1u) /* none is of two segments */
-        return left_to_enter(stream);
-    if (request->stride > 0) /* no burst lies between two segments */
-        return bursts_between(stream->address, start + behind * step + request->size);
-    return step < request->size ? segment_bursts(request)
-                                : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
-}
-
 /* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. A burst that waits
  * already needs none. */
 static uint64_t writes_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
 {
-    const uint64_t left = different_to_enter(stream), capacity = queue->options.queue;
+    const uint64_t left = left_to_enter(stream), capacity = queue->options.queue;
     const uint32_t *t = queue->timing.t;
     const int lone = queue->map.lanes == 1;
     const uint64_t fit = capacity * queue->options.channels - (lone ? queue->channel->count[1] : 0);

@@ -152,8 +152,9 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
             (double)alone->compute * repeated(group, i, tiling->rows, tiling->cols) + (double)alone->vector * again;
         if (member->done)
             continue;
-        core += (double)alone->core + tiles_of(group) * (CNNVP_PLAN_STEP_CYCLES + 6.0 * CNNVP_PLAN_COMMAND_CYCLES) *
-                                          search->target->limits.core_ps;
+        core +=
+            (CNNVP_PLAN_LAYER_CYCLES + tiles_of(group) * (CNNVP_PLAN_STEP_CYCLES + 6.0 * CNNVP_PLAN_COMMAND_CYCLES)) *
+            search->target->limits.core_ps;
         taken.pj += (again - 1) * macs_of(&member->layer) * energy->mac;
         if (member->out != CNNVP_PLAN_NO_SLOT)
             taken.pj += again * results_of(&member->layer) * (energy->output_word + energy->input_word);

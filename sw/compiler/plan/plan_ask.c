@@ -750,11 +750,15 @@ static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_b
 {
     const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift;
     uint64_t count = 0;
-    for (uint32_t tile = 0; tile < tiles; ++tile)
+    for (uint32_t tile = 0; tile < tiles; ++tile) {
+        uint64_t behind = 0; /* a burst that ends one row and begins the next comes once */
         for (uint32_t row = 0; row < rows; ++row) {
             const uint64_t first = tensor->border_left + (uint64_t)tile * columns + (uint64_t)row * tensor->row_stride;
-            count += (first + columns - 1u) / burst - first / burst + 1u;
+            const uint64_t end = (first + columns - 1u) / burst + 1u;
+            count += end - cnnvp_maximum(first / burst, behind);
+            behind = end;
         }
+    }
     return count;
 }
 
@@ -838,11 +842,17 @@ struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    const int planes = columns == tensor->row_stride;
-    const int all = planes && rows * columns == tensor->channel_stride;
-    const uint64_t pieces = all ? 1u : planes ? channels : (uint64_t)channels * rows;
-    const uint64_t bytes = (uint64_t)channels * rows * columns << tensor->word_shift;
-    return (struct cnnvp_plan_moved){box_ps(ask, tensor, channels, rows, columns),
-                                     bytes + pieces * (ask->limits->burst_bytes - (UINT64_C(1) << tensor->word_shift)),
-                                     cnnvp_divide_up(bytes, CNNVP_WORD_BYTES)};
+    const uint64_t burst = ask->limits->burst_bytes;
+    const uint32_t shift = tensor->word_shift;
+    const uint64_t row = (uint64_t)columns << shift, row_stride = (uint64_t)tensor->row_stride << shift;
+    /* Rows, and planes, that are nearer to each other than a burst take the bursts of all that they span. */
+    const int rows_touch = row_stride - row < burst;
+    const uint64_t plane = rows_touch ? (rows - 1u) * row_stride + row : row;
+    const uint64_t step = rows_touch ? (uint64_t)tensor->channel_stride << shift : row_stride;
+    const uint64_t pieces = rows_touch ? channels : (uint64_t)channels * rows;
+    const int all_touch = rows_touch && step - plane < burst;
+    const uint64_t word = UINT64_C(1) << shift;
+    const uint64_t bursts = all_touch ? (pieces - 1u) * step + plane + burst - word : pieces * (plane + burst - word);
+    return (struct cnnvp_plan_moved){
+        box_ps(ask, tensor, channels, rows, columns), bursts, cnnvp_divide_up(channels * rows * row, CNNVP_WORD_BYTES)};
 }

@@ -167,8 +167,8 @@ static struct cnnvp_plan_moved move_operand(struct search *search, const struct 
                                cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
 }
 
-/* One input slice of a full step. */
-static struct cnnvp_plan_moved move_input(struct search *search)
+/* One input slice of a step. */
+static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_binary_layer *layer = search->layer;
     if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
@@ -177,12 +177,12 @@ static struct cnnvp_plan_moved move_input(struct search *search)
         return cnnvp_plan_move_line(search->ask, (uint64_t)layer->tile_in << layer->in.word_shift);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
         return cnnvp_plan_move_box(
-            search->ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
-            (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
-    uint32_t box[3] = {layer->group_out, layer->tile_h, layer->tile_w};
+            search->ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, rows),
+            (uint32_t)cnnvp_plan_input_columns(layer, columns));
+    uint32_t box[3] = {layer->group_out, rows, columns};
     if (layer->permuted != 0)
         for (uint32_t i = 0; i < 3; ++i)
-            box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? layer->tile_h : layer->tile_w;
+            box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? rows : columns;
     struct cnnvp_plan_moved moved = move_operand(search, &layer->in, box);
     if (layer->op == CNNVP_OP_ADD) {
         const struct cnnvp_plan_moved second = move_operand(search, &layer->in2, box);
@@ -230,7 +230,7 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     return visits;
 }
 
-static double moving_pj(const struct search *search, const struct visits *visits, const struct cnnvp_plan_moved *input,
+static double moving_pj(const struct search *search, const struct visits *visits, uint64_t input_words,
                         uint64_t blob_words, uint64_t words, const struct work *work)
 {
     const struct cnnvp_plan_energy *each = &search->limits->energy;
@@ -239,9 +239,8 @@ static double moving_pj(const struct search *search, const struct visits *visits
     const double stored = results * (1u << search->layer->out.word_shift) / CNNVP_WORD_BYTES;
     const double partial = (double)(counts.input_slices - 1u) * results * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
-           (double)visits->inputs * (double)input->words * each->input_word +
-           (double)visits->blobs * (double)blob_words * each->weight_word + stored * each->output_word +
-           partial * each->partial_word;
+           (double)input_words * each->input_word + (double)visits->blobs * (double)blob_words * each->weight_word +
+           stored * each->output_word + partial * each->partial_word;
 }
 
 /* Posts that take a pass of the vector unit. Limits in the write-out count as one more: with less work for the core the
@@ -250,6 +249,37 @@ static uint32_t passes_of(const struct cnnvp_binary_layer *layer)
 {
     const uint32_t clips = layer->clips + layer->added.clips;
     return layer->post_count - clips + (clips != 0);
+}
+
+static void add_moved(struct cnnvp_plan_moved *sum, uint64_t times, struct cnnvp_plan_moved moved)
+{
+    sum->ps += times * moved.ps;
+    sum->bytes += times * moved.bytes;
+    sum->words += times * moved.words;
+}
+
+/* What the tiles of a group move, each once: an input slice, what is added, and the results. */
+struct moves {
+    struct cnnvp_plan_moved input, added, store;
+};
+
+static struct moves moves_of(struct search *search)
+{
+    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct split rows = split_of(layer->out.height, layer->tile_h);
+    const struct split columns = split_of(layer->out.width, layer->tile_w);
+    struct moves moves = {.store = {0}};
+    for (size_t i = 0; i < 4; ++i) {
+        const uint64_t tiles = (uint64_t)rows.count[i >> 1] * columns.count[i & 1u];
+        const uint32_t box[3] = {layer->group_out, rows.size[i >> 1], columns.size[i & 1u]};
+        if (tiles == 0)
+            continue;
+        add_moved(&moves.input, tiles, move_input(search, box[1], box[2]));
+        add_moved(&moves.store, tiles, move_operand(search, &layer->out, box));
+        if (layer->added.tag != 0)
+            add_moved(&moves.added, tiles, move_operand(search, &layer->in2, box));
+    }
+    return moves;
 }
 
 /* All but the calculations. */
@@ -261,35 +291,33 @@ static struct work transfers_of(struct search *search)
     const uint64_t images = limits->batch;
     const uint64_t words = (uint64_t)layer->out.channels * layer->out.height * layer->out.width;
     const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
-    const uint64_t whole = steps * layer->group_out * layer->tile_h * layer->tile_w;
+    const uint64_t channels = layer->out.channels, whole = (uint64_t)counts.groups * layer->group_out;
     const uint64_t slices = counts.tiles * (uint64_t)(cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
-    const struct cnnvp_plan_moved input = move_input(search);
+    const struct moves moves = moves_of(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct cnnvp_plan_moved blob =
         counts.blobs != 0 ? cnnvp_plan_move_line(search->ask, blob_bytes) : (struct cnnvp_plan_moved){0};
-    struct cnnvp_plan_moved store = {0};
-    struct cnnvp_plan_moved added = {0};
-    if (!layer->out.on_chip)
-        store = cnnvp_plan_move_box(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
-    if (layer->added.tag != 0 && !layer->in2.on_chip)
-        added = cnnvp_plan_move_box(search->ask, &layer->in2, layer->group_out, layer->tile_h, layer->tile_w);
-    /* Tiles at the edges are smaller. */
-    work.memory =
-        part_of(visits.inputs * input.ps + images * steps * (store.ps + added.ps), words, whole) +
-        visits.blobs * blob.ps +
-        (visits.inputs + visits.blobs + (added.ps != 0 ? images * steps : 0)) * cnnvp_plan_request_ps(search->ask);
-    work.read_bytes =
-        part_of(visits.inputs * input.bytes + images * steps * added.bytes, words, whole) + visits.blobs * blob.bytes;
-    work.write_bytes = part_of(images * steps * store.bytes, words, whole);
-    work.moving = moving_pj(search, &visits, &input, blob_bytes / CNNVP_WORD_BYTES, words, &work);
+    /* The last group is smaller, and so is the last slice of inputs. */
+    const uint64_t inputs = cnnvp_plan_is_channelwise(layer) ? channels : cnnvp_layer_inputs(layer);
+    const uint64_t loaded = cnnvp_plan_is_channelwise(layer) ? whole : (uint64_t)counts.input_slices * layer->tile_in;
+    const uint64_t times = visits.inputs / counts.tiles, groups = images * counts.groups;
+    work.memory = part_of(times * moves.input.ps, inputs, loaded) +
+                  part_of(groups * (moves.store.ps + moves.added.ps), channels, whole) + visits.blobs * blob.ps +
+                  (visits.inputs + visits.blobs + (moves.added.ps != 0 ? images * steps : 0)) *
+                      cnnvp_plan_request_ps(search->ask);
+    work.read_bytes = part_of(times * moves.input.bytes, inputs, loaded) +
+                      part_of(groups * moves.added.bytes, channels, whole) + visits.blobs * blob.bytes;
+    work.write_bytes = part_of(groups * moves.store.bytes, channels, whole);
+    work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
+                            blob_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +
                  steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
                  (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + passes_of(layer)))) *
                      CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
-    work.ends = layer->tile_images * (input.ps + store.ps) + blob.ps;
+    work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + blob.ps;
     return work;
 }
 

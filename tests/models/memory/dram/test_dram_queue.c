@@ -129,9 +129,24 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
     return request;
 }
 
+/* One after the other, as they lie; one that ends a segment and begins the next is one. */
+static uint64_t bursts_of(const struct cnnvp_request *request)
+{
+    uint64_t bursts = 0, last = UINT64_MAX;
+    for (uint64_t i = 0; i < request->count; ++i) {
+        const uint64_t start = request->address + i * (uint64_t)request->stride;
+        for (uint64_t burst = start / 64u; burst <= (start + request->size - 1u) / 64u; ++burst) {
+            bursts += burst != last;
+            last = burst;
+        }
+    }
+    return bursts;
+}
+
 static void end_first(struct run *run)
 {
     struct cnnvp_request *request = cnnvp_dram_queue_take(&run->queue);
+    assert_int_equal(cnnvp_dram_queue_bursts(request), bursts_of(request));
     const uint32_t at = (uint32_t)(request - run->requests), index = run->number[at];
     run->free[run->free_count++] = at;
     run->result.ends[index] = (struct end){request->scratch[DRAM_TIME], request->first_data,
