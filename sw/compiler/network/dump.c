@@ -6,7 +6,8 @@
  * training engine it is what its memory has: block floating point, whose fraction bits follow from the exponent, or
  * binary32.
  *
- * SQNR is that of cnnvp_sqnr.
+ * SQNR is that of cnnvp_sqnr. Under the table stand the layers that lose most: whose results are the furthest below the
+ * worst of what they read.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,9 +16,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cnnvp_command.h"
 #include "numbers.h"
 #include "network.h"
 #include "output_file.h"
+
+/* So many layers that lose most are named, if they lose so many dB; words without error count as this many. */
+#define LOSERS 3
+#define LEAST_LOSS 3.0
+#define EXACT_DB 90.0
 
 struct dump {
     const struct cnnvp_network *network;
@@ -26,6 +33,7 @@ struct dump {
     struct cnnvp_floatref reference;
     cnnvp_output *text;
     cnnvp_output *csv;
+    double *decibels; /* of each tensor, NaN: unknown */
     struct cnnvp_error *error;
 };
 
@@ -85,10 +93,56 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     reference.data = dump->reference.data[tensor];
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
     print_row(dump, shape->name, frac, &difference);
+    dump->decibels[tensor] = fmin(cnnvp_sqnr(&difference), EXACT_DB);
     make_path(dump, number, shape->name, ".npy", path, sizeof path);
     CNNVP_TRY(cnnvp_npy_write(path, &array, dump->error));
     make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
     return cnnvp_npy_write(path, &reference, dump->error);
+}
+
+/* What would give its weights or its words more bits, or nothing. */
+static const char *help_for(const struct cnnvp_network *network, size_t layer)
+{
+    const struct cnnvp_graph_layer *loser = &network->graph.layers[layer];
+    if (network->build.layers == NULL)
+        return "";
+    if (network->graph.tensors[loser->out].narrow != 0)
+        return "; words of 16 bits would help: --precision fx16, if the array has them";
+    return loser->depthwise != 0 && network->build.layers[layer].bias != CNNVP_SCALE_WORDS
+               ? "; a format for each channel of its weights would help: -s pe_array.write_out=scale"
+               : "";
+}
+
+/* How far a layer's result is below the worst of what it reads; NaN where one of them is not known. */
+static double loss_of(const struct dump *dump, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph *graph = &dump->network->graph;
+    const double first = dump->decibels[cnnvp_graph_base(graph, layer->in)];
+    const int32_t in2 = cnnvp_graph_base(graph, layer->in2);
+    const double second = in2 != CNNVP_GRAPH_NONE ? dump->decibels[in2] : first;
+    return (second < first ? second : first) - dump->decibels[layer->out];
+}
+
+static void print_losers(struct dump *dump)
+{
+    const struct cnnvp_graph *graph = &dump->network->graph;
+    double below = INFINITY;
+    for (int place = 0; place < LOSERS; ++place) {
+        double most = LEAST_LOSS;
+        size_t loser = graph->layer_count;
+        for (size_t i = 0; i < graph->layer_count; ++i) {
+            const double loss = loss_of(dump, &graph->layers[i]);
+            if (loss > most && loss < below) {
+                most = loss;
+                loser = i;
+            }
+        }
+        if (loser == graph->layer_count)
+            return;
+        below = most;
+        cnnvp_output_printf(dump->text, "%s %s: %.2f dB%s\n", place == 0 ? "loses most:" : "then",
+                            graph->tensors[graph->layers[loser].out].name, most, help_for(dump->network, loser));
+    }
 }
 
 static cnnvp_result dump_all(struct dump *dump)
@@ -107,6 +161,7 @@ static cnnvp_result dump_all(struct dump *dump)
         else
             CNNVP_TRY(dump_tensor(dump, i + 1, out));
     }
+    print_losers(dump);
     return CNNVP_DONE;
 }
 
@@ -148,6 +203,12 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
+    CNNVP_FREED double *decibels = calloc(network->graph.tensor_count, sizeof *decibels);
+    if (decibels == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < network->graph.tensor_count; ++i)
+        decibels[i] = NAN;
+    dump.decibels = decibels;
     CNNVP_TRY(run_last(network, &dump.reference, error));
     cnnvp_result result = open_table(folder, "sqnr.txt", &dump.text, error);
     if (result == CNNVP_DONE)

@@ -23,6 +23,9 @@
 #define SHIFT_MIN (-48)
 #define SHIFT_MAX 63
 
+/* Largest bias of a channel in steps of its sums: an offset of 32 bits. */
+#define BIAS_MAX 2.1e9f
+
 enum { QUANTISED = 512 }; /* words at a time */
 
 /* value * 2^exponent, exact; exponent -1000 .. 1000. */
@@ -209,8 +212,6 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        if (!has_table(layer) && !gives_scores(graph, layer))
-            out->max_abs = maximum(out->max_abs, layer->pre_max_abs);
         for (uint32_t p = 0; p < layer->post_count; ++p) {
             static const unsigned char reaches_one[] = {
 #define CNNVP_FUNCTION(name, operator, import, value, segments, range, positive, reaches, function) \
@@ -272,6 +273,7 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
 static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
 {
     const size_t outputs = graph->tensors[layer->out].channels;
+    const float most = layer->narrow_weights != 0 ? INT8_MAX : INT16_MAX;
     float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
     int64_t *bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *bias);
     if (steps == NULL || bias == NULL) /* which the arena says */
@@ -285,10 +287,11 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
         .bias_count = layer->has_bias ? outputs : 0};
     for (size_t o = 0; o < outputs; ++o) {
         const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each);
-        steps[o] = largest > 0.0f ? largest / INT8_MAX : 1.0f;
-        const double whole =
-            layer->has_bias ? (double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o]) : 0;
-        bias[o] = whole >= INT32_MAX ? INT32_MAX : whole <= INT32_MIN ? INT32_MIN : llrint(whole);
+        const float offset = layer->has_bias ? fabsf(layer->bias[o]) / layer->steps.in : 0.0f;
+        /* Small weights are rounded so that the bias, which counts in their steps, has 32 bits. */
+        steps[o] = maximum(largest / most, offset / BIAS_MAX);
+        steps[o] = steps[o] > 0.0f ? steps[o] : 1.0f;
+        bias[o] = layer->has_bias ? llrint((double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o])) : 0;
     }
 }
 
@@ -325,7 +328,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     while (layer->bias_shift < 63 &&
            !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
         ++layer->bias_shift;
-    if (layer->narrow_weights != 0 && !graph->weightless && layer->steps.weights == NULL)
+    if (cnnvp_graph_is_scaled(graph, layer) && !graph->weightless && layer->steps.weights == NULL)
         choose_steps(graph, layer, weights / outputs);
 }
 

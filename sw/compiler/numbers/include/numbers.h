@@ -82,16 +82,18 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
 /*
  * Number formats: two's complement of 16 bits or of 8 (words.c), value = word * 2^-frac, one frac a tensor.
  *
- * - A tensor gets the largest frac at which every value of the calibration fits with an eighth to spare, before and
- *   after the layer's maximum and minimum posts: nothing saturates on the calibration images. Of 8 bits it is the one
- * at which 85 % of the largest value fit: a bit is worth more than the few values that saturate. Networks that were
- * never trained make their values smaller from layer to layer: up to 60 bits, 24 for softmax and statistics.
+ * - A tensor gets the largest frac at which every value of the calibration fits with an eighth to spare, after the
+ *   layer's maximum and minimum posts: on the calibration images nothing saturates but what they cut off. Of 8 bits it
+ *   is the one at which 85 % of the largest value fit: a bit is worth more than the few values that saturate. Networks
+ *   that were never trained make their values smaller from layer to layer: up to 60 bits, 24 for softmax and
+ *   statistics.
  * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
  * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
  *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives all bits but the sign
  *   as fraction bits, and so do layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
- * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator.
+ * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those of
+ *   8 bits, and of 16 in depthwise convolutions, a step for each output where the array's write-out scales.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
  */
 

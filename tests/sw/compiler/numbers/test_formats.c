@@ -130,7 +130,8 @@ static void ties_hold(void **state)
     add->in = 0;
     add->in2 = 2;
     add->out = 3;
-    add->pre_max_abs = 60.0f;
+    add->pre_max_abs = 1000.0f; /* which its limits cut off */
+    add->posts[add->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 60.0f};
     graph.tensors[0].max_abs = 50.0f;
     graph.tensors[1].max_abs = 3.0f;
     graph.tensors[2].max_abs = 0.1f;
