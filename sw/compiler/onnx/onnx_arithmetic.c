@@ -27,7 +27,7 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
     size_t stride = 1;
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     const size_t words = cnnvp_graph_words(&import->graph->tensors[in]);
-    int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_DIMENSION_MAX;
+    int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_CONSTANT_MAX;
     for (size_t i = constant->n_dims; i-- > 0 && fits;) {
         const size_t axis = rank - constant->n_dims + i;
         fits = constant->dims[i] == 1 || (axis != 0 && constant->dims[i] == dims[axis]);
@@ -41,7 +41,7 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
             "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
             "elements are needed",
             constant->name != NULL ? constant->name : "", cnnvp_onnx_elements(constant), constant->n_dims,
-            import->graph->tensors[in].channels, CNNVP_ONNX_DIMENSION_MAX);
+            import->graph->tensors[in].channels, CNNVP_ONNX_CONSTANT_MAX);
     const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &read);
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)

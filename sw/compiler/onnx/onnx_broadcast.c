@@ -38,9 +38,9 @@ static cnnvp_result shaped_constants(struct cnnvp_import *import, uint32_t rank,
 {
     int64_t words = 1;
     for (uint32_t i = 1; i < rank; ++i) {
-        if (dims[i] > CNNVP_ONNX_DIMENSION_MAX / words)
+        if (dims[i] > CNNVP_ONNX_CONSTANT_MAX / words)
             return cnnvp_import_error(
-                import, "a constant of more than %d elements cannot become a tensor", CNNVP_ONNX_DIMENSION_MAX);
+                import, "a constant of more than %d elements cannot become a tensor", CNNVP_ONNX_CONSTANT_MAX);
         words *= dims[i];
     }
     CNNVP_TRY(constant_vector(import, (uint32_t)words, values, out));

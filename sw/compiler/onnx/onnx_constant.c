@@ -59,7 +59,7 @@ void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cn
 /* Numbers that are in memory as they are needed stay where they are. */
 static int is_in_memory(const Onnx__TensorProto *tensor, struct cnnvp_constant *read)
 {
-    if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL || tensor->has_raw_data)
+    if (cnnvp_onnx_is_external(tensor) || tensor->has_raw_data)
         return 0;
     if (tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 && tensor->n_int64_data == read->count)
         read->ints = tensor->int64_data;
@@ -88,7 +88,9 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
         return CNNVP_DONE;
     /* A file cannot make us ask for more than it holds. */
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
-        return cnnvp_import_error(import, "%.900s", why.text);
+        return import->graph->weightless && !read->whole && cnnvp_onnx_is_external(tensor)
+                   ? CNNVP_DONE
+                   : cnnvp_import_error(import, "%.900s", why.text);
     if (is_in_memory(tensor, read))
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_constant_allocate(import, read, 1);

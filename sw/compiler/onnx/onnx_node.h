@@ -10,6 +10,8 @@
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
+/* Most elements of a constant that becomes a tensor, or stands beside one word by word. */
+#define CNNVP_ONNX_CONSTANT_MAX (1 << 24)
 /* Largest kernel side, stride, dilation and padding: they are packed in 16 bits (descriptors.def). */
 #define CNNVP_ONNX_WINDOW_MAX 32767
 /* Most dimensions of a tensor. */

@@ -251,6 +251,11 @@ static size_t typed_count(const Onnx__TensorProto *tensor)
 
 /* ---- external data ---- */
 
+int cnnvp_onnx_is_external(const Onnx__TensorProto *tensor)
+{
+    return tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+}
+
 static const char *external_entry(const Onnx__TensorProto *tensor, const char *key)
 {
     for (size_t i = 0; i < tensor->n_external_data; ++i)
@@ -374,7 +379,7 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
             "tensor \"%s\" has data type %d; float, float16, bfloat16, double, bool and integers of "
             "8 to 64 bits are supported",
             name, (int)tensor->data_type);
-    if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL && count != 0)
+    if (cnnvp_onnx_is_external(tensor) && count != 0)
         return locate_external(onnx, tensor, count * element_size(tensor->data_type), raw, error);
     size_t have = typed_count(tensor);
     if (tensor->has_raw_data) {
@@ -395,7 +400,7 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
 
 int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor)
 {
-    return tensor->has_raw_data || tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL ||
+    return tensor->has_raw_data || cnnvp_onnx_is_external(tensor) ||
            tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data +
                    tensor->n_uint64_data !=
                0;

@@ -255,6 +255,9 @@ def exported():
     mask = abs(normal(7, 7)) + f32(.1)
     run("numbers of positions of many channels", [node("Div", ["x", "k"], ["y"])], {"x": high}, high.astype(float) / mask, {"k": mask})
 
+    long = normal(1, 1, 1025, 1024)
+    run("a number for each of 2^20 and more words", [node("Add", ["x", "k"], ["y"])], {"x": long}, long.astype(float) * 2, {"k": long}, batch=1)
+
     maps = normal(1, 3, 12, 10)
     for mode, a in (("linear", 0), ("cubic", -.5)):
         wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
