@@ -80,6 +80,9 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
     } else if (position) {
         const struct groups groups = {box.channels, tile.channel_stride, 1, 0};
         push_groups(guest, &groups, &base, halves, tile.address, 0);
+    } else if (box.rows == 1) {
+        const struct groups groups = {box.columns, 1, box.channels, tile.channel_stride};
+        push_groups(guest, &groups, &base, halves, tile.address, 0);
     } else {
         const struct groups groups = {box.columns, 1, box.rows, tile.row_stride};
         for (uint32_t channel = 0; channel < box.channels; ++channel)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_tokens.py CNNVP: a matrix of constants and one of the network's own times tokens, of which there are as many as map
 to rows and columns well, and primes: at least 60 % of the multiplications that their number lets the PEs do, and the words of
-one PE."""
+one PE. The softmax of many lines is one instruction of the vector unit, not one a line."""
 import json
 import os
 import subprocess
@@ -33,19 +33,27 @@ def run(folder, *options):
     words, stats = (os.path.join(folder, name) for name in ("y.npy", "stats.json"))
     subprocess.run([CNNVP, "run", os.path.join(folder, "net.onnx"), "-q", "-o", words, "--stats", stats, *options], check=True)
     with open(stats, encoding="utf-8") as file:
-        return numpy.load(words), json.load(file)["layers"]
+        return numpy.load(words), json.load(file)
 
 
 for count in (16, 49, 64, 128, 157, 196, 197, 257):
     with tempfile.TemporaryDirectory() as work:
         network(os.path.join(work, "net.onnx"), count)
-        output, layers = run(work, "--check-costs", "--check-results")
+        output, done = run(work, "--check-costs", "--check-results")
         single, _ = run(work, "-s", "pe_array.rows=1", "-s", "pe_array.cols=1")
         assert numpy.array_equal(output, single), count
-        products = [layer for layer in layers if layer["op"] in ("conv", "matmul")]
+        products = [layer for layer in done["layers"] if layer["op"] in ("conv", "matmul")]
         assert len(products) == 2, count
         for layer in products:
             share = layer["macs"] / layer["compute_cycles"] / PES
             possible = count / (-(-count // PES) * PES)
             print(f"{count} tokens, {layer['op']}: {share:.2f} of {possible:.2f}")
             assert share >= LEAST * possible, count
+
+with tempfile.TemporaryDirectory() as work:
+    graph = helper.make_graph([helper.make_node("Softmax", ["x"], ["y"], axis=-1)], "lines",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 40, 16])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), os.path.join(work, "net.onnx"))
+    output, done = run(work, "--check-costs", "--check-results")
+    assert abs(output.sum(-1) - 1).max() < 0.01 and done["total"]["accel_instructions"] < 40, done["total"]

@@ -661,7 +661,7 @@ static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32
     const uint32_t count = axis == CNNVP_AXIS_CHANNELS || position ? channels
                            : axis == CNNVP_AXIS_ROWS               ? rows
                                                                    : columns;
-    const uint32_t groups = axis == CNNVP_AXIS_LAST ? rows : columns;
+    const uint32_t groups = axis != CNNVP_AXIS_LAST ? columns : position ? 1 : rows == 1 ? channels : rows;
     const struct cnnvp_vector vector = {
         .count = count,
         .repeat = groups,
