@@ -212,6 +212,54 @@ static int add_rewritten(struct network *network, const struct value *in)
     return 1;
 }
 
+static const char *list_of(struct network *network, const char *what, size_t count, const int64_t *numbers)
+{
+    const char *name = soak_name(network, what);
+    (void)builder_int64s(&network->builder, name, count, numbers);
+    return name;
+}
+
+/* Maps of another size, elements in another order, or columns of which neighbours overlap. */
+static int add_moved(struct network *network, const struct value *in)
+{
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    struct builder *b = &network->builder;
+    const uint32_t kind = soak_random(&network->random, 3);
+    int64_t sizes[4] = {1, in->channels, in->height, in->width};
+    if (kind == 0) {
+        const int64_t axis = soak_between(network, 2, 3);
+        sizes[axis] = soak_between(network, 1, 2 * sizes[axis]);
+        const struct value *out = soak_result(network, sizes[1], sizes[2], sizes[3]);
+        Onnx__NodeProto *node = builder_node(b, "Resize", out->name, in->name, "", "", list_of(network, "n", 4, sizes));
+        builder_string(b, node, "mode", modes[soak_random(&network->random, 3)]);
+        builder_int(b, node, "antialias", soak_random(&network->random, 2));
+        return 1;
+    }
+    if (kind == 1) {
+        int64_t indices[7];
+        const int64_t axis = soak_between(network, 1, 3), count = soak_between(network, 1, 7);
+        for (int64_t i = 0; i < count; ++i)
+            indices[i] = soak_between(network, -sizes[axis], sizes[axis] - 1);
+        sizes[axis] = count;
+        const struct value *out = soak_result(network, sizes[1], sizes[2], sizes[3]);
+        builder_int(
+            b,
+            builder_node(b, "Gather", out->name, in->name, list_of(network, "i", (size_t)count, indices), NULL, NULL),
+            "axis", axis);
+        return 1;
+    }
+    if (sizes[1] % 2 != 0)
+        return 0;
+    const char *columns = soak_name(network, "c");
+    const struct value *out = soak_result(network, sizes[1] / 2, sizes[2], sizes[3] + 1);
+    (void)builder_node(b, "Reshape", columns, in->name,
+                       list_of(network, "s", 3, (const int64_t[]){0, sizes[1], sizes[2] * sizes[3]}), NULL, NULL);
+    (void)builder_node(b, "Col2Im", out->name, columns,
+                       list_of(network, "m", 2, (const int64_t[]){sizes[2], sizes[3] + 1}),
+                       list_of(network, "k", 2, (const int64_t[]){1, 2}), NULL);
+    return 1;
+}
+
 /* Scores beside a mask. */
 static int add_masked(struct network *network, const struct value *in)
 {
@@ -265,6 +313,8 @@ int soak_add_node(struct network *network, const struct value *in)
         return add_masked(network, in);
     case 15:
         return add_rewritten(network, in);
+    case 16:
+        return add_moved(network, in);
     default:
         return add_function(network, in);
     }

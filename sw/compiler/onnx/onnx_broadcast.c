@@ -63,18 +63,6 @@ cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__Ten
     return shaped_constants(import, rank, dims, values, out);
 }
 
-cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor)
-{
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    CNNVP_TRY(cnnvp_import_value(import, index, &value));
-    if (value.constant == NULL)
-        return cnnvp_import_any_rank(import, index, tensor);
-    const size_t rank = value.constant->n_dims + (import->single != 0);
-    if (!import->single && import->batch != 1)
-        return cnnvp_import_mixes(import, "a constant in a batch");
-    return cnnvp_import_constants(import, value.constant, (uint32_t)rank, tensor);
-}
-
 /* A number for each word takes a scale and an offset of each, which lie in the weight buffer together. */
 #define EACH_WORD_MAX 8192u
 /* The same of fewer numbers, which each count for several words. */

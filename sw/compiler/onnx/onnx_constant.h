@@ -117,7 +117,6 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import); /* kind 1: Unsqu
 cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_resized(struct cnnvp_import *import);
 
 /* An axis that an attribute names, of `rank` dimensions. */

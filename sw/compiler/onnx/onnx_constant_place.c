@@ -273,7 +273,6 @@ static const struct cnnvp_import_operator operators[] = {
     {"Shape", fold_shape, CNNVP_FORM_ALL, 0},
     {"Size", fold_size, CNNVP_FORM_ALL, 0},
     {"Gather", fold_gather, CNNVP_FORM_ALL, 0},
-    {"GatherND", cnnvp_import_gather_nd, CNNVP_FORM_ALL, 0},
     {"ScatterND", fold_scatter, CNNVP_FORM_ALL, 0},
     {"Resize", cnnvp_import_resized, CNNVP_FORM_ALL, 0},
     {"BatchNormalization", cnnvp_import_norm_apart, CNNVP_FORM_ALL, 0},

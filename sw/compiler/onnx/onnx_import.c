@@ -71,11 +71,11 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
     /* No operator computes this one of constants: the network does, for each image. */
-    const int front = import->single != 0;
-    if (value.tensor == CNNVP_GRAPH_NONE && value.constant != NULL && value.constant->n_dims + (size_t)front >= 2 &&
-        (front || value.constant->dims[0] == 1))
-        return cnnvp_import_constants(
-            import, value.constant, (uint32_t)value.constant->n_dims + (uint32_t)front, tensor);
+    const size_t rank = value.constant != NULL ? value.constant->n_dims + (import->single != 0) : 0;
+    if (rank == 1 && !import->single)
+        return cnnvp_import_mixes(import, "a constant of one dimension");
+    if (rank > 1)
+        return cnnvp_import_constants(import, value.constant, (uint32_t)rank, tensor);
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import,
                                   "input \"%s\" is a constant; a tensor that depends on the network's input is "

@@ -218,10 +218,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
-/* A constant as a tensor of that rank, dimensions of 1 in front; input `index` as a tensor. */
+/* A constant as a tensor of that rank, dimensions of 1 in front. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
-CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor);
 /* The same with dimensions of 1 in front, at least `rank` in all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
                                                         int32_t *tensor);

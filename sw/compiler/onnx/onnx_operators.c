@@ -414,7 +414,7 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     /* Constants alone: the network computes this one, for each image. */
     const int64_t images = inputs.count != 0 ? count_images(import, &inputs) : 1;
     if (found->form == CNNVP_FORM_WORDS)
-        return images == 1 && !constants_have_images(import, &inputs)
+        return images == 1 && inputs.count != 0 && !constants_have_images(import, &inputs)
                    ? run_image(import, found, &inputs, 0)
                    : run(import, found);
     return run_images(import, found, &inputs, images);

@@ -23,7 +23,7 @@ static cnnvp_result concat_shape(struct cnnvp_import *import, int32_t *parts, in
     const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
     for (size_t i = 0; i < import->node->n_input; ++i) {
         int64_t part[CNNVP_ONNX_RANK];
-        CNNVP_TRY(cnnvp_import_tensor_or_constant(import, i, &parts[i]));
+        CNNVP_TRY(cnnvp_import_any_rank(import, i, &parts[i]));
         const uint32_t part_rank = cnnvp_import_all_dims(import, parts[i], part);
         if (i == 0) {
             *rank = part_rank;

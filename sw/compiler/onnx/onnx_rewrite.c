@@ -414,7 +414,7 @@ static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, con
 }
 
 /* The indices' last dimension counts the data's first ones, which become one. */
-cnnvp_result cnnvp_import_gather_nd(struct cnnvp_import *import)
+static cnnvp_result import_gather_nd(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], indices[CNNVP_ONNX_RANK];
     size_t rank = 0;
@@ -831,7 +831,7 @@ static const struct cnnvp_import_operator operators[] = {
     {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
     {"Attention", import_attention, CNNVP_FORM_ALL, 0},
     {"Tile", import_tile, CNNVP_FORM_ALL, 0},
-    {"GatherND", cnnvp_import_gather_nd, CNNVP_FORM_ALL, 0},
+    {"GatherND", import_gather_nd, CNNVP_FORM_ALL, 0},
     {"Col2Im", import_columns, CNNVP_FORM_IMAGES, 0},
     {"DepthToSpace", import_blocks, CNNVP_FORM_IMAGES, 0},
     {"SpaceToDepth", import_blocks, CNNVP_FORM_IMAGES, 1},

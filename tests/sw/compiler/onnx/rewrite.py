@@ -230,7 +230,12 @@ def exported():
     run("places in constants", [node("GatherND", ["k", "i"], ["g"]), node("ScatterND", ["zeros", "two", "rows"], ["h"]), node("Add", ["g", "h"], ["c"]),
                                 node("Mul", ["x", "c"], ["y"])], {"x": z[:1, :1].repeat(6, 1)[..., :3]},
         z[:1, :1].repeat(6, 1)[..., :3] * (table[[5, 0, 1, 5, 2, 3]] + hidden),
-        {"k": table, "i": numpy.array([[5], [0], [1], [-1], [2], [3]]), "zeros": numpy.zeros((6, 3), f32), "two": numpy.array([[1], [4]]), "rows": table[:2]})
+        {"k": table, "i": numpy.array([[5], [0], [1], [-1], [2], [3]]), "zeros": numpy.zeros((6, 3), f32), "two": numpy.array([[1], [-2]]), "rows": table[:2]})
+    for operator, function in (("Elu", lambda v: numpy.where(v > 0, v, numpy.exp(v) - 1)), ("LeakyRelu", lambda v: numpy.where(v > 0, v, v * .01)),
+                               ("ThresholdedRelu", lambda v: numpy.where(v > 1, v, 0)), ("Shrink", lambda v: numpy.where(abs(v) > .5, v, 0))):
+        k, u = normal(3, 4) * 3, normal(3, 4)
+        run(f"{operator} of constants", [node(operator, ["k"], ["f"]), node("Mul", ["u", "f"], ["y"])], {"u": u}, u * function(k.astype(float)), {"k": k}, batch=3,
+            limit=50)
     many = normal(2, 1100, 1)
     order = random.permutation(1100)
     run("many places", [node("Gather", ["x", "i"], ["y"], axis=1)], {"x": many}, many[:, order], {"i": order})
@@ -286,6 +291,10 @@ def exported():
     true = onnx.helper.make_tensor("t", TensorProto.BOOL, [1], [True])
     run("what is true of all", [node("ConstantOfShape", ["n"], ["all"], value=true), node("Cast", ["one"], ["b"], to=9), node("And", ["all", "b"], ["c"]),
                                 node("Where", ["c", "x", "zero"], ["y"])], {"x": z}, z.astype(float), {"n": numpy.array([1, 5]), "one": f32(1), "zero": f32(0)})
+
+    for true in (False, True):
+        run(f"one condition for all, {true}", [node("Where", ["c", "x", "z"], ["y"])], {"x": z, "z": z * 2}, z.astype(float) * (1 if true else 2),
+            {"c": numpy.array([true])})
 
     tiny = normal(2, 4, 5, 5)
     w = normal(4, 4, 1, 1)

@@ -31,6 +31,7 @@ def constants(file, operator, inputs, given, opset=18, **attributes):
 constants("beyond.onnx", "GatherND", ["x", "i"], {"i": [[0, 1, 5], [0, 2, 6]]})
 constants("huge.onnx", "Col2Im", ["x", "i", "k"], {"i": [2 ** 62, 3], "k": [2, 2]})
 constants("runs.onnx", "Gather", ["x", "i"], {"i": [0, 2] * 3000}, axis=1)
+constants("added.onnx", "ScatterND", ["k", "i", "u"], {"k": [1., 2.], "i": [[0]], "u": [3.]}, reduction="add")
 def resized(file, shape, sizes):
     nodes = [helper.make_node("Resize", ["k", "", "", "n"], ["r"], mode="linear"), helper.make_node("Mul", ["x", "r"], ["y"])]
     graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 2, 2])],
@@ -42,6 +43,7 @@ resized("long.onnx", (1, 1, 1, 5000), [1, 1, 1, 1 << 20])
 PYTHON
 refused 2 'index 6 is outside of the 6 elements of axis 2' run beyond.onnx
 refused 2 '4 x 6 columns are not those of a map of two dimensions' run huge.onnx
+refused 2 'reduction is supported as none only' run added.onnx
 refused 2 'its indices are 6000 runs of elements that follow each other; 4096 are possible' run runs.onnx
 refused 2 'without elements or of integers' run none.onnx
 refused 2 '1048576 of 5000 elements of a constant with 5000 are too many' run long.onnx
