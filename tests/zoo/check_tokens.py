@@ -18,12 +18,12 @@ PES = 64
 LEAST = 0.6
 
 
-def network(path, tokens):
+def network(path, tokens, depth):
     random = numpy.random.RandomState(tokens)
-    weights = {"w": random.standard_normal((24, 32)).astype(numpy.float32) / 5, "parts": numpy.array([16, 16])}
+    weights = {"w": random.standard_normal((depth, 32)).astype(numpy.float32) / 5, "parts": numpy.array([16, 16])}
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Split", ["m", "parts"], ["q", "k"], axis=2),
              helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 2, 1]), helper.make_node("MatMul", ["q", "kt"], ["y"])]
-    graph = helper.make_graph(nodes, "tokens", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", tokens, 24])],
+    graph = helper.make_graph(nodes, "tokens", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", tokens, depth])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(value, key) for key, value in weights.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path)
@@ -36,9 +36,10 @@ def run(folder, *options):
         return numpy.load(words), json.load(file)
 
 
-for count in (16, 49, 64, 128, 157, 196, 197, 257):
+# Of 768 numbers each only a part is on chip at once.
+for count, size in (*((number, 24) for number in (16, 49, 64, 128, 157, 196, 197, 257)), (197, 768)):
     with tempfile.TemporaryDirectory() as work:
-        network(os.path.join(work, "net.onnx"), count)
+        network(os.path.join(work, "net.onnx"), count, size)
         output, done = run(work, "--check-costs", "--check-results")
         single, _ = run(work, "-s", "pe_array.rows=1", "-s", "pe_array.cols=1")
         assert numpy.array_equal(output, single), count

@@ -440,6 +440,10 @@ static void consider_tiles(struct search *search)
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
     struct candidates heights = parts_of(layer->out.height, least_edge(tiling->rows));
     struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));
+    /* A folded row fills the array in parts of as many positions as there are PEs. */
+    const struct candidates full = parts_of(layer->out.width, tiling->rows * tiling->cols);
+    for (size_t i = 1; i < full.count && layer->folded != 0 && widths.count < CANDIDATES; ++i)
+        widths.values[widths.count++] = full.values[i];
     keep_whole(layer, &groups, &heights, &widths);
     inputs.count = layer->product != 0 ? 1 : inputs.count;
     for (size_t g = 0; g < groups.count; ++g) {
