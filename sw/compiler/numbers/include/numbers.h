@@ -92,8 +92,8 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
  *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives all bits but the sign
  *   as fraction bits, and so do layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
- * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those of
- *   8 bits, and of 16 in depthwise convolutions, a step for each output where the array's write-out scales.
+ * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those
+ * of 8 bits, and of 16 in depthwise convolutions, a step for each output where the array's write-out scales.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
  */
 

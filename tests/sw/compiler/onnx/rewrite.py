@@ -292,6 +292,16 @@ def exported():
     run("what is true of all", [node("ConstantOfShape", ["n"], ["all"], value=true), node("Cast", ["one"], ["b"], to=9), node("And", ["all", "b"], ["c"]),
                                 node("Where", ["c", "x", "zero"], ["y"])], {"x": z}, z.astype(float), {"n": numpy.array([1, 5]), "one": f32(1), "zero": f32(0)})
 
+    square, seen = normal(2, 5, 7), numpy.full((5, 7), -numpy.inf, f32)
+    for upper, k in itertools.product((0, 1), (None, -2, 0, 1)):
+        cut = numpy.triu if upper else numpy.tril
+        given = {} if k is None else {"k": numpy.int64(k)}
+        run(f"triangle {upper} {k}", [node("Trilu", ["x", *given], ["y"], upper=upper)], {"x": square}, cut(square.astype(float), k or 0), given, opset=14)
+    run("causal mask of constants", [node("Trilu", ["m", "k"], ["t"], upper=1), node("Add", ["x", "t"], ["s"]), node("Softmax", ["s"], ["y"], axis=-1)],
+        {"x": square}, softmax(square + numpy.triu(seen, 1).astype(float)), {"m": seen, "k": numpy.int64(1)}, opset=14)
+    for p, axis in ((1, -1), (2, 1)):
+        run(f"norm {p}", [node("LpNormalization", ["x"], ["y"], p=p, axis=axis)], {"x": square},
+            square / (abs(square.astype(float)) ** p).sum(axis, keepdims=True) ** (1 / p), limit=50)
     for true in (False, True):
         run(f"one condition for all, {true}", [node("Where", ["c", "x", "z"], ["y"])], {"x": z, "z": z * 2}, z.astype(float) * (1 if true else 2),
             {"c": numpy.array([true])})
