@@ -75,7 +75,8 @@ enum cnnvp_round_mode {
 /* Words of 8 bits in place of 16, bits of `narrow` in the descriptor register `format`: of inputs (operand a), of
  * weights (operand b; tables, biases, scales and offsets have 16), of results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
-#define CNNVP_NARROW_LSB 24u /* in the register */
+#define CNNVP_NARROW_LSB 29u /* in the register */
+#define CNNVP_ZERO_LSB 21u   /* the same of `zero`, the zero point that is added to results of 8 bits */
 
 /* Bytes of a word of this operand, by the register. */
 static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow operand)
@@ -88,9 +89,9 @@ static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow ope
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
  * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are words of word_bytes
  * at out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
- * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift)), within the limits if
- * there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it rounds
- * cnnvp_scaled (cnnvp_buffer.h) of the sum in its place.
+ * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift) + zero), within the
+ * limits if there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it
+ * rounds cnnvp_scaled (cnnvp_buffer.h) of the sum in its place.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -122,6 +123,7 @@ struct cnnvp_update {
     const int16_t *scales;
     uint64_t scale_sums;
     uint32_t word_bytes; /* of a result: 1 or 2; 0, or a struct that ends before this member, means 2 */
+    int32_t zero;        /* -128 .. 127, of results of 8 bits; a struct that ends before this member has 0 */
 };
 
 /* By what the write-out scales a sum: struct cnnvp_scale (cnnvp_buffer.h), four words in memory. */

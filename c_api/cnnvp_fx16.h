@@ -76,6 +76,7 @@ struct cnnvp_fx16_tile {
     int32_t bias_shift; /* left; negative: right, toward minus infinity */
     uint32_t rounding;
     uint32_t narrow; /* enum cnnvp_narrow: operands and results whose words have 8 bits */
+    int32_t zero;    /* added to such results */
     uint32_t seed;
     int32_t low, high;
 

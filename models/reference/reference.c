@@ -126,7 +126,7 @@ static void window_results(const struct cnnvp_command *command, struct cnnvp_ref
     results->columns = d->out_w;
     results->outer = each ? d->in_channels : d->out_channels;
     results->inner = (uint64_t)d->out_h * d->out_w;
-    results->bytes = partial ? 8 : (d->format >> 26 & 1u) != 0 ? 1 : 2;
+    results->bytes = partial ? 8 : (d->format >> 31 & 1u) != 0 ? 1 : 2;
     results->base = partial ? d->acc_addr : d->out_addr;
     results->stride = partial ? (int64_t)results->inner : d->out_channel_stride;
     results->working = d->acc_addr;
@@ -139,7 +139,7 @@ static void matmul_results(const struct cnnvp_command *command, struct cnnvp_ref
     results->kind = CNNVP_REFERENCE_OF_OUTPUTS;
     results->outer = 1;
     results->inner = d->outputs;
-    results->bytes = partial ? 8 : (d->format >> 26 & 1u) != 0 ? 1 : 2;
+    results->bytes = partial ? 8 : (d->format >> 31 & 1u) != 0 ? 1 : 2;
     results->base = partial ? d->acc_addr : d->out_addr;
     results->working = d->acc_addr;
 }
@@ -153,7 +153,7 @@ static void vector_results(const struct cnnvp_command *command, struct cnnvp_ref
         return;
     results->outer = command->opcode == CNNVP_OPCODE_vout ? 1 : d->repeat;
     results->inner = one ? 1 : d->count;
-    results->bytes = (d->format >> 26 & 1u) != 0 ? 1 : 2;
+    results->bytes = (d->format >> 31 & 1u) != 0 ? 1 : 2;
     results->base = d->out_addr;
     results->stride = (int32_t)d->out_repeat;
 }

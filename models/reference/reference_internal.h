@@ -21,6 +21,7 @@ struct reference_format {
     uint64_t seed;
     int low, high;
     uint32_t a_bytes, b_bytes, out_bytes; /* of words: inputs, weights, results */
+    int zero;
 };
 
 static inline struct reference_format reference_format_of(const struct cnnvp_command *command, uint32_t format,
@@ -34,18 +35,27 @@ static inline struct reference_format reference_format_of(const struct cnnvp_com
         seed,
         clip ? (int16_t)(limits & 0xffffu) : -32768,
         clip ? (int16_t)(limits >> 16) : 32767,
-        (format >> 24 & 1u) != 0 ? 1 : 2,
-        (format >> 25 & 1u) != 0 ? 1 : 2,
-        (format >> 26 & 1u) != 0 ? 1 : 2};
+        (format >> 29 & 1u) != 0 ? 1 : 2,
+        (format >> 30 & 1u) != 0 ? 1 : 2,
+        (format >> 31 & 1u) != 0 ? 1 : 2,
+        (int8_t)(format >> 21 & 0xffu)};
+}
+
+/* A rounded number as the word that is written: its zero point, 8 bits, limits. */
+static inline int reference_limited(const struct reference_format *format, int word)
+{
+    if (format->out_bytes == 1) {
+        word += format->zero;
+        word = word > 127 ? 127 : word < -128 ? -128 : word;
+    }
+    return word > format->high ? format->high : word < format->low ? format->low : word;
 }
 
 /* The word of a sum, which is number `index` of the command's. */
 static inline int64_t reference_word(const struct reference_format *format, int64_t sum, int shift, uint64_t index)
 {
-    int word = cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index));
-    if (format->out_bytes == 1)
-        word = word > 127 ? 127 : word < -128 ? -128 : word;
-    return word > format->high ? format->high : word < format->low ? format->low : word;
+    return reference_limited(
+        format, cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index)));
 }
 
 /* The same of one that is scaled by the record at `record`. */
@@ -54,9 +64,8 @@ static inline int64_t reference_scaled(const struct reference_format *format, in
 {
     int16_t words[4];
     memcpy(words, record, sizeof words);
-    const int word =
-        cnnvp_reference_scale(sum, words, format->shift, format->rounding, cnnvp_reference_random(format->seed, index));
-    return word > format->high ? format->high : word < format->low ? format->low : word;
+    return reference_limited(format, cnnvp_reference_scale(sum, words, format->shift, format->rounding,
+                                                           cnnvp_reference_random(format->seed, index)));
 }
 
 /* A register of its descriptor, likewise. */

@@ -22,7 +22,7 @@ struct job {
     struct reference_format format;
     struct operand a, b, c, out;
     uint64_t count, repeat, divisor;
-    int64_t immediate;
+    int64_t immediate, a_zero;
     int accumulate, store, minimum, sums;
     int16_t *table; /* of vact */
     const char *wrong;
@@ -93,7 +93,7 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
         return (a > shifted) == !job->minimum ? a : shifted;
     default: { /* vnorm */
         const int64_t c = cnnvp_reference_shift(element(job, &job->c, o, 0), job->format.addend_shift);
-        return (int64_t)((uint64_t)a * (uint64_t)b + (uint64_t)c);
+        return (int64_t)((uint64_t)(a - job->a_zero) * (uint64_t)b + (uint64_t)c);
     }
     }
 }
@@ -252,6 +252,7 @@ const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnv
         .repeat = d->repeat,
         .divisor = d->count,
         .immediate = (int32_t)d->immediate,
+        .a_zero = (int32_t)d->b_stride,
         .accumulate = reference_status(command, "accumulate", 0) != 0,
         .store = reference_status(command, "store", 1) != 0,
         .minimum = reference_status(command, "minimum", 0) != 0,

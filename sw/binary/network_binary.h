@@ -6,8 +6,8 @@
  * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and
  * the blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses
  * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are fixed point of 16 bits or of 8
- * (two's complement, value = word * 2^-frac, one frac and one size for each tensor). Sizes of weights and of what
- * layers make of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
+ * (two's complement, value = (word - zero) * 2^-frac, one of each and one size for each tensor). Sizes of weights and
+ * of what layers make of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
  *
  * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
  * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
@@ -32,7 +32,7 @@
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(11)
+#define CNNVP_BINARY_VERSION UINT32_C(12)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -48,8 +48,8 @@ enum cnnvp_binary_place {
 
 /*
  * A feature map tensor in memory ("next-layer storage parameters" of S000, Part B 0-6): channels x rows x columns of
- * words inside a frame of zeros that the compiler has laid out and that nothing writes to. `address` is that of the
- * first interior word (channel 0, row 0, column 0) of image 0. Strides in words.
+ * words inside a frame of words for 0 that the compiler has laid out and that nothing writes to. `address` is that of
+ * the first interior word (channel 0, row 0, column 0) of image 0. Strides in words.
  */
 struct cnnvp_binary_tensor {
     uint32_t address;
@@ -72,6 +72,7 @@ struct cnnvp_binary_tensor {
     uint32_t border_left;
     uint32_t border_bottom;
     uint32_t border_right;
+    int32_t zero; /* the word that stands for 0, there and within: value = (word - zero) * 2^-frac. 16 bits: 0 */
 };
 
 struct cnnvp_binary {

@@ -63,19 +63,20 @@ static int16_t word(struct run *run, const struct cnnvp_binary_tensor *tensor, i
 /* The bit of a register `format` that says that results are words of 8 bits, and that weights are. */
 static int gives_bytes(uint32_t format)
 {
-    return (format >> 26 & 1u) != 0;
+    return (format >> 31 & 1u) != 0;
 }
 
 static int has_byte_weights(uint32_t format)
 {
-    return (format >> 25 & 1u) != 0;
+    return (format >> 30 & 1u) != 0;
 }
 
-/* A result as a word of that size. */
+/* A result as a word of that size; one of 8 bits with its zero point. */
 static int16_t fit(int16_t value, uint32_t format)
 {
+    const int moved = value + (int8_t)(format >> 21 & 0xffu);
     if (gives_bytes(format))
-        return value > 127 ? 127 : value < -128 ? -128 : value;
+        return (int16_t)(moved > 127 ? 127 : moved < -128 ? -128 : moved);
     return value;
 }
 
@@ -225,11 +226,12 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
             for (uint32_t kx = 0; kx < layer->kx; ++kx) {
                 const int64_t row = (int64_t)y * layer->sy + (int64_t)ky * layer->dy - layer->pad_top;
                 const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
-                if (by_blocks &&
-                    (!in_one_block(run, layer->in.height, y, row) || !in_one_block(run, layer->in.width, x, column)))
-                    continue;
-                const int64_t value = word(run, &layer->in, layer->depthwise ? o : i, row, column);
                 const int64_t weight = run->weights[((uint64_t)(o * inputs + i) * layer->ky + ky) * layer->kx + kx];
+                const int padding =
+                    by_blocks &&
+                    (!in_one_block(run, layer->in.height, y, row) || !in_one_block(run, layer->in.width, x, column));
+                const int64_t value =
+                    padding ? layer->in.zero : word(run, &layer->in, layer->depthwise ? o : i, row, column);
                 sum += (uint64_t)(value * weight);
             }
     return (int64_t)sum;
@@ -348,7 +350,7 @@ static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t 
     case CNNVP_OP_NORM:
         b = cnnvp_reference_shift(parameters[layer->in.channels + c], run->bias_shift);
         return cnnvp_reference_round(
-            (int64_t)((uint64_t)(a * parameters[c]) + (uint64_t)b), run->shift, run->rounding, 0);
+            (int64_t)((uint64_t)((a - layer->in.zero) * parameters[c]) + (uint64_t)b), run->shift, run->rounding, 0);
     case CNNVP_OP_POOL:
         return pool_window(run, c, y, x);
     default:

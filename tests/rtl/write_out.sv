@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lane of the write-out that scales, rounded to nearest, a sum in each clock and its word three clocks later: the offset;
-// binary32 of that, times the multiplier, whose exponent is neither all ones nor 0; rounding to 24 bits, to a whole number, and
-// saturation and limits.
+// binary32 of that, times the multiplier, whose exponent is neither all ones nor 0; rounding to 24 bits, to a whole number,
+// saturation, where words have 8 bits the zero point and their saturation, and limits.
 module write_out #(
     parameter ACC = 48
 ) (
@@ -9,6 +9,8 @@ module write_out #(
     input logic signed [ACC-1:0] sum,
     input logic signed [31:0] offset,
     input logic [31:0] multiplier,
+    input logic narrow,
+    input logic signed [7:0] zero,
     input logic signed [15:0] low,
     input logic signed [15:0] high,
     output logic signed [15:0] word
@@ -66,5 +68,9 @@ module write_out #(
         value = minus ? -value : value;
         saturated = value > 27'sd32767 ? 16'sh7fff : value < -27'sd32768 ? 16'sh8000 : value[15:0];
     end
-    always_ff @(posedge clk) word <= saturated < low ? low : saturated > high ? high : saturated;
+    logic signed [16:0] moved_word;
+    logic signed [15:0] result;
+    assign moved_word = 17'(saturated) + 17'(zero);
+    assign result = !narrow ? saturated : moved_word > 127 ? 16'sd127 : moved_word < -128 ? -16'sd128 : moved_word[15:0];
+    always_ff @(posedge clk) word <= result < low ? low : result > high ? high : result;
 endmodule

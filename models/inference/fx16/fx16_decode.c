@@ -149,6 +149,8 @@ static const char *check_operation(const struct cnnvp_fx16_tile *tile)
         return "scale is without bias, whose place its offsets have, and without partial: words alone are scaled";
     if (tile->limited && tile->low > tile->high)
         return "limits: low is at most high";
+    if (tile->zero != 0 && (tile->narrow & CNNVP_NARROW_OUT) == 0)
+        return "results with a zero point have 8 bits";
     if (tile->ones && (tile->narrow & CNNVP_NARROW_A) != 0)
         return "inputs that read as ones have 16 bits";
     return NULL;

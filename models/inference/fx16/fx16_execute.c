@@ -30,9 +30,9 @@ static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const str
 {
     const uint32_t operands = (uint32_t)CNNVP_NARROW_A | (tile->uses_k ? (uint32_t)CNNVP_NARROW_B : 0u);
     if (unit->precision == CNNVP_FX16_ONLY && tile->narrow != 0)
-        return "precision is fx16: all words have 16 bits";
+        return "precision is fx16: all words have 16 bits; both, or int8, takes words of 8";
     if (unit->precision == CNNVP_FX16_INT8 && (tile->narrow & operands) != operands)
-        return "precision is int8: inputs and weights have 8 bits";
+        return "precision is int8: inputs and weights have 8 bits; both, or fx16, takes words of 16";
     return NULL;
 }
 

@@ -284,6 +284,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .scales = tile->scaled ? data->bias : NULL,
         .scale_sums = tile->kind == CNNVP_FX16_MATMUL ? 1u : tile->plane_words,
         .word_bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT),
+        .zero = tile->zero,
     };
     /* Where sums cross with words of 8 bits, clocks count each as one of 16. */
     const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;

@@ -119,7 +119,8 @@ static void count_command(struct lanes *lanes, const struct cnnvp_command *comma
         ops->count(lanes->host, STAT_macs, command->tag, cost->operations[LANES_mac]);
     for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
         if (cost->operations[o] != 0)
-            ops->count(lanes->host, operations[o], command->tag, cost->operations[o]);
+            ops->count(lanes->host, o == LANES_mac && cost->narrow ? STAT_int8_mac_operations : operations[o],
+                       command->tag, cost->operations[o]);
 }
 
 static void count_clipped(struct lanes *lanes, const struct cnnvp_command *command, uint64_t clipped)

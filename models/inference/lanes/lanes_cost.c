@@ -27,9 +27,11 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     switch (job->opcode) {
     case CNNVP_OPCODE_vmac:
         operations[LANES_mac] = elements;
+        cost->narrow = job->b.used && lanes_narrow(job->narrow);
         break;
     case CNNVP_OPCODE_vnorm:
         operations[LANES_mac] = elements;
+        operations[LANES_sub] = job->b_stride != 0 ? elements : 0;
         if (shape->units > 1u)
             cost->beats = turns * row;
         cost->cycles = cost->beats;
@@ -92,6 +94,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         break;
     }
     operations[LANES_cmp] += job->clips && job->out.used ? elements : 0;
+    operations[LANES_add] += job->zero != 0 && job->out.used ? elements : 0;
     cost->cycles += shape->pipeline;
 }
 

@@ -228,6 +228,8 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     job->clips = (command->status & 1u << CNNVP_STATUS_vmac_clip) != 0;
     if (job->clips && job->low > job->high)
         return "limits: low is at most high";
+    if (job->zero != 0 && ((job->narrow & CNNVP_NARROW_OUT) == 0 || !(has.elementwise || is_vout)))
+        return "zero is added to results of 8 bits, of instructions that take element by element";
     if (job->repeat > LANES_MOST_ELEMENTS / job->count)
         return "count * repeat is more than 2^28";
     if (is_vout && (job->count > lanes || job->operator_ >= LANES_OPERATORS))

@@ -139,7 +139,7 @@ static void combine_norm(const struct lanes_job *job, struct chunk *c)
     lanes_load(&job->c, c->o, 0, 1, &offset);
     offset = lanes_shift(offset, job->bias_shift);
     for (uint64_t k = 0; k < c->n; ++k)
-        c->results[k] = lanes_add(lanes_multiply(c->a[k], scale), offset);
+        c->results[k] = lanes_add(lanes_multiply(c->a[k] - job->b_stride, scale), offset);
 }
 
 /* ---- registers ---- */
@@ -195,7 +195,8 @@ static struct cnnvp_write_out stage_of(const struct lanes_job *job)
         .clips = job->clips,
         .low = (int16_t)job->low,
         .high = (int16_t)job->high,
-        .word_bytes = job->out.bytes};
+        .word_bytes = job->out.bytes,
+        .zero = (int16_t)job->zero};
 }
 
 static uint64_t write_results(const struct lanes_job *job, struct chunk *c)

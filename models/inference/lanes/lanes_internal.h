@@ -51,6 +51,7 @@ struct lanes_job {
     int32_t bias_shift;
     uint32_t rounding;
     uint32_t narrow; /* enum cnnvp_narrow */
+    int32_t zero;    /* added to results of 8 bits */
     uint64_t seed;
     int clips;
     int32_t low, high;
@@ -67,6 +68,7 @@ struct lanes_cost {
     uint64_t beats;
     uint64_t elements;
     uint64_t operations[LANES_OPERATORS];
+    uint64_t narrow; /* 1: multiplications are of two words of 8 bits */
 };
 
 /* NULL and the job, or what is wrong, as long as *job lasts. */
@@ -75,6 +77,11 @@ CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uin
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
 /* Sets the operands' clocks. */
 void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost, struct lanes_job *job);
+
+static inline uint64_t lanes_narrow(uint32_t narrow)
+{
+    return (narrow & (CNNVP_NARROW_A | CNNVP_NARROW_B)) == (CNNVP_NARROW_A | CNNVP_NARROW_B);
+}
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u

@@ -112,6 +112,7 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
     const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
     *cost = (struct lanes_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
     cost->operations[lanes_window_operator(tile)] = cost->elements;
+    cost->narrow = lanes_narrow(tile->narrow);
     cost->operations[LANES_cmp] += cnnvp_fx16_limited_words(tile);
     *traffic = (struct cnnvp_fx16_traffic){
         .input_words = cost->elements,

@@ -2,7 +2,8 @@
 /*
  * The write-out stage behind a PE array or the lanes of the vector unit: what a sum goes through on its way to the
  * output buffer, in one pass. The parameter write_out says what a unit has of it:
- *   round   word = saturate(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h); to 8 bits where words have them
+ *   round   word = saturate(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h); where words have 8 bits their
+ *           zero point is added, and saturated to 8 bits
  *   clip    the same, then low <= word <= high where the command says so: ReLU, ReLU6, any limits
  *   scale   besides, where the command says so, word = saturate16(round(cnnvp_scaled(sum) * 2^-shift)) by the record of
  *           its channel, before the limits: a quantised result, as onnxruntime has it
@@ -29,6 +30,7 @@ struct cnnvp_write_out {
     const int16_t *scales; /* struct cnnvp_update */
     uint64_t scale_sums;
     uint32_t word_bytes; /* 1 or 2 */
+    int16_t zero;        /* of words of 8 bits */
 };
 
 /* words[i] is what comes of sums[i], whose random number, and number of a sum, is first + i. Returns how many words

@@ -125,6 +125,7 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .low = update->low,
         .high = update->high,
         .word_bytes = update->word_bytes,
+        .zero = (int16_t)update->zero,
         .scales = update->scales,
         .scale_sums = update->scale_sums};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;

@@ -123,7 +123,7 @@ static int64_t result_of(uint32_t opcode, uint32_t status, const struct vector_t
     case OP_vdiv:
         return divided(a, b, (int8_t)t->format, t->format >> 16 & 3u, random);
     case OP_vnorm:
-        return low64((wide)a * b + shifted(c, s));
+        return low64((wide)(a - t->b_stride) * b + shifted(c, s));
     default:
         b = shifted(b, s);
         return (status & MINIMUM) ? (a < b ? a : b) : (a > b ? a : b);
@@ -287,6 +287,43 @@ static void test_limits(void **state)
             assert_non_null(strstr(bench.vector->message, "no limits"));
         bench_close(&bench);
     }
+}
+
+/* (a - 3) * 2 + 1 in words of 8 bits, each result less 100, worked out by hand; what may have no zero point. */
+static void test_zero_points(void **state)
+{
+    static const int8_t a[] = {3, -128, 127, 50, 0};
+    static const int8_t expected[] = {-99, -128, 127, -5, -105};
+    struct vector_tile t = {
+        .count = 5,
+        .repeat = 1,
+        .a_stride = 1,
+        .b_stride = 3,
+        .b_addr = 64,
+        .c_addr = 66,
+        .format = FORMAT(0, 0, 1) | 1u << 29 | 1u << 31 | 0x9cu << 21};
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    memcpy(bench_data(&bench, IN, 0), a, sizeof a);
+    ((int16_t *)bench_data(&bench, WT, 0))[32] = 2;
+    ((int16_t *)bench_data(&bench, WT, 0))[33] = 1;
+    assert_true(bench_run(&bench, OP_vnorm, B(WT) | STORE, 0, &t) > 0);
+    assert_memory_equal(bench_data(&bench, OUT, 0), expected, sizeof expected);
+    assert_int_equal(fake_count(bench.vector, "saturations"), 2);
+    assert_int_equal(fake_count(bench.vector, "sub_operations"), 5);
+    assert_int_equal(fake_count(bench.vector, "add_operations"), 5);
+    assert_int_equal(fake_count(bench.vector, "mac_operations"), 5); /* the scale has 16 bits */
+    assert_true(bench_run(&bench, OP_vmean, 0, 0, &t) == CNNVP_E_INVAL);
+    for (uint32_t b = 0; b < 2; ++b) { /* both operands, or one, in words of 8 bits */
+        t.format |= 1u << 30;
+        assert_true(bench_run(&bench, OP_vmac, (b != 0 ? B(WT) : B(IMM)) | STORE, 0, &t) > 0);
+        assert_int_equal(fake_count(bench.vector, "mac_operations"), 10);
+        assert_int_equal(fake_count(bench.vector, "int8_mac_operations"), b != 0 ? 5 : 0);
+    }
+    t.format ^= 1u << 31;
+    assert_true(bench_run(&bench, OP_vnorm, B(WT) | STORE, 0, &t) == CNNVP_E_INVAL);
+    bench_close(&bench);
 }
 
 static void test_division(void **state)
@@ -585,10 +622,18 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_instructions), cmocka_unit_test(test_limits), cmocka_unit_test(test_division),
-        cmocka_unit_test(test_compaction),          cmocka_unit_test(test_time),   cmocka_unit_test(test_units),
-        cmocka_unit_test(test_port_limit),          cmocka_unit_test(test_banks),  cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_bad_commands),        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_random_instructions),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_zero_points),
+        cmocka_unit_test(test_division),
+        cmocka_unit_test(test_compaction),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,9 +156,28 @@ static void test_scales_by_hand(void **state)
     }
 }
 
+/* Rounded, then the zero point, then 8 bits, then limits; whole numbers that are ties go to the even one before. */
+static void test_zero_points(void **state)
+{
+    const int64_t sums[] = {5, 7, -5, 300, -300, 40000, 20};
+    const int16_t expected[] = {5, 7, 1, 127, -100, 127, 13};
+    int16_t words[7];
+    (void)state;
+    const struct cnnvp_write_out stage = {
+        .shift = 1,
+        .rounding = CNNVP_ROUNDING_NEAREST,
+        .clips = 1,
+        .low = -100,
+        .high = INT16_MAX,
+        .word_bytes = 1,
+        .zero = 3};
+    assert_int_equal(cnnvp_write_out(&stage, sums, 7, 0, words), 3);
+    assert_memory_equal(words, expected, sizeof expected);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words), cmocka_unit_test(test_scales), cmocka_unit_test(test_scales_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_scales),
+                                       cmocka_unit_test(test_scales_by_hand), cmocka_unit_test(test_zero_points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
