@@ -23,6 +23,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     const uint32_t offsets = scales + layer->in.channels * CNNVP_WORD_BYTES;
     struct cnnvp_vector vector = {
         .a_stride = 1,
+        .b_stride = (uint32_t)layer->in.zero,
         .format = layer->format,
         .seed = epilogue->seed,
         .limits = layer->limits,

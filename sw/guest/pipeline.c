@@ -187,9 +187,7 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
         .planes = tensor->channels,
         .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
     };
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(&frame),
-                       REGISTER_COUNT(frame));
+    cnnvp_push_fill(guest, tensor, &frame);
 }
 
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
@@ -215,8 +213,8 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
                      const struct cnnvp_transfer *zeros)
 {
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(zeros),
-                       REGISTER_COUNT(*zeros));
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD,
+                       registers(zeros), REGISTER_COUNT(*zeros));
 }
 
 void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """check_quantised.py CNNVP RECORD: random quantised networks, of QLinearConv and QLinearMatMul or between DequantizeLinear and
-QuantizeLinear, in one pass of an array whose write-out scales: every word is onnxruntime's.
+QuantizeLinear, in one pass of an array whose write-out scales: every word is onnxruntime's, in words of 16 bits and of 8.
 
 RECORD has a line for each network: its number and the SHA-256 of what onnxruntime 1.30 answers, as binary32. `check_quantised.py
 --write FOLDER` writes networks (N.onnx) and inputs (N.npy) for it."""
@@ -31,16 +31,17 @@ class Network:
     """One made of a seed, with the answer by onnxruntime's rule: the sum of 32 bits rounded to binary32, times the binary32
     (input step * weight step) / output step, to the nearest even number, plus the zero point, within the type."""
 
-    def __init__(self, seed, symmetric=False):
-        self.symmetric = symmetric
+    def __init__(self, seed, symmetric=False, zero=None, weight_zero=0):
+        self.symmetric, self.any_zero, self.weight_zero = symmetric or zero is not None, zero, weight_zero
+        self.weights = (-weight_zero, 256 - weight_zero) if weight_zero else (-127, 128)
         self.random = numpy.random.RandomState(seed)
         self.nodes, self.given, self.layers = [], {}, 0
         self.apart = seed % 2 == 1
-        self.type = numpy.int8 if self.random.randint(2) or symmetric else numpy.uint8
+        self.type = numpy.uint8 if zero is not None else numpy.int8 if self.random.randint(2) or symmetric else numpy.uint8
         self.low, self.high = numpy.iinfo(self.type).min, numpy.iinfo(self.type).max
         side = 2 ** self.random.randint(3, 5) if seed % 4 < 2 else self.random.randint(7, 19)
         self.words = self.random.randint(self.low, self.high + 1, (3, side, side))
-        self.step, self.zero = numpy.float32(1 / 64), int(self.random.randint(self.low, self.high + 1)) * (not symmetric)
+        self.step, self.zero = numpy.float32(1 / 64), zero if zero is not None else int(self.random.randint(self.low, self.high + 1)) * (not symmetric)
         self.input = ((self.words - self.zero) * self.step).astype(numpy.float32)[None]
         self.name, self.steps = "q", self.known("x", self.step, self.zero)
         self.nodes.append(helper.make_node("QuantizeLinear", ["input", *self.steps], ["q"]))
@@ -66,13 +67,15 @@ class Network:
         reach = float((numpy.abs(sums).reshape(outputs, -1).max(1) * (self.step * steps.astype(float))).max()) + 1e-6
         relu = random.randint(2)
         step = numpy.float32(reach / random.uniform(60, 300))
-        zero = 0 if self.symmetric else self.low if relu else int(random.randint(self.low + 60, self.high - 60))
+        zero = self.any_zero or 0 if self.symmetric else self.low if relu else int(random.randint(self.low + 60, self.high - 60))
         multiplier = (self.step * steps / step).astype(numpy.float32)
         multiplier = multiplier.reshape(shape) if each else multiplier
         words = numpy.rint(sums.astype(numpy.float32) * multiplier).astype(int) + zero
         of_result = self.known(name, step, zero)
-        self.given.update({name + "w": weights, name + "ws": steps if each else steps[0], name + "b": bias,
-                           name + "wz": numpy.zeros(outputs, numpy.int8) if each else numpy.int8(0)})
+        stored = numpy.uint8 if self.weight_zero else numpy.int8
+        self.given.update({name + "w": (weights + self.weight_zero).astype(stored), name + "b": bias,
+                           name + "ws": steps if each else steps[0],
+                           name + "wz": numpy.full(outputs, self.weight_zero, stored) if each else stored(self.weight_zero)})
         of_weights = [name + "w", name + "ws", name + "wz"]
         if self.apart:
             self.given[name + "bs"] = self.step * steps if each else self.step * steps[0]
@@ -97,7 +100,7 @@ class Network:
         own = self.layers > 0 and random.randint(3) == 0
         side, stride = [1, 3, 5][random.randint(3)], 1 + int(random.randint(3) == 0)
         around = side // 2
-        weights = random.randint(-127, 128, (channels if own else random.randint(2, 12), 1 if own else channels, side, side))
+        weights = random.randint(*self.weights, (channels if own else random.randint(2, 12), 1 if own else channels, side, side))
         padded = numpy.pad(self.words - self.zero, ((0, 0), (around, around), (around, around)))
         rows, columns = (-(-size // stride) for size in self.words.shape[1:])
         product = numpy.zeros((weights.shape[0], rows, columns), int)
@@ -106,15 +109,15 @@ class Network:
                 part = padded[:, y:y + stride * rows:stride, x:x + stride * columns:stride]
                 taps = weights[:, :, y, x]
                 product += taps[:, :, None] * part if own else numpy.tensordot(taps, part, 1)
-        self.finish(product, weights.astype(numpy.int8), ("QLinearConv", "Conv"),
+        self.finish(product, weights, ("QLinearConv", "Conv"),
                     {"pads": [around] * 4, "strides": [stride] * 2, "group": channels if own else 1}, 0)
 
     def multiply(self):
         """A fully connected layer; QLinearMatMul has no bias."""
         self.name = self.node("Flatten", [self.name])
         flat = (self.words - self.zero).reshape(-1)
-        weights = self.random.randint(-127, 128, (self.random.randint(2, 12), flat.size))
-        self.finish(weights @ flat, weights.astype(numpy.int8), (None, "Gemm"), {"transB": 1}, 0)
+        weights = self.random.randint(*self.weights, (self.random.randint(2, 12), flat.size))
+        self.finish(weights @ flat, weights, (None, "Gemm"), {"transB": 1}, 0)
 
     def write(self, path):
         self.given["one"] = ONE
@@ -136,6 +139,80 @@ def make(seed, path):
         network.multiply()
     network.write(path)
     return network
+
+
+def defaults(zero, weight_zero, path):
+    """Unsigned, as quantisers write by default, with this zero point of all maps, which is mostly 0 where limits are; maxima and
+    padding are between them."""
+    network = Network(2 * zero + 1, zero=zero, weight_zero=weight_zero)
+    for _ in range(2):
+        network.convolve()
+        rows, columns = (size // 2 for size in network.words.shape[1:])
+        network.between("MaxPool", network.words[:, :2 * rows, :2 * columns].reshape(-1, rows, 2, columns, 2).max((2, 4)),
+                        kernel_shape=[2, 2], strides=[2, 2])
+    network.convolve()
+    network.multiply()
+    network.write(path)
+    return network
+
+
+def codes(path, kind):
+    """The input's numbers, as a product with 1 gives them on: those of floats, near ties and beyond the limits, or bytes."""
+    random, node = numpy.random.RandomState(9), helper.make_node
+    step, zero = numpy.float32(0.0123), 77
+    values = ((random.randint(-100, 200, (1, 1, 64, 64)) + 0.5) * step).astype(numpy.float32)
+    values[:, :, ::2] += random.normal(size=values[:, :, ::2].shape).astype(numpy.float32)
+    floats = kind == TensorProto.FLOAT
+    values = values if floats else random.randint(0, 256, values.shape).astype(numpy.uint8)
+    given = {"s": step, "z": numpy.uint8(zero), "w": numpy.ones((1, 1, 1, 1), numpy.int8), "one": ONE, "none": numpy.int8(0)}
+    nodes = [node("QuantizeLinear", ["input", "s", "z"], ["q"])] * floats
+    nodes += [node("QLinearConv", ["q" if floats else "input", "s", "z", "w", "one", "none", "s", "z"], ["c"]),
+              node("DequantizeLinear", ["c", "one", "z"], ["output"])]
+    graph = helper.make_graph(nodes, "codes", [helper.make_tensor_value_info("input", kind, values.shape)],
+                              [helper.make_tensor_value_info("output", TensorProto.FLOAT, values.shape)],
+                              [tensor(key, value) for key, value in given.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
+    numpy.save(path + ".npy", values)
+    return numpy.clip(numpy.rint(values / step) if floats else values - float(zero), -zero, 255 - zero)
+
+
+def residual(path):
+    """Maps of any zero points that are added, averaged and multiplied by constants: the vector unit's work."""
+    random, node = numpy.random.RandomState(8), helper.make_node
+    given = {"one": ONE}
+    nodes = []
+
+    def steps(name, step, zero, kind=numpy.uint8):
+        given.update({name + "s": numpy.float32(step), name + "z": kind(zero)})
+        return [name + "s", name + "z"]
+
+    def quantise(value, step, zero):
+        name = f"n{len(nodes)}"
+        of = steps(name, step, zero)
+        nodes.extend([node("QuantizeLinear", [value, *of], [name + "q"]), node("DequantizeLinear", [name + "q", *of], [name])])
+        return name
+
+    def convolve(value, step, zero):
+        name = f"c{len(nodes)}"
+        given[name + "w"] = random.randint(-127, 128, (8, 8, 3, 3)).astype(numpy.int8)
+        of = steps(name, 0.0008, 0, numpy.int8)
+        nodes.extend([node("DequantizeLinear", [name + "w", *of], [name + "d"]),
+                      node("Conv", [value, name + "d"], [name], pads=[1] * 4)])
+        return quantise(name, step, zero)
+
+    first = convolve(quantise("input", 0.02, 117), 0.03, 140)
+    second = convolve(first, 0.05, 99)
+    nodes.extend([node("Add", [first, second], ["sum"]), node("Relu", ["sum"], ["positive"])])
+    third = convolve(quantise("positive", 0.025, 0), 0.05, 128)
+    nodes.append(node("Mul", [third, first], ["product"]))
+    nodes.append(node("GlobalAveragePool", [quantise("product", 0.1, 130)], ["mean"]))
+    of = steps("y", 0.001, 100)
+    nodes.extend([node("QuantizeLinear", ["mean", *of], ["y"]), node("DequantizeLinear", ["y", "one", of[1]], ["output"])])
+    graph = helper.make_graph(nodes, "residual", [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 8, 16, 16])],
+                              [helper.make_tensor_value_info("output", TensorProto.FLOAT, [1, 8, 1, 1])],
+                              [tensor(key, value) for key, value in given.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
+    numpy.save(path + ".npy", random.normal(size=(1, 8, 16, 16)).astype(numpy.float32))
 
 
 def exported(seed, path):
@@ -222,6 +299,25 @@ PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail
              ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
              ["-p", "window", *SCALE, "-s", "fully_connected.write_out=scale"], ["-p", "nfu", *SCALE, "--issue", "list"],
              ["-p", "nfu", *BYTES], ["-p", "systolic", *BYTES], ["-p", "nfu", *BYTES, "-s", "pe_array.detail=cycle"]]
+# Words of 8 bits alone: on chip, fused, in slices, as the window engine has them.
+ALONE = ["-p", "systolic", *SCALE, "-s", "pe_array.precision=int8"]
+LARGE = [word for name in ("input", "weight", "output") for word in ("-s", f"{name}_buffer.size=1MiB")]
+EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], ["-p", "nfu", *BYTES, "--schedule", "fused"],
+         [*ALONE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
+         ["-p", "window", *BYTES, *(word for name in ("fully_connected", "pooling") for word in ("-s", f"{name}.precision=both")),
+          "-s", "fully_connected.write_out=scale"], [*ALONE, "--issue", "list"]]
+
+
+def check_eight(path, wanted, platform, words):
+    """All products, of so many words, are the array's: what they read and give has 8 bits. A fused group leaves out what nobody
+    reads."""
+    output, statistics = run(path, *platform, "--check-results", "--check-costs")
+    wrong = int((output.reshape(-1) != wanted.reshape(-1)).sum())
+    assert wrong == 0, f"{path}, {' '.join(platform)}: {wrong} of {output.size} words"
+    assert scaled(statistics) == words or ("fused" in platform and scaled(statistics) > 0), f"{path}, {' '.join(platform)}: {scaled(statistics)} of {words} words are scaled"
+    _, timing = run(path, *platform, "--timing-only")
+    assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], path
+
 
 if sys.argv[1] == "--write":
     for number in range(NETWORKS):
@@ -243,6 +339,7 @@ for number in range(NETWORKS):
             assert scaled(statistics) > 0, f"network {number}, {' '.join(platform)}: nothing was scaled"
         _, timing = run(path, *PLATFORMS[0], "--timing-only")
         assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
+        check_eight(path, net.output, EIGHT[number % len(EIGHT)], scaled(statistics))
         output, statistics = run(path)
         differ += int((output.reshape(-1) != net.output.reshape(-1)).sum())
         words_of_all += output.size
@@ -272,14 +369,42 @@ for number in range(6):
             assert len(layers) <= 7, layers  # two convolutions, two maxima, a product, and the ways in and out
             _, timing = run(path, *platform, "--timing-only")
             assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
+for kind in (TensorProto.FLOAT, TensorProto.UINT8):
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "codes")
+        words = codes(path, kind)
+        for platform in ([], PLATFORMS[0], ALONE):
+            output, statistics = run(path, *platform)
+            assert numpy.array_equal(output, words), f"{platform}: {(output != words).sum()} codes"
+            assert [layer["op"] for layer in statistics["layers"]] == ["conv", "norm"], statistics["layers"]
+            assert scaled(statistics) == (words.size if platform else 0), platform
+for zero, weight_zero, platforms in ((0, 0, EIGHT), (3, 0, EIGHT), (255, 0, EIGHT), (128, 128, EIGHT), (0, 128, EIGHT), (3, 100, PLATFORMS[7:])):
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, f"zero{zero}")
+        net = defaults(zero, weight_zero, path)
+        output, statistics = run(path, *PLATFORMS[0])
+        assert numpy.array_equal(output.reshape(-1), net.output.reshape(-1)), path
+        for platform in platforms:
+            check_eight(path, net.output, platform, scaled(statistics))
+with tempfile.TemporaryDirectory() as work:
+    path = os.path.join(work, "net")
+    residual(path)
+    output, statistics = run(path, *PLATFORMS[0])
+    assert len(numpy.unique(output)) > 4, output
+    for platform in EIGHT:
+        check_eight(path, output, platform, scaled(statistics))
+    blocks, statistics = run(path, *PLATFORMS[0], "--schedule", "depth-first")
+    assert not numpy.array_equal(blocks, output)
+    for platform in (ALONE, PLATFORMS[7]):
+        check_eight(path, blocks, [*platform, "--schedule", "depth-first"], scaled(statistics))
 with tempfile.TemporaryDirectory() as work:
     path = os.path.join(work, "net")
     bytes_alone = [sys.argv[1], "run", path + ".onnx", "-p", "systolic", "-s", "pe_array.precision=int8", "-q"]
     exported(0, path)
     refused = [subprocess.run(bytes_alone, capture_output=True, text=True, check=False)]
-    far = Network(1)
+    far = Network(1, weight_zero=100)
     far.multiply()
     far.write(path)
     refused.append(subprocess.run(bytes_alone + SCALE, capture_output=True, text=True, check=False))
-    for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale", "numbers less their zero point")):
+    for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale", "less their zero point")):
         assert done.returncode == 2 and wanted in done.stderr, done

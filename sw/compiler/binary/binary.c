@@ -28,6 +28,12 @@ static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding
     return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
 }
 
+/* Its bits for a zero point of results. */
+static uint32_t pack_zero(int32_t zero)
+{
+    return ((uint32_t)zero & 0xffu) << CNNVP_ZERO_LSB;
+}
+
 /* Its bits for words of so many bytes: of operands a and b and of results. */
 static uint32_t pack_words(uint32_t a, uint32_t b, uint32_t out)
 {
@@ -93,10 +99,12 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
                                  int16_t **table, struct cnnvp_error *error)
 {
     int32_t frac = from->pre_frac;
+    const int32_t zero = cnnvp_graph_word_zero(graph, from->out);
     for (uint32_t i = 0; i < from->post_count; ++i) {
         struct cnnvp_binary_post *post = &to->posts[i];
         if (post->kind != CNNVP_POST_TABLE) {
-            post->value = cnnvp_quantise(from->posts[i].value, frac);
+            post->value = cnnvp_quantise(from->posts[i].value, frac) + zero;
+            post->value = post->value < INT16_MIN ? INT16_MIN : post->value;
             continue;
         }
         const int32_t out_frac = graph->tensors[from->out].frac;
@@ -253,6 +261,8 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     if (to->bias == CNNVP_SCALE_WORDS)
         shift = bias_shift = 0;
     to->format = pack_format(shift, bias_shift, rounding) | words_of(to->format);
+    if (!cnnvp_graph_moves(from))
+        to->format |= pack_zero(to->out.zero);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);
     return format_posts(graph, from, rounding, &build->arena, to, &build->tables[index], error);
@@ -490,6 +500,12 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
             CNNVP_TRY(cnnvp_plan_choose_scale(&build->layers[i], graph->layers[i].name, &target->limits, error));
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
+        if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&
+            build->layers[i].bias != CNNVP_SCALE_WORDS)
+            return cnnvp_compiler_error(error,
+                                        "layer \"%s\": its input has a zero point, which an array takes that scales "
+                                        "its results, and no other unit",
+                                        graph->layers[i].name);
     }
     if (options->block != 0)
         CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));

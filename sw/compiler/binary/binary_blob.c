@@ -7,6 +7,7 @@
 #include "cnnvp_words.h"
 #include "numbers.h"
 #include "binary_internal.h"
+#include "binary/layer_command.h"
 
 struct fill {
     const struct cnnvp_graph *graph;
@@ -36,11 +37,28 @@ static int is_scaled(const struct fill *fill)
     return fill->layer->bias == CNNVP_SCALE_WORDS;
 }
 
-/* By what outputs are scaled. A whole number stands beside steps that are rounded: it is the nearest one. */
+/* Steps are rounded; the whole number is the nearest one. */
+static int16_t whole_weight(float weight, float step)
+{
+    return (int16_t)lrintf(weight / step);
+}
+
+/* What the zero point of its input's words, which those of the frame are, adds to the sums of an output. */
+static int64_t zero_sum(const struct fill *fill, uint32_t output)
+{
+    const size_t each = cnnvp_output_weights(fill->layer, cnnvp_layer_inputs(fill->layer));
+    const float step = cnnvp_graph_weight_step(fill->graph, fill->source, output);
+    int64_t sum = 0;
+    for (size_t i = 0; i < each && fill->layer->in.zero != 0; ++i)
+        sum += whole_weight(fill->source->weights[output * each + i], step);
+    return sum * fill->layer->in.zero;
+}
+
+/* By what outputs are scaled. */
 static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
 {
     for (uint32_t o = first; o < first + count; ++o) {
-        const int64_t bias = fill->source->steps.bias != NULL ? fill->source->steps.bias[o] : 0;
+        const int64_t bias = (fill->source->steps.bias != NULL ? fill->source->steps.bias[o] : 0) - zero_sum(fill, o);
         const float multiplier = cnnvp_graph_multiplier(fill->source, o);
         uint32_t bits;
         memcpy(&bits, &multiplier, sizeof bits);
@@ -57,12 +75,12 @@ static void quantise(const struct fill *fill, uint32_t output, const float *weig
                      uint8_t *to)
 {
     if (!is_scaled(fill)) {
-        cnnvp_quantise_to(weights, count, fill->source->weight_frac, bytes, to);
+        cnnvp_quantise_to(weights, count, fill->source->weight_frac, 0, bytes, to);
         return;
     }
     const float step = cnnvp_graph_weight_step(fill->graph, fill->source, output);
     for (size_t i = 0; i < count; ++i) {
-        const int16_t word = (int16_t)lrintf(weights[i] / step);
+        const int16_t word = whole_weight(weights[i], step);
         cnnvp_put_words(to + i * bytes, &word, 1, bytes);
     }
 }

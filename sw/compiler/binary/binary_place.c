@@ -69,7 +69,8 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
             .channels = tensor->channels,
             .height = tensor->height,
             .width = tensor->width,
-            .word_shift = cnnvp_graph_word_bytes(graph, (int32_t)i) - 1u};
+            .word_shift = cnnvp_graph_word_bytes(graph, (int32_t)i) - 1u,
+            .zero = cnnvp_graph_word_zero(graph, (int32_t)i)};
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];

@@ -31,7 +31,8 @@ static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, cons
         .channels = graph->tensors[reader->in].channels,
         .height = reader->block_height,
         .width = reader->block_width,
-        .word_shift = cnnvp_graph_word_bytes(graph, reader->in) - 1u};
+        .word_shift = cnnvp_graph_word_bytes(graph, reader->in) - 1u,
+        .zero = cnnvp_graph_word_zero(graph, reader->in)};
     if (is_conv(reader)) {
         block.border_top = reader->pad_top;
         block.border_left = reader->pad_left;
@@ -62,7 +63,8 @@ static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const
         .channels = graph->tensors[layer->out].channels,
         .height = layer->block_height / shrink,
         .width = layer->block_width / shrink,
-        .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u};
+        .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u,
+        .zero = cnnvp_graph_word_zero(graph, layer->out)};
     part.row_stride = part.width;
     part.channel_stride = part.width * part.height;
     return part;

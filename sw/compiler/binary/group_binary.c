@@ -306,6 +306,7 @@ static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot
         .on_chip = CNNVP_PLACE_SLOT,
         .chip_half = slot->place.half,
         .chip_address = (uint32_t)slot->place.address,
+        .zero = slot->zero,
     };
 }
 

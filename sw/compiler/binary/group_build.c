@@ -182,6 +182,7 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnn
             .height = map->height,
             .width = map->width,
             .word_shift = cnnvp_graph_word_bytes(graph, base) - 1u,
+            .zero = cnnvp_graph_word_zero(graph, base),
             .first = i - group->first - (i > group->first && cnnvp_group_adds(graph, build, i - 1))};
     }
     return result;

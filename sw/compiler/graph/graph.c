@@ -192,7 +192,6 @@ size_t cnnvp_graph_output_words(const struct cnnvp_graph *graph, size_t output)
     return words;
 }
 
-/* How often layers (and the network's outputs) read the tensor or a view of it. */
 size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
@@ -206,6 +205,11 @@ size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor)
     return count;
 }
 
+int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
+}
+
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor)
 {
     for (size_t steps = 0; steps <= graph->layer_count; ++steps) {
@@ -217,7 +221,7 @@ int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor
         const struct cnnvp_graph_layer *layer = &graph->layers[at];
         if (layer->op == CNNVP_OP_SOFTMAX)
             return 1;
-        if (layer->op != CNNVP_OP_ACTIVATION && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_MAX))
+        if (!cnnvp_graph_moves(layer))
             return 0;
         for (uint32_t i = 0; i < layer->post_count; ++i)
             if (cnnvp_graph_is_table(layer->posts[i].kind))

@@ -9,8 +9,6 @@
 
 /* The layer whose `out` is the tensor (views seen through), or -1. */
 ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor);
-/* How often layers (and the network's outputs) read the tensor or a view of it. */
-size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor);
 void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index);
 /* That layer under a name of its own becomes number `index`; NULL: no memory. */
 struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t index,

@@ -147,6 +147,7 @@ static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, s
         /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
         old->whole = new->whole;
         old->zero = new->zero;
+        old->word_zero = new->word_zero;
         graph->tensors[layer->out].base = before->out;
     }
     cnnvp_graph_remove(graph, index);
@@ -242,6 +243,7 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
         graph->tensors[whole].dims = out.dims;
         graph->tensors[whole].whole = 1;
         graph->tensors[whole].zero = graph->tensors[cnnvp_graph_base(graph, in)].zero;
+        graph->tensors[whole].word_zero = graph->tensors[cnnvp_graph_base(graph, in)].word_zero;
         graph->layers[i].in = in;
         if (!add_scale(graph, i, &scale, whole))
             return cnnvp_compiler_no_memory(error);
@@ -258,7 +260,7 @@ static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error
         const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         const struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (layer->op != CNNVP_OP_NORM || layer->uniform == 0.0f || in->whole == 0 || out->whole == 0 ||
-            in->zero != out->zero || !(layer->steps.in > 0.0f) || layer->steps.in < layer->steps.out ||
+            in->word_zero != out->word_zero || !(layer->steps.in > 0.0f) || layer->steps.in < layer->steps.out ||
             layer->steps.in > layer->steps.out)
             continue;
         layer->op = CNNVP_OP_ACTIVATION;
@@ -300,4 +302,45 @@ cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *err
     CNNVP_TRY(pass_scales(graph, error));
     CNNVP_TRY(drop_rescaling(graph, error));
     return absorb_scales(graph, error);
+}
+
+/* ---- inputs ---- */
+
+/* The layer divides by its result's step, rounds and limits, and nothing else. */
+static int only_quantises(const struct cnnvp_graph_layer *layer)
+{
+    const float factor = 1.0f / layer->steps.out;
+    return layer->op == CNNVP_OP_NORM && layer->steps.out > 0.0f && !(layer->steps.in > 0.0f) &&
+           !(layer->uniform < factor || layer->uniform > factor) && !has_table(layer);
+}
+
+void cnnvp_graph_quantise_inputs(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
+        struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+        if (!only_quantises(layer) || !cnnvp_graph_is_input(graph, layer->in) || in->base != CNNVP_GRAPH_NONE ||
+            out->base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, layer->out) ||
+            cnnvp_graph_readers(graph, layer->in) != 1 || in->height != out->height || in->width != out->width) {
+            ++i;
+            continue;
+        }
+        in->whole = 1;
+        in->zero = out->zero;
+        in->word_zero = out->word_zero;
+        in->step = layer->steps.out;
+        in->low = -INFINITY;
+        in->high = INFINITY;
+        for (uint32_t p = 0; p < layer->post_count; ++p)
+            *(layer->posts[p].kind == CNNVP_GRAPH_MAX ? &in->low : &in->high) = layer->posts[p].value;
+        out->base = layer->in;
+        cnnvp_graph_remove(graph, i);
+    }
+}
+
+float cnnvp_graph_input_number(const struct cnnvp_graph_tensor *input, float number)
+{
+    return input->step > 0.0f ? fmaxf(input->low, fminf(input->high, rintf(number / input->step)))
+                              : number - (float)input->zero;
 }

@@ -55,6 +55,8 @@ static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp
     const struct cnnvp_onnx_sizes sizes = cnnvp_network_sizes(options);
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
+    if (options->base == 0) /* another core gives words of ordinary numbers */
+        cnnvp_graph_quantise_inputs(&network->graph);
     return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_find(&network->graph, options->block, error)
                : CNNVP_DONE;
@@ -101,20 +103,25 @@ static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, str
 }
 
 /* Those that are asked for, or 16 bits where the array has them. A plan depends on it. */
-static cnnvp_result choose_words(struct cnnvp_network *network, enum cnnvp_precision asked, struct cnnvp_error *error)
+static cnnvp_result choose_words(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                 struct cnnvp_error *error)
 {
+    const enum cnnvp_precision asked = options->precision;
     const struct cnnvp_plan_limits *limits = &network->target.limits;
-    struct cnnvp_error said;
-    int narrow = asked == CNNVP_PRECISION_INT8, scales = 0;
-    const int refused = cnnvp_plan_takes(limits, narrow, &scales, &said) == CNNVP_FAILED;
-    if (refused && asked != CNNVP_PRECISION_AUTO)
+    struct cnnvp_error said[2];
+    int scales = 0;
+    const int takes[] = {cnnvp_plan_takes(limits, 0, &scales, &said[0]) == CNNVP_DONE,
+                         cnnvp_plan_takes(limits, 1, &scales, &said[1]) == CNNVP_DONE};
+    /* what is wrong with a unit that takes neither, the planner says of a layer */
+    const int narrow = asked == CNNVP_PRECISION_INT8 || (asked == CNNVP_PRECISION_AUTO && !takes[0] && takes[1]);
+    if (asked != CNNVP_PRECISION_AUTO && !takes[narrow])
         return cnnvp_compiler_error(
-            error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said.text);
-    if (refused) /* what is wrong with a unit that takes neither, the planner says of a layer */
-        narrow = cnnvp_plan_takes(limits, 1, &scales, &said) == CNNVP_DONE;
+            error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said[narrow].text);
     scales = scales && network->target.acc_bits >= 32u;
-    cnnvp_words_choose(&network->graph, narrow, scales);
-    return refused && narrow ? check_words(&network->graph, scales, error) : CNNVP_DONE;
+    /* Behind a binary for another core memory is zero, frames among it. */
+    const struct cnnvp_words_options words = {narrow, scales, scales && options->base == 0, !takes[0]};
+    cnnvp_words_choose(&network->graph, &words);
+    return !takes[0] && narrow ? check_words(&network->graph, scales, error) : CNNVP_DONE;
 }
 
 static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
@@ -236,7 +243,7 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
     network->target.limits.objective =
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
     CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
-    CNNVP_TRY(choose_words(network, options->precision, error));
+    CNNVP_TRY(choose_words(network, options, error));
     CNNVP_TRY(cnnvp_network_count_images(
         network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
         error));

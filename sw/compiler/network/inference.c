@@ -50,7 +50,8 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
     for (size_t c = 0; c < tensor->channels; ++c) {
         for (size_t y = 0; y < tensor->height; ++y) {
             const size_t words = c * tensor->channel_stride + y * tensor->row_stride;
-            cnnvp_quantise_to(from, tensor->width, frac, 1u << tensor->word_shift, to + (words << tensor->word_shift));
+            cnnvp_quantise_to(from, tensor->width, frac, tensor->zero, 1u << tensor->word_shift,
+                              to + (words << tensor->word_shift));
             from += tensor->width;
         }
     }
@@ -62,9 +63,10 @@ static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input
 {
     const struct cnnvp_binary_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
-    CNNVP_FREED uint8_t *frame = calloc(1, tensor->image_stride);
+    CNNVP_FREED uint8_t *frame = malloc(tensor->image_stride);
     if (frame == NULL)
         return cnnvp_compiler_no_memory(error);
+    memset(frame, tensor->zero, tensor->image_stride);
     for (size_t image = 0; image < network->images; ++image) {
         put_input(network, input, image, frame + lead);
         if (cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
@@ -83,20 +85,22 @@ static cnnvp_result put_images(const struct cnnvp_network *network, size_t input
     if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
         CNNVP_DONE)
         return copy_input(network, input, platform, error);
-    memset(frames, 0, (size_t)network->images * tensor->image_stride);
+    memset(frames, tensor->zero, (size_t)network->images * tensor->image_stride);
     for (size_t image = 0; image < network->images; ++image)
         put_input(network, input, image, (uint8_t *)frames + image * tensor->image_stride + lead);
     return CNNVP_DONE;
 }
 
-static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, uint64_t bytes)
+/* Words of 16 bits have the zero point 0. */
+static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, int32_t zero, uint64_t bytes)
 {
-    static const uint8_t zeros[4096];
+    uint8_t zeros[4096];
     void *memory;
     if (cnnvp_platform_map(platform, address, (size_t)bytes, &memory) == CNNVP_DONE) {
-        memset(memory, 0, (size_t)bytes);
+        memset(memory, zero, (size_t)bytes);
         return CNNVP_DONE;
     }
+    memset(zeros, zero, sizeof zeros);
     for (uint64_t done = 0; done < bytes; done += sizeof zeros)
         CNNVP_TRY(cnnvp_platform_write(
             platform, address + done, zeros, bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros));
@@ -123,7 +127,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
         const uint64_t bytes = cnnvp_binary_tensor_bytes(&network->build, tensor);
-        if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), bytes) != CNNVP_DONE)
+        if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), tensor->zero, bytes) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
     }
     return CNNVP_DONE;
@@ -284,9 +288,9 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
         for (size_t y = 0; y < place->height; ++y)
             for (size_t x = 0; x < place->width; ++x) {
-                const size_t at = c * place->channel_stride + y * place->row_stride + x;
-                *values++ =
-                    cnnvp_dequantise(cnnvp_word_at(words + (at << place->word_shift), 1u << place->word_shift), frac);
+                const size_t at = (c * place->channel_stride + y * place->row_stride + x) << place->word_shift;
+                const int32_t word = cnnvp_word_at(words + at, 1u << place->word_shift);
+                *values++ = cnnvp_dequantise((int16_t)(word - place->zero), frac);
             }
     return result;
 }

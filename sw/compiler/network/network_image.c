@@ -57,6 +57,9 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "WORDS", words * network->images, "of all images");
     (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word of 16 bits is value * 2^FRAC */\n", to->name, part,
                   of->frac);
+    if (of->zero != 0)
+        (void)fprintf(to->header, "#define %s%s_ZERO %d /* and its value is that of the file less this */\n", to->name,
+                      part, of->zero);
     define(to->header, to->name, part, "ROW_STRIDE", tensor->row_stride, "words from a row to the next one");
     define(to->header, to->name, part, "CHANNEL_STRIDE", tensor->channel_stride, "words");
     define(to->header, to->name, part, "IMAGE_STRIDE", tensor->image_stride, "bytes");

@@ -62,12 +62,13 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
                                               : " with N at least 1");
 }
 
-/* Bytes are parts of 255; other whole numbers, such as indices, are what they are. */
-static float number_of(const struct cnnvp_array *array, size_t i)
+/* Bytes are parts of 255, but where the file has bytes, too; other whole numbers, such as indices, are what they are.
+ */
+static float number_of(const struct cnnvp_array *array, int as_bytes, size_t i)
 {
     switch (array->type) {
     case CNNVP_ARRAY_U8:
-        return (float)((const uint8_t *)array->data)[i] / 255.0f;
+        return (float)((const uint8_t *)array->data)[i] / (as_bytes ? 1.0f : 255.0f);
     case CNNVP_ARRAY_I64:
         return (float)((const int64_t *)array->data)[i];
     case CNNVP_ARRAY_I16:
@@ -101,9 +102,10 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
         const size_t line = row % rows / height * tensor->height + (tensor->height - height) / 2 + row % height;
         float *to = data + row / rows * stride + (smaller ? line * tensor->width + (tensor->width - width) / 2 : 0);
         for (size_t i = row * width; i < (row + 1) * width; ++i, ++to) {
-            *to = number_of(array, i);
+            *to = number_of(array, tensor->whole != 0 && !(tensor->step > 0.0f), i);
             if (!(*to >= -FLT_MAX && *to <= FLT_MAX))
                 return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
+            *to = cnnvp_graph_input_number(tensor, *to);
         }
     }
     return CNNVP_DONE;
@@ -121,8 +123,13 @@ static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, 
     *data = malloc(words * sizeof **data);
     if (*data == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < words; ++i)
-        (*data)[i] = cnnvp_normal(seed, i);
+    size_t i = 0;
+    while (i < words)
+        for (size_t input = 0; input < cnnvp_graph_inputs(graph); ++input) {
+            const struct cnnvp_graph_tensor *tensor = &graph->tensors[cnnvp_graph_input(graph, input)];
+            for (const size_t end = i + cnnvp_graph_words(tensor); i < end; ++i)
+                (*data)[i] = cnnvp_graph_input_number(tensor, cnnvp_normal(seed, i));
+        }
     return CNNVP_DONE;
 }
 

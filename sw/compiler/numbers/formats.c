@@ -75,14 +75,16 @@ void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t
     cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
 }
 
-void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, uint32_t word_bytes, uint8_t *at)
+void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t zero, uint32_t word_bytes, uint8_t *at)
 {
     int16_t words[QUANTISED];
     for (size_t i = 0, n; i < count; i += n, at += n * word_bytes) {
         n = count - i < QUANTISED ? count - i : QUANTISED;
         cnnvp_quantise_all(values + i, n, frac, words);
-        for (size_t k = 0; k < n && word_bytes == 1u; ++k)
-            words[k] = words[k] > INT8_MAX ? INT8_MAX : words[k] < INT8_MIN ? INT8_MIN : words[k];
+        for (size_t k = 0; k < n && word_bytes == 1u; ++k) {
+            const int32_t word = words[k] + zero;
+            words[k] = (int16_t)(word > INT8_MAX ? INT8_MAX : word < INT8_MIN ? INT8_MIN : word);
+        }
         cnnvp_put_words(at, words, n, word_bytes);
     }
 }
@@ -99,12 +101,6 @@ static int has_table(const struct cnnvp_graph_layer *layer)
         if (cnnvp_graph_is_table(layer->posts[i].kind))
             return 1;
     return 0;
-}
-
-/* Layers that move words without changing their meaning. */
-static int keeps_format(const struct cnnvp_graph_layer *layer)
-{
-    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
 }
 
 static float maximum(float a, float b)
@@ -138,10 +134,10 @@ static void unify(struct cnnvp_graph *graph)
             struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
             struct cnnvp_graph_tensor *lower = NULL;
             int32_t to = 0;
-            if (keeps_format(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
+            if (cnnvp_graph_moves(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
                 changed |= !has_table(layer) && out->frac != in->frac;
                 out->frac = has_table(layer) ? out->frac : in->frac;
-            } else if (keeps_format(layer) && !has_table(layer) && in->frac != out->frac) {
+            } else if (cnnvp_graph_moves(layer) && !has_table(layer) && in->frac != out->frac) {
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
@@ -199,7 +195,7 @@ static void take_sizes(struct cnnvp_graph *graph)
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
-            if (keeps_format(layer) && !has_table(layer))
+            if (cnnvp_graph_moves(layer) && !has_table(layer))
                 changed |= take_size(graph, layer->in, layer->out);
             else if (cnnvp_graph_aligns_operands(layer))
                 changed |= take_size(graph, layer->in, layer->in2);
@@ -339,7 +335,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (!has_table(layer))
             layer->pre_frac = graph->tensors[layer->out].frac;
-        else if (keeps_format(layer))
+        else if (cnnvp_graph_moves(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
         else
             layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, CNNVP_FRAC_MAX);

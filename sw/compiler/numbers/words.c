@@ -2,80 +2,96 @@
 /* How many bits words have: a property of each tensor, which all that follows asks for. */
 #include "numbers.h"
 
-/* Whole numbers q - zero point that the layer's limits keep within 8 bits. */
-static int is_narrow(const struct cnnvp_graph_layer *maker)
+/* Weights of an output with which the sum of its input's zero points is sure to have 32 bits. */
+#define WEIGHTS_OF_ZEROS 32768u
+
+/* The numbers that the layer's limits let through, with the result's zero point, have 8 bits. */
+static int has_room(const struct cnnvp_graph_layer *maker, int32_t zero)
 {
     float low = INT16_MIN, high = INT16_MAX;
     for (uint32_t i = 0; i < maker->post_count; ++i) {
         low = maker->posts[i].kind == CNNVP_GRAPH_MAX ? maker->posts[i].value : low;
         high = maker->posts[i].kind == CNNVP_GRAPH_MIN ? maker->posts[i].value : high;
     }
-    return low >= INT8_MIN && high <= INT8_MAX;
+    return low + (float)zero >= INT8_MIN && high + (float)zero <= INT8_MAX;
 }
 
-/* Copies and maxima: what they read and write has one format, and so words of one size. */
-static int moves(const struct cnnvp_graph_layer *layer)
+static int is_product(const struct cnnvp_graph_layer *layer)
 {
-    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
+    return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
 }
 
-/* 1: some that are moved had words of two sizes. */
-static int share_words(struct cnnvp_graph *graph)
+static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+    return (size_t)(cnnvp_graph_macs(graph, layer) / ((size_t)out->height * out->width * out->channels));
+}
+
+/* The layer takes numbers less a zero point: it moves them, the vector unit subtracts it, or the write-out does. */
+static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM ||
+           (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
+}
+
+/* The words are the numbers themselves, which must have 8 bits then. */
+static void drop_zero(struct cnnvp_graph *graph, int32_t tensor)
+{
+    struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
+    if (base->word_zero != 0 && cnnvp_graph_is_input(graph, tensor))
+        base->narrow = 0;
+    base->word_zero = 0;
+}
+
+/* 1: a result has no room for what its layer makes, or what is moved had words of two kinds. */
+static int settle(struct cnnvp_graph *graph)
 {
     int changed = 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        if (moves(layer) && in->narrow != out->narrow) {
-            in->narrow = out->narrow = 0;
+        const int moves = cnnvp_graph_moves(layer);
+        if (moves && in->word_zero != out->word_zero) {
+            drop_zero(graph, layer->in);
+            drop_zero(graph, layer->out);
+            changed = 1;
+        }
+        if (moves ? in->narrow != out->narrow
+                  : out->narrow != 0 && out->whole != 0 && !has_room(layer, out->word_zero)) {
+            in->narrow = moves ? 0 : in->narrow;
+            out->narrow = 0;
             changed = 1;
         }
     }
     return changed;
 }
 
-/* Whether a quantised layer's weights, whole numbers, have 8 bits; a file's are not looked at where they are left out.
- */
-static int are_narrow(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options)
 {
-    const uint32_t outputs = graph->tensors[layer->out].channels;
-    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-    const size_t each = (size_t)(cnnvp_graph_macs(graph, layer) / ((size_t)out->height * out->width * outputs));
-    for (size_t o = 0; o < outputs && layer->weights != NULL && !graph->weightless; ++o) {
-        const float step = cnnvp_graph_weight_step(graph, layer, o);
-        for (size_t i = 0; i < each; ++i)
-            if (layer->weights[o * each + i] > (INT8_MAX + 0.5f) * step ||
-                layer->weights[o * each + i] < (INT8_MIN - 0.5f) * step)
-                return 0;
-    }
-    return 1;
-}
-
-void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales)
-{
+    const int narrow = options->narrow;
     for (size_t i = 0; i < graph->tensor_count; ++i)
-        graph->tensors[i].narrow = narrow && graph->tensors[i].whole == 0;
+        graph->tensors[i].narrow = narrow != 0;
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (!narrow || !options->zeros || cnnvp_graph_is_output(graph, (int32_t)i))
+            drop_zero(graph, (int32_t)i);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         const int quantised = in->whole != 0 || out->whole != 0;
         layer->narrow_weights =
-            narrow && (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC) &&
-            (!quantised || (scales && cnnvp_graph_is_scaled(graph, layer) && are_narrow(graph, layer)));
-        out->narrow |= narrow && out->whole != 0 && (moves(layer) ? in->narrow != 0 : is_narrow(layer));
-    }
-    /* Nobody's part of a result may need more. Numbers that a quantised file still has to round, or has rounded, are
-     * not rounded here. */
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)];
-        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)];
-        if (out->whole != 0 && !moves(&graph->layers[i]) && !is_narrow(&graph->layers[i]))
-            out->narrow = 0;
+            narrow && is_product(layer) &&
+            (!quantised || (options->scales && cnnvp_graph_is_scaled(graph, layer) && layer->steps.narrow));
+        /* Numbers that a quantised file still has to round, or has rounded, are not rounded here. */
         if (in->whole != out->whole)
             (in->whole != 0 ? out : in)->narrow = 0;
+        if (in->whole != 0 &&
+            (!takes_zero(graph, layer) || (options->only && is_product(layer) && layer->narrow_weights == 0)))
+            drop_zero(graph, layer->in);
     }
-    while (share_words(graph))
+    while (settle(graph))
         ;
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        graph->tensors[i].word_zero = graph->tensors[i].narrow != 0 ? graph->tensors[i].word_zero : 0;
 }

@@ -34,6 +34,12 @@ static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
            tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
 }
 
+/* The zero point less which all numbers of the type, of 8 bits, have 8 bits. */
+static inline float cnnvp_constant_middle(const Onnx__TensorProto *tensor)
+{
+    return tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? 128.0f : 0.0f;
+}
+
 /* 1: the numbers are there. A network that computes nothing leaves large ones out, and what follows from them. */
 int cnnvp_constant_known(const struct cnnvp_constant *constant);
 /* Input `input` of the node. Its numbers are not to be changed. */

@@ -45,6 +45,8 @@ static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_co
                                   "scale and zero point have %zu and %zu numbers; one, or one for each element of "
                                   "the axis is needed",
                                   numbers, grid->zero.count);
+    if (cnnvp_constant_known(&grid->scale))
+        CNNVP_TRY(cnnvp_import_check_scales(import, grid->scale.floats, numbers));
     for (size_t i = (size_t)axis + 1; numbers != 1 && i < data->rank; ++i)
         grid->inner *= (size_t)data->dims[i];
     return CNNVP_DONE;
@@ -90,12 +92,15 @@ static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_con
         .numbers = keep(import, data->ints, data->count * sizeof *data->ints),
         .steps = keep(import, grid->scale.floats, grid->scale.count * sizeof *grid->scale.floats),
         .count = grid->scale.count,
-        .axis = axis};
+        .axis = axis,
+        .narrow = cnnvp_constant_has_bytes(numbers)};
     if ((data->ints != NULL && whole->numbers == NULL) || (grid->scale.floats != NULL && whole->steps == NULL))
         return cnnvp_import_no_memory(import);
     uint32_t number;
     if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL &&
         cnnvp_names_get(&import->names, import->node->output[0], &number) && import->values[number].constant != NULL) {
+        for (size_t i = 0; i < whole->count; ++i)
+            whole->narrow &= fabsf(zero_at(grid, i) - cnnvp_constant_middle(numbers)) < 0.5f;
         whole->made = import->values[number].constant;
         import->wholes = whole;
     }

@@ -337,6 +337,7 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     const int type = info->type->tensor_type->elem_type;
     import->graph->tensors[input].whole =
         type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    import->graph->tensors[input].word_zero = type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? -128 : 0;
     import->integers |= type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
                         type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 ||
                         type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;

@@ -29,6 +29,7 @@ struct cnnvp_onnx_whole {
     const struct cnnvp_onnx_whole *next;
     const Onnx__TensorProto *made;
     int bytes;    /* of 8 bits */
+    int narrow;   /* less their zero points, too, whatever they are */
     int integers; /* of 32 bits or more: `numbers` has them, unless the graph is weightless */
     const int64_t *numbers;
     const float *steps;
@@ -361,6 +362,7 @@ extern const struct cnnvp_import_operators cnnvp_import_vendor;
 
 /* QuantizeLinear and DequantizeLinear: what operator sets from 21 on let their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_scales(struct cnnvp_import *import, const float *scales, size_t count);
 
 /* Refuses a constant of integers, unless the node computes with quantised numbers. Floats of all sizes are numbers here
  * and count as they are. */
@@ -368,7 +370,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *impor
 
 /* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
  * that passes them on. Afterwards: its outputs are quantised too. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero);
-void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like);
+void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_graph_tensor *like);
 
 #endif

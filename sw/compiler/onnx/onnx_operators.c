@@ -434,8 +434,7 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
         return cnnvp_import_error(
             import, "operators of domain \"%s\" are not supported; those of ONNX itself are, and functions of the file",
             node->domain);
-    int whole;
-    int32_t zero;
+    struct cnnvp_graph_tensor like;
     const struct cnnvp_import_operator *found;
     CNNVP_TRY(cnnvp_import_fold(import, &done));
     if (done)
@@ -444,9 +443,9 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_without_elements(import, found, &done));
     if (done)
         return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_import_check_whole(import, &whole, &zero));
+    CNNVP_TRY(cnnvp_import_check_whole(import, &like));
     CNNVP_TRY(import->single ? run_single(import, found) : run(import, found));
-    if (whole)
-        cnnvp_import_pass_whole(import, zero);
+    if (like.whole != 0)
+        cnnvp_import_pass_whole(import, &like);
     return CNNVP_DONE;
 }

@@ -9,6 +9,7 @@
  * it multiplies: where the write-out scales (models/inference/write_out), the array multiplies the numbers themselves,
  * and every result is onnxruntime's.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,14 @@ cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_import_check_scales(struct cnnvp_import *import, const float *scales, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (!(scales[i] > 1e-30f && scales[i] < 1e30f))
+            return cnnvp_import_error(import, "a scale is %g; 1e-30 to 1e30 is possible", (double)scales[i]);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct steps *steps)
 {
     size_t zeros = 0;
@@ -82,9 +91,7 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
     }
     if (zeros != 0 && zeros != steps->count)
         return cnnvp_import_error(import, "there are %zu scales and %zu zero points", steps->count, zeros);
-    for (size_t i = 0; i < steps->count; ++i)
-        if (!(steps->scales[i] > 1e-30f && steps->scales[i] < 1e30f))
-            return cnnvp_import_error(import, "a scale is %g; 1e-30 to 1e30 is possible", (double)steps->scales[i]);
+    CNNVP_TRY(cnnvp_import_check_scales(import, steps->scales, steps->count));
     for (size_t i = 0; i < zeros; ++i)
         if (!(steps->zeros[i] >= -128.0f && steps->zeros[i] <= 255.0f))
             return cnnvp_import_error(import, "a zero point is %g; it must be of 8 bits", (double)steps->zeros[i]);
@@ -125,13 +132,19 @@ static const struct cnnvp_graph_tensor *base_of(const struct cnnvp_import *impor
     return &import->graph->tensors[cnnvp_graph_base(import->graph, tensor)];
 }
 
+/* Words of 8 bits are a quantised tensor's numbers q, of unsigned ones less 128. */
+static void set_zero(struct cnnvp_graph_tensor *tensor, const struct steps *steps)
+{
+    tensor->whole = 1;
+    tensor->zero = (int32_t)zero_of(steps, 0);
+    tensor->word_zero = tensor->zero - 128 - (int32_t)steps->low;
+}
+
 /* The layer gives whole numbers within the type's limits. */
 static void make_whole(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, const struct steps *steps)
 {
-    struct cnnvp_graph_tensor *out = &import->graph->tensors[layer->out];
     const float zero = zero_of(steps, 0);
-    out->whole = 1;
-    out->zero = (int32_t)zero;
+    set_zero(&import->graph->tensors[layer->out], steps);
     layer->post_count = 2;
     layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, steps->low - zero};
     layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, steps->high - zero};
@@ -146,7 +159,8 @@ static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float fac
     return CNNVP_DONE;
 }
 
-/* Input `index`, which must be quantised, and the numbers with which it is to be taken. */
+/* Input `index`, which must be quantised, and the numbers with which it is to be taken. The zero point of one of the
+ * network's is that of its first reader. */
 static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
                                 struct steps *step)
 {
@@ -155,6 +169,9 @@ static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint3
     if (base_of(import, *in)->whole == 0)
         return cnnvp_import_error(import, "input \"%s\" is not quantised; the result of a QuantizeLinear is needed",
                                   import->node->input[index]);
+    if (cnnvp_graph_is_input(import->graph, *in) && cnnvp_graph_readers(import->graph, *in) == 0 && step->count == 1 &&
+        step->zeros != NULL)
+        set_zero(&import->graph->tensors[cnnvp_graph_base(import->graph, *in)], step);
     return CNNVP_DONE;
 }
 
@@ -171,8 +188,7 @@ static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, u
         return CNNVP_DONE;
     CNNVP_TRY(add_scale(import, *in, 1.0f, (float)(zero - wanted), 1, &layer));
     *in = layer->out;
-    import->graph->tensors[*in].whole = 1;
-    import->graph->tensors[*in].zero = wanted;
+    set_zero(&import->graph->tensors[*in], step);
     return CNNVP_DONE;
 }
 
@@ -263,6 +279,7 @@ void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *l
         return;
     layer->steps.weights = of_weights->steps;
     layer->steps.weight_count = of_weights->count;
+    layer->steps.narrow = of_weights->narrow;
     if (of_bias == NULL)
         return;
     layer->steps.bias = of_bias->numbers;
@@ -313,7 +330,14 @@ static cnnvp_result set_steps(struct cnnvp_import *import, size_t bias, const st
     if (layer->has_bias != 0)
         CNNVP_TRY(cnnvp_constant_read(import, bias, &numbers));
     layer->steps = (struct cnnvp_graph_steps){
-        .in = x->scales[0], .out = y->scales[0], .weights = w->scales, .weight_count = w->count, .bias = numbers.ints};
+        .in = x->scales[0],
+        .out = y->scales[0],
+        .weights = w->scales,
+        .weight_count = w->count,
+        .bias = numbers.ints,
+        .narrow = 1};
+    for (size_t i = 0; i < w->count; ++i)
+        layer->steps.narrow &= fabsf(zero_of(w, i) - cnnvp_constant_middle(weights)) < 0.5f;
     return CNNVP_DONE;
 }
 
@@ -540,19 +564,19 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
         tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
 }
 
-cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero)
+cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like)
 {
     const Onnx__NodeProto *node = import->node;
     const int takes = takes_whole(import);
-    *whole = 0;
-    *zero = 0;
+    *like = (struct cnnvp_graph_tensor){.whole = 0};
     for (size_t i = 0; i < node->n_input && !takes; ++i) {
         uint32_t number;
         if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, node->input[i], &number) ||
             import->values[number].tensor == CNNVP_GRAPH_NONE)
             continue;
         const struct cnnvp_graph_tensor *base = base_of(import, import->values[number].tensor);
-        const int differs = i != 0 && ((base->whole != 0) != *whole || (base->whole != 0 && base->zero != *zero));
+        const int differs =
+            i != 0 && (base->whole != like->whole || base->zero != like->zero || base->word_zero != like->word_zero);
         if (base->whole != 0 && !passes_whole(node->op_type))
             return cnnvp_import_error(
                 import, "input \"%s\" is quantised; a DequantizeLinear is needed in front", node->input[i]);
@@ -560,13 +584,12 @@ cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, i
             return cnnvp_import_error(
                 import, "the inputs are not quantised alike; a DequantizeLinear is needed in front "
                         "of each");
-        *whole = base->whole != 0;
-        *zero = base->zero;
+        *like = *base;
     }
     return CNNVP_DONE;
 }
 
-void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero)
+void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_graph_tensor *like)
 {
     for (size_t i = 0; i < import->node->n_output; ++i) {
         uint32_t number;
@@ -576,6 +599,7 @@ void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero)
         struct cnnvp_graph_tensor *base =
             &import->graph->tensors[cnnvp_graph_base(import->graph, import->values[number].tensor)];
         base->whole = 1;
-        base->zero = zero;
+        base->zero = like->zero;
+        base->word_zero = like->word_zero;
     }
 }

@@ -59,6 +59,9 @@ struct cnnvp_graph_tensor {
     uint32_t channel_step; /* then the next, this many channels on; 0 and 1: one after the other */
     uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
     int32_t zero;
+    int32_t word_zero; /* which of its words of 8 bits stands for 0; after cnnvp_words_choose 0 where they have 16 */
+    /* A network's input: numbers of the user's become these, divided by `step` (0: they are these) and rounded. */
+    float step, low, high;
     uint32_t narrow; /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
     uint32_t scores; /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
@@ -74,6 +77,7 @@ struct cnnvp_graph_steps {
     float in, out;
     const float *weights;    /* NULL: unknown */
     size_t weight_count;     /* 1: all have the same */
+    int narrow;              /* weights have 8 bits, whatever they are */
     const int64_t *bias;     /* NULL: none, or the graph is weightless */
     const float *bias_steps; /* if it has its own, which should be those of input and weights together */
     size_t bias_count;
@@ -172,6 +176,10 @@ static inline uint32_t cnnvp_graph_word_bytes(const struct cnnvp_graph *graph, i
 {
     return graph->tensors[cnnvp_graph_base(graph, tensor)].narrow != 0 ? 1u : 2u;
 }
+static inline int32_t cnnvp_graph_word_zero(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    return graph->tensors[cnnvp_graph_base(graph, tensor)].word_zero;
+}
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
 /* A network's inputs, counted from 0 in the file's order: how many, one of them, whether the tensor has the memory of
  * one, and the words of all before this one, of one image; of all inputs with their number. */
@@ -181,6 +189,8 @@ int cnnvp_graph_is_input(const struct cnnvp_graph *graph, int32_t tensor);
 size_t cnnvp_graph_input_words(const struct cnnvp_graph *graph, size_t input);
 /* 1: an output of the network is the tensor, or has part of its memory. */
 int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor);
+/* How often layers (and the network's outputs) read the tensor or a view of it. */
+size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor);
 /* 1: a product takes the tensor as its weights, or part of it. */
 int cnnvp_graph_is_weights(const struct cnnvp_graph *graph, int32_t tensor);
 /* Of all outputs before this one, of one image; of output_count: of all. */
@@ -201,6 +211,8 @@ int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_gr
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);
 /* What one stands for in its weights' whole numbers then, as the graph has weights. */
 float cnnvp_graph_weight_step(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t output);
+/* 1: it copies words, or takes the largest, without changing their meaning: they have one format. */
+int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
 /* 1: its posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
@@ -221,6 +233,11 @@ int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer);
  * one reader needs a zero border around it and another its words without gaps.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
+
+/* After that: inputs which only a QuantizeLinear reads become what it gives. */
+void cnnvp_graph_quantise_inputs(struct cnnvp_graph *graph);
+/* What a number of the user's is as one of the input's. */
+float cnnvp_graph_input_number(const struct cnnvp_graph_tensor *input, float number);
 
 /* Word of an operand whose dimensions of 1 count for all positions. */
 size_t cnnvp_graph_spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x);

@@ -72,10 +72,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnn
 /* ---- words.c ---- */
 
 /* Gives tensors and weights words of 8 bits, or all of them 16: to be done before layers are planned. 8 bits have, but
- * for a quantised file's numbers that do not fit them (q - zero point has up to 9 bits), all of a network; the
- * parameters of normalisations, biases and tables keep 16. `scales`: the array's write-out does, without which a
- * quantised file's weights are none of 8 bits. */
-void cnnvp_words_choose(struct cnnvp_graph *graph, int narrow, int scales);
+ * for a quantised file's numbers that do not fit them, all of a network; the parameters of normalisations, biases and
+ * tables keep 16. */
+struct cnnvp_words_options {
+    int narrow;
+    int scales; /* the array's write-out does, without which a quantised file's weights are none of 8 bits */
+    int zeros;  /* and takes zero points of words; without it numbers q - zero point, of up to 9 bits, must fit */
+    int only;   /* the array has 8 bits alone: layers with other weights are the vector unit's */
+};
+void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options);
 
 /* ---- formats.c ---- */
 
@@ -108,8 +113,8 @@ int32_t cnnvp_frac_for(float largest, double margin, uint32_t word_bytes);
 /* Nearest word (ties to even), saturated; NaN becomes 0. */
 int16_t cnnvp_quantise(float value, int32_t frac);
 void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words);
-/* The same as words of 1 or 2 bytes at `at`. */
-void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, uint32_t word_bytes, uint8_t *at);
+/* The same as words of 1 or 2 bytes at `at`; those of 1 have a zero point. */
+void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t zero, uint32_t word_bytes, uint8_t *at);
 float cnnvp_dequantise(int16_t word, int32_t frac);
 
 /* Fills the members for formats in tensors and layers from max_abs and pre_max_abs. Views get their base's. The graph's

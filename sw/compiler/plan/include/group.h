@@ -25,6 +25,7 @@ struct cnnvp_plan_member {
 struct cnnvp_plan_slot {
     uint32_t channels, height, width; /* of the map */
     uint32_t word_shift;              /* of its words, as in struct cnnvp_binary_tensor */
+    int32_t zero;                     /* the same */
     size_t first, last;               /* the first member that makes it, the last that reads it */
     uint32_t rows, columns;           /* lines that the slot has room for */
     struct cnnvp_place place;

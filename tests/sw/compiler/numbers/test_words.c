@@ -7,6 +7,7 @@
 enum { X, CONVOLVED, POOLED, MOVED, Y, TENSORS };
 
 static struct cnnvp_graph graph;
+static const struct cnnvp_words_options words = {.narrow = 1, .scales = 1, .zeros = 1};
 
 static struct cnnvp_graph_layer *add(enum cnnvp_binary_op op, int32_t in, float limit)
 {
@@ -40,7 +41,7 @@ static void choose(float first, float second)
     add(CNNVP_OP_POOL, CONVOLVED, 0)->pool = CNNVP_POOL_MAX;
     (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
     (void)add(CNNVP_OP_CONV, MOVED, second);
-    cnnvp_words_choose(&graph, 1, 1);
+    cnnvp_words_choose(&graph, &words);
 }
 
 static void assert_narrow(uint32_t convolved, uint32_t pooled, uint32_t moved, uint32_t y)
@@ -72,7 +73,7 @@ static void what_is_moved_has_words_of_one_size(void **state)
     add(CNNVP_OP_POOL, CONVOLVED, 127)->pool = CNNVP_POOL_MAX;
     (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
     (void)add(CNNVP_OP_CONV, MOVED, 127);
-    cnnvp_words_choose(&graph, 1, 1);
+    cnnvp_words_choose(&graph, &words);
     assert_narrow(0, 0, 0, 1);
 }
 
@@ -86,13 +87,39 @@ static void the_widest_part_decides(void **state)
         (void)add(CNNVP_OP_CONV, X, swapped ? 200 : 127);
         struct cnnvp_graph_layer *second = add(CNNVP_OP_CONV, X, swapped ? 127 : 200);
         second->out = POOLED;
-        cnnvp_words_choose(&graph, 1, 1);
+        cnnvp_words_choose(&graph, &words);
         assert_int_equal(graph.tensors[Y].narrow, 0);
         second->posts[1].value = graph.layers[0].posts[1].value = 127;
         second->posts[0].value = graph.layers[0].posts[0].value = -128;
-        cnnvp_words_choose(&graph, 1, 1);
+        cnnvp_words_choose(&graph, &words);
         assert_int_equal(graph.tensors[Y].narrow, 1);
         cnnvp_graph_clear(&graph);
+    }
+}
+
+/* Unsigned numbers less 128: 0 .. 255 have room in words with the zero point -128, which all of what is moved has; an
+ * output is given as it is, and a pool of averages takes no zero point. */
+static void numbers_with_zero_points_have_8_bits(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 4; ++kind) {
+        begin();
+        (void)add(CNNVP_OP_NORM, X, 200);
+        add(CNNVP_OP_POOL, CONVOLVED, 0)->pool = kind == 3 ? CNNVP_POOL_AVERAGE : CNNVP_POOL_MAX;
+        (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
+        (void)add(CNNVP_OP_NORM, MOVED, 127);
+        graph.tensors[X].whole = graph.tensors[Y].whole = 0;
+        graph.layers[0].posts[0].value = 0;
+        graph.layers[0].posts[1].value = 255;
+        for (int32_t i = CONVOLVED; i <= MOVED; ++i)
+            graph.tensors[i].word_zero = kind == 1 && i == MOVED ? 0 : -128;
+        struct cnnvp_graph_output output = {"output", POOLED};
+        graph.outputs = &output;
+        graph.output_count = kind == 2;
+        cnnvp_words_choose(&graph, &words);
+        assert_int_equal(graph.tensors[CONVOLVED].word_zero, kind == 0 ? -128 : 0);
+        assert_int_equal(graph.tensors[MOVED].word_zero, kind == 0 ? -128 : 0);
+        assert_narrow(kind == 0, kind == 0, kind == 0, 0);
     }
 }
 
@@ -102,6 +129,7 @@ int main(void)
         cmocka_unit_test(pools_and_copies_keep_8_bits),
         cmocka_unit_test(what_is_moved_has_words_of_one_size),
         cmocka_unit_test(the_widest_part_decides),
+        cmocka_unit_test(numbers_with_zero_points_have_8_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,12 @@ static void quantised_tensors_stay_among_themselves(void **state)
     (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
     onnx_case_refused(&b, "a scale is 0; 1e-30 to 1e30 is possible");
 
+    onnx_case_begin(&b, "x", 4, maps); /* of constants, too */
+    (void)builder_floats(&b, "s", 0, NULL, &zero);
+    (void)builder_node(&b, "DequantizeLinear", "c", "s", "s", NULL, NULL);
+    (void)builder_node(&b, "Add", "y", "x", "c", NULL, NULL);
+    onnx_case_refused(&b, "node \"c\" (DequantizeLinear): a scale is 0; 1e-30 to 1e30 is possible");
+
     const float scales[4] = {0.1f, 0.2f, 0.3f, 0.4f};
     const int64_t four = 4;
     onnx_case_begin(&b, "x", 4, maps);
