@@ -190,6 +190,21 @@ static void print_count(FILE *stream, const char *label, const json_t *total, co
         (void)fprintf(stream, "%-20s  %s\n", label, cli_grouped(value, whole(total, key)));
 }
 
+/* How many of them have words of 8 bits, if any have. */
+static void print_narrow(json_t *units, FILE *stream)
+{
+    const char *name;
+    json_t *unit;
+    double narrow = 0, others = 0;
+    json_object_foreach(units, name, unit)
+    {
+        narrow += number(unit, "int8_macs");
+        others += number(unit, "macs");
+    }
+    if (narrow > 0)
+        (void)fprintf(stream, "%-20s  %.4g %% of the MACs\n", "words of 8 bits", 100 * narrow / (narrow + others));
+}
+
 static void print_groups(const json_t *schedule, FILE *stream)
 {
     size_t index;
@@ -462,6 +477,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
                   cli_grouped(first, whole(total, "accel_cycles")), cli_grouped(second, whole(total, "idle_cycles")));
     print_accelerators(root, stream);
     print_count(stream, "MACs", total, "macs");
+    print_narrow(json_object_get(root, "units"), stream);
     (void)fprintf(stream, "%-20s  %s read, %s written, %s in whole bursts\n", "DRAM",
                   cli_bytes_text(first, whole(memory, "read_bytes")),
                   cli_bytes_text(second, whole(memory, "write_bytes")),

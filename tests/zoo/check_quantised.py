@@ -8,6 +8,7 @@ RECORD has a line for each network: its number and the SHA-256 of what onnxrunti
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,7 @@ class Network:
     (input step * weight step) / output step, to the nearest even number, plus the zero point, within the type."""
 
     def __init__(self, seed, symmetric=False, zero=None, weight_zero=0):
-        self.symmetric, self.any_zero, self.weight_zero = symmetric or zero is not None, zero, weight_zero
+        self.weight_zero, self.zero_of_all = weight_zero, 0 if symmetric else zero
         self.weights = (-weight_zero, 256 - weight_zero) if weight_zero else (-127, 128)
         self.random = numpy.random.RandomState(seed)
         self.nodes, self.given, self.layers = [], {}, 0
@@ -41,7 +42,8 @@ class Network:
         self.low, self.high = numpy.iinfo(self.type).min, numpy.iinfo(self.type).max
         side = 2 ** self.random.randint(3, 5) if seed % 4 < 2 else self.random.randint(7, 19)
         self.words = self.random.randint(self.low, self.high + 1, (3, side, side))
-        self.step, self.zero = numpy.float32(1 / 64), zero if zero is not None else int(self.random.randint(self.low, self.high + 1)) * (not symmetric)
+        self.step = numpy.float32(1 / 64)
+        self.zero = zero if zero is not None else int(self.random.randint(self.low, self.high + 1)) * (not symmetric)
         self.input = ((self.words - self.zero) * self.step).astype(numpy.float32)[None]
         self.name, self.steps = "q", self.known("x", self.step, self.zero)
         self.nodes.append(helper.make_node("QuantizeLinear", ["input", *self.steps], ["q"]))
@@ -67,7 +69,8 @@ class Network:
         reach = float((numpy.abs(sums).reshape(outputs, -1).max(1) * (self.step * steps.astype(float))).max()) + 1e-6
         relu = random.randint(2)
         step = numpy.float32(reach / random.uniform(60, 300))
-        zero = self.any_zero or 0 if self.symmetric else self.low if relu else int(random.randint(self.low + 60, self.high - 60))
+        zero = self.low if relu else int(random.randint(self.low + 60, self.high - 60))
+        zero = zero if self.zero_of_all is None else self.zero_of_all
         multiplier = (self.step * steps / step).astype(numpy.float32)
         multiplier = multiplier.reshape(shape) if each else multiplier
         words = numpy.rint(sums.astype(numpy.float32) * multiplier).astype(int) + zero
@@ -314,7 +317,8 @@ def check_eight(path, wanted, platform, words):
     output, statistics = run(path, *platform, "--check-results", "--check-costs")
     wrong = int((output.reshape(-1) != wanted.reshape(-1)).sum())
     assert wrong == 0, f"{path}, {' '.join(platform)}: {wrong} of {output.size} words"
-    assert scaled(statistics) == words or ("fused" in platform and scaled(statistics) > 0), f"{path}, {' '.join(platform)}: {scaled(statistics)} of {words} words are scaled"
+    as_many = scaled(statistics) > 0 if "fused" in platform else scaled(statistics) == words
+    assert as_many, f"{path}, {' '.join(platform)}: {scaled(statistics)} of {words} words are scaled"
     _, timing = run(path, *platform, "--timing-only")
     assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], path
 
@@ -378,7 +382,8 @@ for kind in (TensorProto.FLOAT, TensorProto.UINT8):
             assert numpy.array_equal(output, words), f"{platform}: {(output != words).sum()} codes"
             assert [layer["op"] for layer in statistics["layers"]] == ["conv", "norm"], statistics["layers"]
             assert scaled(statistics) == (words.size if platform else 0), platform
-for zero, weight_zero, platforms in ((0, 0, EIGHT), (3, 0, EIGHT), (255, 0, EIGHT), (128, 128, EIGHT), (0, 128, EIGHT), (3, 100, PLATFORMS[7:])):
+for zero, weight_zero, platforms in ((0, 0, EIGHT), (3, 0, EIGHT), (255, 0, EIGHT), (128, 128, EIGHT), (0, 128, EIGHT),
+                                     (3, 100, PLATFORMS[7:])):
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, f"zero{zero}")
         net = defaults(zero, weight_zero, path)
@@ -406,5 +411,14 @@ with tempfile.TemporaryDirectory() as work:
     far.multiply()
     far.write(path)
     refused.append(subprocess.run(bytes_alone + SCALE, capture_output=True, text=True, check=False))
-    for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale", "less their zero point")):
+    defaults(0, 0, path)
+    done = subprocess.run([*bytes_alone[:-1], *SCALE, "--plan-out", path + ".yaml"], capture_output=True, text=True, check=True)
+    assert re.search(r"\nwords of 8 bits +100 % of the MACs\n", done.stdout), done.stdout
+    with open(path + ".yaml", encoding="utf-8") as file:
+        plan = file.read()
+    with open(path + ".yaml", "w", encoding="utf-8") as file:
+        file.write(plan.replace("}", ", unit: vector}", 1))
+    refused.append(subprocess.run([*bytes_alone, *SCALE, "--plan", path + ".yaml"], capture_output=True, text=True, check=False))
+    for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale",
+                                      "less their zero point", "its input has a zero point, which an array takes that scales")):
         assert done.returncode == 2 and wanted in done.stderr, done

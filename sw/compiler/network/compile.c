@@ -96,8 +96,9 @@ static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, str
             error, "%s: node \"%s\": %s", graph->file, layer->name,
             !scales ? "words of 8 bits of a quantised network need an array that scales its results: use -s "
                       "pe_array.write_out=scale, or -s pe_array.precision=both"
-                    : "its numbers less their zero point, or its weights, have more than 8 bits: use -s "
-                      "pe_array.precision=both, or quantise with zero points of 0 in int8");
+                    : "its weights less their zero point have more than 8 bits, or it is no product of whole numbers "
+                      "alone: use -s pe_array.precision=both, or quantise weights with zero points of 0 in int8 or 128 "
+                      "in uint8");
     }
     return CNNVP_DONE;
 }
