@@ -48,9 +48,10 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
  * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
- * that has. 3.1: keep, follow and speedup of the host. */
+ * that has. 3.1: keep, follow and speedup of the host; 3.2: join;
+ * 3.3: about. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 2u
+#define CNNVP_ABI_MINOR 3u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -113,6 +114,7 @@ enum cnnvp_access_flag {
 };
 
 struct cnnvp_buffer_clocks;
+struct cnnvp_command;
 
 /*
  * A run-to-completion transaction: registers, commands, buffer tiles. It crosses the platform as one b_transport call.
@@ -639,6 +641,11 @@ struct cnnvp_host_ops {
      * waited for that in `other`, too, which came before it, or comes in its place where that is later. What each
      * instance would bring if it were twice as fast is estimated by it. Nothing, where one of them is empty. */
     void (*join)(struct cnnvp_host *host, uint32_t slot, uint32_t other);
+
+    /* -- traces (any but init; since 3.3) -- the command (cnnvp_command.h) that the instance's spans with its sequence
+     * as flow are from here on about: a trace shows its descriptor. The host does so by itself for what is drawn while
+     * a command is answered. */
+    void (*about)(struct cnnvp_host *host, const struct cnnvp_command *command);
 };
 
 #define CNNVP_PATH_SLOTS (1u << 22)

@@ -295,6 +295,7 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
     if (!error)
         error = &unwanted;
     const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
+    cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
     return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
 }
 

@@ -513,8 +513,13 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     const turn_outside turn(*this, access.flags);
     const cnnvp_time delay = access.delay;
     const bool judged = control_.settings().results && begin_results(port, access);
+    const bool is_command =
+        access.op == CNNVP_COMMAND && (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS;
     int status;
     counted_cycles_ = 0;
+    if (is_command && control_.recorder() && access.data && access.size == sizeof(cnnvp_command) &&
+        !(access.flags & CNNVP_DEBUG))
+        cnnvp_recorder_about(control_.recorder(), instance_.number, static_cast<const cnnvp_command *>(access.data));
     cnnvp_path *const path = access.flags & (CNNVP_DEBUG | CNNVP_UNTIMED) ? nullptr : control_.path();
     cnnvp_path_answer callers;
     if (path)
@@ -539,7 +544,7 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
         cnnvp_path_answered(path, &callers, instance_.number, delay, access.delay);
     if (judged)
         end_results(status);
-    if (access.op != CNNVP_COMMAND || (unit_.ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS)
+    if (!is_command)
         return status;
     note_command(access, status, access.delay - delay);
     if (status < CNNVP_OK || access.flags & CNNVP_DEBUG)

@@ -327,6 +327,11 @@ static void join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
     (void)host, (void)slot, (void)other;
 }
 
+static void about(struct cnnvp_host *host, const struct cnnvp_command *command)
+{
+    (void)host, (void)command;
+}
+
 static void follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
 {
     (void)host, (void)slot, (void)tag;
@@ -381,6 +386,7 @@ static const struct cnnvp_host_ops host_ops = {
     .keep = keep,
     .follow = follow,
     .join = join,
+    .about = about,
     .speedup = speedup,
 };
 

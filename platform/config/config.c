@@ -369,7 +369,11 @@ const struct cnnvp_instruction *cnnvp_instance_instructions(
 
 const struct cnnvp_instruction **cnnvp_config_instructions(const cnnvp_config *config)
 {
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    return cnnvp_resolved_instructions(cnnvp_config_resolved(config));
+}
+
+const struct cnnvp_instruction **cnnvp_resolved_instructions(const struct cnnvp_resolved *resolved)
+{
     size_t count = 0, all = 1;
     for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i)
         all += resolved->instances[i].unit != NULL ? resolved->instances[i].unit->instruction_count : 0;

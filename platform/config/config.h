@@ -99,6 +99,9 @@ uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct 
 const struct cnnvp_instruction *cnnvp_instance_instructions(
     const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port, size_t *count);
 
+/* Those of all units, as cnnvp_config_instructions. */
+const struct cnnvp_instruction **cnnvp_resolved_instructions(const struct cnnvp_resolved *resolved);
+
 /* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
  * no room. */
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,

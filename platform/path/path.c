@@ -11,6 +11,7 @@ enum { CHUNK = 1024, FIRST_FOLD = 8192, FIRST_SUMS = 8 };
 struct cnnvp_path_sums {
     uint32_t size; /* a power of two */
     uint32_t count;
+    uint32_t shift; /* of its windows */
     struct sum {
         uint64_t key;
         uint64_t ps;
@@ -25,9 +26,12 @@ struct cnnvp_path_chunk {
 
 /* ---- sums ---- */
 
-static uint64_t key_of(uint32_t instance, uint32_t tag)
+/* The window stands in the highest bits: narrower ones become wider ones by what is shifted out. */
+enum { WINDOW_LSB = 64 - CNNVP_PATH_WINDOW_BITS, INSTANCE_LSB = 32 };
+
+static uint64_t window_of(uint64_t key)
 {
-    return (uint64_t)instance << 32 | tag;
+    return key >> WINDOW_LSB;
 }
 
 static void put(struct cnnvp_path_sums *sums, uint64_t key, uint64_t ps)
@@ -42,33 +46,55 @@ static void put(struct cnnvp_path_sums *sums, uint64_t key, uint64_t ps)
     entry->ps += ps;
 }
 
-/* 0: out of memory. */
-static int make_room(struct cnnvp_path_sums **sums)
+static uint64_t widened(uint64_t key, uint32_t by)
+{
+    return (key & ((UINT64_C(1) << WINDOW_LSB) - 1u)) | window_of(key) >> by << WINDOW_LSB;
+}
+
+/* Room for one more, in windows as wide as the path's. 0: out of memory. */
+static int make_room(struct cnnvp_path_sums **sums, uint32_t shift)
 {
     struct cnnvp_path_sums *old = *sums;
-    if (old != NULL && old->count * 2u < old->size)
+    const int full = old != NULL && old->count * 2u >= old->size;
+    if (old != NULL && !full && old->shift == shift)
         return 1;
-    const uint32_t size = old != NULL ? old->size * 2u : FIRST_SUMS;
+    const uint32_t size = old == NULL ? FIRST_SUMS : full ? old->size * 2u : old->size;
     struct cnnvp_path_sums *fresh = calloc(1, sizeof *fresh + size * sizeof fresh->entries[0]);
     if (fresh == NULL)
         return 0;
     fresh->size = size;
+    fresh->shift = shift;
     for (uint32_t i = 0; old != NULL && i < old->size; ++i)
         if (old->entries[i].ps != 0)
-            put(fresh, old->entries[i].key, old->entries[i].ps);
+            put(fresh, widened(old->entries[i].key, shift - old->shift), old->entries[i].ps);
     free(old);
     *sums = fresh;
     return 1;
 }
 
-static int add(struct cnnvp_path_sums **sums, uint64_t key, uint64_t ps)
+static int add(struct cnnvp_path_sums **sums, uint32_t shift, uint64_t key, uint64_t ps)
 {
     if (ps == 0)
         return 1;
-    if (!make_room(sums))
+    if (!make_room(sums, shift))
         return 0;
     put(*sums, key, ps);
     return 1;
+}
+
+/* How much of `ps` before `end` lies in the window of its last picosecond, and which that is. */
+static uint64_t last_window(const struct cnnvp_path *path, cnnvp_time end, uint64_t ps, uint64_t *window)
+{
+    *window = (end - 1u) >> path->shift;
+    const uint64_t before = end - (*window << path->shift);
+    return before < ps ? before : ps;
+}
+
+/* The windows reach to `at`. */
+static void widen(struct cnnvp_path *path, cnnvp_time at)
+{
+    while (at >> path->shift >= CNNVP_PATH_WINDOWS)
+        ++path->shift;
 }
 
 /* ---- nodes ---- */
@@ -88,6 +114,7 @@ static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
     struct cnnvp_path_node *parent = node->parent;
     if (parent == NULL || parent->holders != 1)
         return 0;
+    const int adjoins = node->past == NULL || path->shift == CNNVP_PATH_WHOLE;
     if (node->past == NULL || (parent->past != NULL && parent->past->count > node->past->count)) {
         struct cnnvp_path_sums *const smaller = node->past; /* the larger table takes in the smaller one */
         node->past = parent->past;
@@ -96,14 +123,23 @@ static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
     /* what has been moved is 0, so that running out of memory in between loses nothing */
     for (uint32_t i = 0; parent->past != NULL && i < parent->past->size; ++i) {
         struct sum *entry = &parent->past->entries[i];
-        if (!add(&node->past, entry->key, entry->ps))
+        if (!add(&node->past, path->shift, widened(entry->key, path->shift - parent->past->shift), entry->ps))
             return 0;
         entry->ps = 0;
     }
-    if (parent->instance == node->instance && parent->tag == node->tag)
+    if (adjoins && parent->instance == node->instance && parent->tag == node->tag) {
         node->ps += parent->ps;
-    else if (!add(&node->past, key_of(parent->instance, parent->tag), parent->ps))
-        return 0;
+        parent->ps = 0;
+    }
+    while (parent->ps != 0) {
+        uint64_t window;
+        const uint64_t part = last_window(path, parent->at, parent->ps, &window);
+        const uint64_t key = window << WINDOW_LSB | (uint64_t)parent->instance << INSTANCE_LSB | parent->tag;
+        if (!add(&node->past, path->shift, key, part))
+            return 0;
+        parent->at -= part;
+        parent->ps -= part;
+    }
     node->parent = parent->parent;
     parent->holders = 0;
     give_back(path, parent);
@@ -112,6 +148,10 @@ static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
 
 static void fold(struct cnnvp_path *path)
 {
+    for (struct cnnvp_path_chunk *chunk = path->chunks; chunk != NULL; chunk = chunk->next)
+        for (size_t i = 0; i < CHUNK; ++i)
+            if (chunk->nodes[i].holders != 0)
+                widen(path, chunk->nodes[i].at);
     for (struct cnnvp_path_chunk *chunk = path->chunks; chunk != NULL; chunk = chunk->next)
         for (size_t i = 0; i < CHUNK; ++i)
             while (chunk->nodes[i].holders != 0 && fold_parent(path, &chunk->nodes[i]))
@@ -225,7 +265,7 @@ struct cnnvp_path_node *cnnvp_path_join(struct cnnvp_path *path, struct cnnvp_pa
 
 /* ---- what runs ---- */
 
-struct cnnvp_path *cnnvp_path_new(size_t instances)
+struct cnnvp_path *cnnvp_path_new(size_t instances, int over_time)
 {
     struct cnnvp_path *path = calloc(1, sizeof *path);
     uint32_t *places = calloc(instances, sizeof *places);
@@ -234,7 +274,8 @@ struct cnnvp_path *cnnvp_path_new(size_t instances)
         free(places);
         return NULL;
     }
-    *path = (struct cnnvp_path){.fold_at = FIRST_FOLD, .instances = instances, .places = places};
+    *path = (struct cnnvp_path){
+        .fold_at = FIRST_FOLD, .shift = over_time ? 0 : CNNVP_PATH_WHOLE, .instances = instances, .places = places};
     return path;
 }
 
@@ -325,17 +366,23 @@ void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now)
     cnnvp_path_drop(path, before);
 }
 
-void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end,
-                     void (*give)(void *context, uint32_t instance, uint32_t tag, uint64_t ps), void *context)
+void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context)
 {
     path->end = cnnvp_path_extend(path, path->end, path->here.instance, 0, end);
+    widen(path, path->end != NULL ? path->end->at : 0);
     for (const struct cnnvp_path_node *node = path->end; node != NULL; node = node->parent) {
-        if (node->ps != 0)
-            give(context, node->instance, node->tag, node->ps);
-        for (uint32_t i = 0; node->past != NULL && i < node->past->size; ++i)
-            if (node->past->entries[i].ps != 0)
-                give(context, (uint32_t)(node->past->entries[i].key >> 32), (uint32_t)node->past->entries[i].key,
-                     node->past->entries[i].ps);
+        uint64_t window, part;
+        for (uint64_t ps = node->ps; ps != 0; ps -= part) {
+            part = last_window(path, node->at - (node->ps - ps), ps, &window);
+            give(context, node->instance, node->tag, (uint32_t)window, part);
+        }
+        for (uint32_t i = 0; node->past != NULL && i < node->past->size; ++i) {
+            const struct sum *entry = &node->past->entries[i];
+            const uint64_t key = widened(entry->key, path->shift - node->past->shift);
+            if (entry->ps != 0)
+                give(context, (uint32_t)(key >> INSTANCE_LSB & ((1u << (WINDOW_LSB - INSTANCE_LSB)) - 1u)),
+                     (uint32_t)key, (uint32_t)window_of(key), entry->ps);
+        }
     }
 }
 

@@ -15,6 +15,8 @@
  *
  * Nodes share their past and are counted by who holds them. Those that nothing but one later node refers to are folded
  * into sums, from time to time: what is kept is a few nodes for each thing under way, whatever the length of the run.
+ * Where the path is to be drawn over time the sums are by windows of it, which become twice as wide when there are too
+ * many.
  */
 #ifndef CNNVP_PLATFORM_PATH_H
 #define CNNVP_PLATFORM_PATH_H
@@ -60,6 +62,10 @@ struct cnnvp_path_answer {
     } parts[CNNVP_PATH_PARTS];
 };
 
+#define CNNVP_PATH_WINDOW_BITS 12
+#define CNNVP_PATH_WINDOWS (1u << CNNVP_PATH_WINDOW_BITS)
+#define CNNVP_PATH_WHOLE 63u
+
 struct cnnvp_path {
     struct cnnvp_path_here here;
     struct cnnvp_path_answer answer; /* of the accesses that what runs has made */
@@ -68,12 +74,14 @@ struct cnnvp_path {
     struct cnnvp_path_node *idle;
     size_t count;     /* nodes that exist */
     size_t fold_at;   /* so many */
+    uint32_t shift;   /* windows of 2^shift picoseconds; CNNVP_PATH_WHOLE: one */
     size_t instances; /* of the platform */
     size_t met; /* of these, so many have taken time; each has a place among gains, in the order in which they did */
     uint32_t *places; /* by instance: its place, from 1; 0: none yet */
 };
 
-struct cnnvp_path *cnnvp_path_new(size_t instances); /* NULL: out of memory */
+/* NULL: out of memory. */
+struct cnnvp_path *cnnvp_path_new(size_t instances, int over_time);
 void cnnvp_path_free(struct cnnvp_path *path);
 
 /* -- nodes. NULL is a legal one, of which nothing is known -- */
@@ -143,10 +151,11 @@ struct cnnvp_path_node *cnnvp_path_end(struct cnnvp_path *path, uint32_t tag, cn
 
 /* A run ends now, by what runs. */
 void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
-/* Calls `give` for the parts of the path to the last run's end, which was at `end`, several times for an instance and
- * tag. */
-void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end,
-                     void (*give)(void *context, uint32_t instance, uint32_t tag, uint64_t ps), void *context);
+/* A part of the path, within one window. */
+typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps);
+/* Calls `give` for the parts of the path to the last run's end, which was at `end`, several times for an instance, tag
+ * and window. */
+void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context);
 /* How much earlier the last run would have ended if an instance were twice as fast, by this estimate. */
 double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance);
 

@@ -24,6 +24,20 @@ static const char *layer_name(const void *context, uint32_t tag, char *buffer, s
     return cnnvp_stats_layer_name(context, tag, buffer, size);
 }
 
+static const char *layer_phase(const void *context, uint32_t tag)
+{
+    const struct cnnvp_layer_info *layer = cnnvp_stats_layer(context, tag);
+    return layer != NULL && layer->phase != NULL ? layer->phase : "";
+}
+
+static const char *tensor_name(const void *context, uint64_t address, uint64_t *offset)
+{
+    const struct cnnvp_stats *stats = context;
+    const uint32_t tensor = cnnvp_stats_tensor_at(stats, address);
+    *offset = tensor != 0 ? address - stats->work.tensors[tensor - 1].address : 0;
+    return tensor != 0 ? stats->work.tensors[tensor - 1].name : NULL;
+}
+
 cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file, int timing_only,
                                 cnnvp_recorder **recorder, struct cnnvp_error *error)
 {
@@ -46,6 +60,8 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     }
     if (made->trace != NULL) {
         made->trace->layer_name = layer_name;
+        made->trace->layer_phase = layer_phase;
+        made->trace->tensor_name = tensor_name;
         made->trace->layer_context = &made->stats;
     }
     *recorder = made;
@@ -57,7 +73,7 @@ cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trac
     return cnnvp_trace_add_file(recorder->trace, trace_file, error);
 }
 
-int cnnvp_recorder_follows_calls(const cnnvp_recorder *recorder)
+int cnnvp_recorder_traces(const cnnvp_recorder *recorder)
 {
     return recorder->trace != NULL;
 }
@@ -112,6 +128,12 @@ static void limit_links(cnnvp_recorder *recorder)
     }
 }
 
+void cnnvp_recorder_trace_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps)
+{
+    if (recorder->trace != NULL && path != NULL)
+        cnnvp_trace_set_path(recorder->trace, path, end_ps);
+}
+
 cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error)
 {
     struct cnnvp_trace *trace = recorder->trace;
@@ -124,6 +146,7 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
         return result;
     cnnvp_trace_links_finish(trace, end_ps);
     limit_links(recorder);
+    cnnvp_trace_add_layers(trace);
     result = cnnvp_trace_finish(trace, end_ps, error);
     cnnvp_trace_free(trace);
     recorder->trace = NULL;
@@ -186,6 +209,14 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
         cnnvp_latest_set_span(recorder->latest, instance, track, &(struct cnnvp_latest_span){name, tag, begin, end});
 }
 
+void cnnvp_recorder_about(cnnvp_recorder *recorder, uint32_t instance, const struct cnnvp_command *command)
+{
+    if (recorder->trace != NULL && command->count <= CNNVP_DESCRIPTOR_MAX) {
+        recorder->trace->about = *command;
+        recorder->trace->about_instance = instance;
+    }
+}
+
 void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
                             uint64_t value)
 {
@@ -229,8 +260,7 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
     if (link >= recorder->stats.link_count || !is_core(recorder, recorder->stats.links[link].from))
         cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace != NULL) {
-        const struct cnnvp_transfer transfer = {
-            link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
+        const struct cnnvp_moved transfer = {link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
 
         cnnvp_trace_transfer(recorder->trace, &transfer);
     }

@@ -26,8 +26,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *plat
 /* One more trace file of the same run; the recorder was made with one. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trace_file,
                                                      struct cnnvp_error *error);
-/* 1: the trace wants the guest's calls and returns. */
-int cnnvp_recorder_follows_calls(const cnnvp_recorder *recorder);
+/* 1: there is a trace, which wants the guest's calls and returns, and the critical path over time. */
+int cnnvp_recorder_traces(const cnnvp_recorder *recorder);
 /* Who knows the guest's functions by an address in them; the name (NULL: unknown) is copied at once. */
 typedef const char *(*cnnvp_function_name_fn)(const void *context, uint64_t address);
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context);
@@ -42,6 +42,8 @@ const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder)
 void cnnvp_recorder_mute(cnnvp_recorder *recorder);
 /* Without a successful cnnvp_recorder_finish no trace appears. */
 void cnnvp_recorder_free(cnnvp_recorder *recorder);
+/* The trace is to show the critical path; right before it is finished. */
+void cnnvp_recorder_trace_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
 /* Writes the trace file, complete, under its name. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error);
 
@@ -60,6 +62,8 @@ int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time
                          uint32_t tag, uint32_t op, uint64_t address);
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                          uint64_t flow, cnnvp_time begin, cnnvp_time end);
+/* What the instance's spans of this command's flow are about, see struct cnnvp_host_ops. */
+void cnnvp_recorder_about(cnnvp_recorder *recorder, uint32_t instance, const struct cnnvp_command *command);
 void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
                             uint64_t value);
 /* An IRQ_OUT port's level, for waveforms. */

@@ -267,8 +267,7 @@ static int are_apart(const struct cnnvp_work_info *work)
     return 1;
 }
 
-/* Number of the tensor that the address lies in, from 1; 0: none. */
-static uint32_t tensor_at(const struct cnnvp_stats *stats, uint64_t address)
+uint32_t cnnvp_stats_tensor_at(const struct cnnvp_stats *stats, uint64_t address)
 {
     const struct cnnvp_tensor_info *tensors = stats->work.tensors;
     size_t low = 0;
@@ -288,7 +287,7 @@ static uint32_t tensor_at(const struct cnnvp_stats *stats, uint64_t address)
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes)
 {
     const uint64_t bytes = request->size * request->count;
-    const uint32_t tensor = tensor_at(stats, request->address);
+    const uint32_t tensor = cnnvp_stats_tensor_at(stats, request->address);
 
     if (burst_bytes > bytes && !cnnvp_overfetch_add(&stats->overfetch, request, tensor, burst_bytes))
         stats->out_of_memory = 1;

@@ -5,19 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note_tag(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+static void note_tag(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps)
 {
     uint32_t *tags = context;
 
-    (void)instance, (void)ps;
+    (void)instance, (void)window, (void)ps;
     if (tag >= *tags)
         *tags = tag + 1u;
 }
 
-static void add_part(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+static void add_part(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps)
 {
     struct cnnvp_stats *stats = context;
 
+    (void)window;
     stats->path[(size_t)tag * stats->platform->instance_count + instance] += ps;
 }
 

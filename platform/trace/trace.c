@@ -80,7 +80,7 @@ static uint32_t count_streams(const struct cnnvp_resolved *platform)
     for (size_t i = 0; i < platform->instance_count; ++i)
         if (platform->instances[i].unit != NULL)
             streams += platform->instances[i].unit->track_count + platform->instances[i].unit->counter_count;
-    return (uint32_t)streams;
+    return (uint32_t)(streams + platform->instance_count + CNNVP_WHOLE_COUNT);
 }
 
 static int is_calls(const struct cnnvp_counter *counter)
@@ -109,7 +109,12 @@ static void add_streams(struct cnnvp_trace *trace)
             if (is_level)
                 add_stream(trace, CNNVP_STREAM_LEVEL, i, k);
         }
+        trace->paths[i] = trace->stream_count;
+        if (unit != NULL)
+            add_stream(trace, CNNVP_STREAM_PATH, i, 0);
     }
+    for (uint32_t k = 0; k < CNNVP_WHOLE_COUNT; ++k)
+        add_stream(trace, CNNVP_STREAM_WHOLE, 0, k);
     trace->fixed_streams = trace->stream_count;
 }
 
@@ -144,11 +149,12 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->streams = calloc(made->stream_capacity, sizeof *made->streams);
         made->tracks = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->tracks);
         made->counters = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->counters);
+        made->paths = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->paths);
         made->levels = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->levels);
         made->level_ports = cnnvp_arena_array(&made->arena, count_ports(platform), sizeof *made->level_ports);
     }
     if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
-        made->levels == NULL || made->level_ports == NULL) {
+        made->paths == NULL || made->levels == NULL || made->level_ports == NULL) {
         cnnvp_trace_free(made);
         return cnnvp_config_no_memory(error);
     }
@@ -281,8 +287,7 @@ static inline void filled(struct cnnvp_stream *stream, const unsigned char *end)
 
 /* ---- names of spans ---- */
 
-/* Index of a text, in order of first appearance; so it does not depend on addresses. UINT32_MAX without memory. */
-static uint32_t text_index(struct cnnvp_trace *trace, const char *text)
+uint32_t cnnvp_trace_text(struct cnnvp_trace *trace, const char *text)
 {
     for (uint32_t i = 0; i < trace->name_count; ++i)
         if (strcmp(trace->names[i], text) == 0)
@@ -302,7 +307,7 @@ static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
     struct cnnvp_name *cached = &trace->name_cache[(hash >> 32) % CNNVP_NAME_CACHE];
 
     if (cached->key != name)
-        *cached = (struct cnnvp_name){name, text_index(trace, name)};
+        *cached = (struct cnnvp_name){name, cnnvp_trace_text(trace, name)};
     return cached->index;
 }
 
@@ -314,19 +319,40 @@ static const struct cnnvp_unit *unit_of(const struct cnnvp_trace *trace, uint32_
     return instance < trace->platform->instance_count ? trace->platform->instances[instance].unit : NULL;
 }
 
+/* Of the name that the stream has now. */
+static void put_span(struct cnnvp_trace *trace, struct cnnvp_stream *stream, uint32_t tag, uint64_t flow,
+                     cnnvp_time begin, cnnvp_time end, const struct cnnvp_command *about)
+{
+    unsigned char *p = room(trace, stream);
+
+    if (p == NULL)
+        return;
+    stream->is_late |= begin < stream->time;
+    p = cnnvp_varint_put_signed(p, begin - stream->time);
+    p = cnnvp_varint_put(p, end - begin);
+    p = cnnvp_varint_put(p, stream->name_index);
+    p = cnnvp_varint_put(p, tag);
+    p = cnnvp_varint_put_signed(p, flow - stream->value);
+    p = cnnvp_varint_put(p, about != NULL ? about->count + 1u : 0);
+    if (about != NULL) {
+        p = cnnvp_varint_put(cnnvp_varint_put(cnnvp_varint_put(p, about->opcode), about->status), about->halves);
+        for (uint32_t i = 0; i < about->count; ++i)
+            p = cnnvp_varint_put(p, about->descriptor[i]);
+    }
+    stream->time = end;
+    stream->value = flow;
+    filled(stream, p);
+}
+
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                       uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
     const struct cnnvp_unit *unit = unit_of(trace, instance);
     struct cnnvp_stream *stream;
-    unsigned char *p;
 
     if (unit == NULL || track >= unit->track_count)
         return;
     stream = &trace->streams[trace->tracks[instance] + track];
-    p = room(trace, stream);
-    if (p == NULL)
-        return;
     if (name == NULL)
         name = "";
     if (name != stream->name) {
@@ -341,17 +367,19 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
     }
     if (end < begin)
         end = begin;
-    stream->is_late |= begin < stream->time;
-    p = cnnvp_varint_put_signed(p, begin - stream->time);
-    p = cnnvp_varint_put(p, end - begin);
-    p = cnnvp_varint_put(p, stream->name_index);
-    p = cnnvp_varint_put(p, tag);
-    p = cnnvp_varint_put_signed(p, flow - stream->value);
-    stream->time = end;
-    stream->value = flow;
-    filled(stream, p);
+    const int known = flow && trace->about.sequence == flow && trace->about_instance == instance;
+    put_span(trace, stream, tag, flow, begin, end, known ? &trace->about : NULL);
     if (flow && trace->waiting_count)
         cnnvp_trace_settle(trace, instance, flow, begin, end);
+}
+
+void cnnvp_trace_whole_span(struct cnnvp_trace *trace, enum cnnvp_whole_track track, uint32_t text, uint32_t tag,
+                            cnnvp_time begin, cnnvp_time end)
+{
+    struct cnnvp_stream *stream = &trace->streams[trace->fixed_streams - CNNVP_WHOLE_COUNT + track];
+
+    stream->name_index = text;
+    put_span(trace, stream, tag, 0, begin, end, NULL);
 }
 
 static inline void put_pair(struct cnnvp_stream *stream, unsigned char *p, cnnvp_time at, uint64_t number)
@@ -370,7 +398,7 @@ static void find_function(struct cnnvp_trace *trace, struct cnnvp_function *cach
     snprintf(address, sizeof address, "0x%08" PRIx32, (uint32_t)value);
     if (trace->function_name != NULL)
         name = trace->function_name(trace->function_context, (uint32_t)value);
-    cached->name = text_index(trace, name != NULL ? name : address);
+    cached->name = cnnvp_trace_text(trace, name != NULL ? name : address);
     cached->value = value;
     if (cached->name == UINT32_MAX) {
         trace->error = ENOMEM;

@@ -9,15 +9,27 @@
 
 #include "config.h"
 #include "base/base.h"
+#include "cnnvp_command.h"
 #include "base/output_file.h"
+#include "path.h"
 
 enum cnnvp_stream_kind {
     CNNVP_STREAM_TRACK,   /* spans */
     CNNVP_STREAM_COUNTER, /* values */
     CNNVP_STREAM_CALLS,   /* calls and returns: a counter of the unit "function" */
     CNNVP_STREAM_LEVEL,   /* levels of an IRQ_OUT port */
+    CNNVP_STREAM_PATH,    /* the instance's part of the critical path over windows of time; trace_whole.c */
+    CNNVP_STREAM_WHOLE,   /* spans of no instance: enum cnnvp_whole_track; trace_whole.c */
     CNNVP_STREAM_LINK     /* bytes per second over windows of time; trace_link.c */
 };
+
+/* Tracks of the platform as a whole. */
+enum cnnvp_whole_track { CNNVP_WHOLE_LAYERS, CNNVP_WHOLE_PHASES, CNNVP_WHOLE_COUNT };
+extern const char *const cnnvp_whole_names[CNNVP_WHOLE_COUNT];
+
+/* What a unit's part of the critical path is measured in; its name in traces. */
+#define CNNVP_PATH_NAME "critical_path"
+#define CNNVP_PATH_UNIT "millionths"
 
 #define CNNVP_CHUNK_BYTES 16384u
 
@@ -47,12 +59,12 @@ struct cnnvp_stream {
     int is_late; /* a record came before the end of the one before it */
     struct cnnvp_chunk *first;
     struct cnnvp_chunk *last;
-    uint64_t *windows;     /* link: bytes in each window; NULL before the first transfer */
-    uint32_t window_count; /* link: in windows from this one on there are none */
+    uint64_t *windows;     /* bytes of a link, picoseconds of a path in each window; NULL: nowhere any */
+    uint32_t window_count; /* in windows from this one on there are none */
 };
 
 /* Bytes that crossed a link within a time. */
-struct cnnvp_transfer {
+struct cnnvp_moved {
     uint32_t link;
     uint64_t flow; /* the instruction whose span says when; 0: `begin` and `end` do */
     cnnvp_time begin;
@@ -79,6 +91,14 @@ struct cnnvp_function {
 };
 
 struct cnnvp_trace;
+struct isa_extension;
+
+/* What is only of runs with a critical path or layers, and has nothing here. */
+static inline int cnnvp_trace_leaves_out(const struct cnnvp_stream *stream)
+{
+    return (stream->kind == CNNVP_STREAM_PATH && stream->windows == NULL) ||
+           (stream->kind == CNNVP_STREAM_WHOLE && stream->buffer == NULL);
+}
 
 /* How events are written. */
 struct cnnvp_trace_format {
@@ -108,10 +128,11 @@ struct cnnvp_trace {
     const char *file; /* the first, or that which is being written */
     struct cnnvp_stream *streams;
     uint32_t stream_count;
-    uint32_t fixed_streams; /* those of units; links follow */
+    uint32_t fixed_streams; /* those of units and of the whole; links follow */
     uint32_t stream_capacity;
     uint32_t *tracks; /* for each instance: its first stream of that kind */
     uint32_t *counters;
+    uint32_t *paths;
     uint32_t *levels;      /* indexed by instance */
     uint32_t *level_ports; /* indexed by levels[instance] + port: stream; UINT32_MAX: not an IRQ_OUT port */
     char **names;          /* of spans, by index */
@@ -124,15 +145,21 @@ struct cnnvp_trace {
     int spill;          /* descriptor of the unlinked file, -1 */
     int error;          /* errno of the first failure; recording has stopped */
     uint64_t window_ps; /* of links' bandwidth, from 100 ns on */
-    uint32_t widened;   /* how often */
-    struct cnnvp_transfer waiting[CNNVP_WAITING_TRANSFERS];
+    uint64_t path_window_ps;
+    uint32_t widened; /* how often */
+    struct cnnvp_moved waiting[CNNVP_WAITING_TRANSFERS];
     uint32_t waiting_count;
+    const struct isa_extension *extension; /* while a writer needs it */
+    struct cnnvp_command about;            /* of spans of its flow on this instance */
+    uint32_t about_instance;
     /* For the writers, set by cnnvp_trace_finish. */
     uint64_t end_ps;
     const char *(*function_name)(const void *context, uint64_t address);
     const void *function_context;
     struct cnnvp_function functions[CNNVP_FUNCTION_CACHE];
     const char *(*layer_name)(const void *context, uint32_t tag, char *buffer, size_t size);
+    const char *(*layer_phase)(const void *context, uint32_t tag);
+    const char *(*tensor_name)(const void *context, uint64_t address, uint64_t *offset); /* NULL: none is there */
     const void *layer_context;
 };
 
@@ -142,11 +169,19 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platfor
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file,
                                                  struct cnnvp_error *error);
 void cnnvp_trace_free(struct cnnvp_trace *trace);
+/* The critical path up to `end`, and which layer and phase was at work when: before cnnvp_trace_finish. */
+void cnnvp_trace_set_path(struct cnnvp_trace *trace, struct cnnvp_path *path, cnnvp_time end);
+void cnnvp_trace_add_layers(struct cnnvp_trace *trace);
 /* After cnnvp_trace_links_finish. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error);
 
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                       uint64_t flow, cnnvp_time begin, cnnvp_time end);
+/* The same on a track of the whole, of a text. */
+void cnnvp_trace_whole_span(struct cnnvp_trace *trace, enum cnnvp_whole_track track, uint32_t text, uint32_t tag,
+                            cnnvp_time begin, cnnvp_time end);
+/* Index of a text, in order of first appearance; so it does not depend on addresses. UINT32_MAX without memory. */
+uint32_t cnnvp_trace_text(struct cnnvp_trace *trace, const char *text);
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at, uint64_t value);
 void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level);
 /* Links in order of their numbers, from 0. */
@@ -155,7 +190,7 @@ void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, u
 /* ---- bandwidth of links, trace_link.c ---- */
 
 /* A transfer with a flow is spread over the next span of that flow on the link's initiator, where one comes. */
-void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer);
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_moved *transfer);
 /* Spreads the transfers that wait for this span. */
 void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t flow, cnnvp_time begin, cnnvp_time end);
 /* Spreads what still waits and brings the windows to their final length. */
@@ -175,6 +210,7 @@ struct cnnvp_event {
     uint32_t tag;   /* BEGIN */
     uint64_t flow;  /* BEGIN */
     uint64_t value; /* VALUE; BEGIN: end of the span, which is not known of a call */
+    const struct cnnvp_command *about; /* BEGIN: opcode, status, halves and descriptor; NULL: not known */
 };
 
 struct cnnvp_merge;

@@ -25,6 +25,8 @@ struct record {
     uint64_t value;  /* flow of a span, value, level */
     uint32_t name;
     uint32_t tag;
+    int has_about; /* of a span */
+    struct cnnvp_command about;
 };
 
 /* A ring in order of time. */
@@ -86,6 +88,28 @@ static int next_chunk(struct cnnvp_cursor *cursor)
     return 1;
 }
 
+/* The fields of a command that a record has. */
+static const unsigned char *decode_about(const unsigned char *at, struct record *record)
+{
+    uint64_t count, opcode, status, halves, word;
+
+    at = cnnvp_varint_get(at, &count);
+    record->has_about = count != 0;
+    if (count == 0)
+        return at;
+    at = cnnvp_varint_get(cnnvp_varint_get(cnnvp_varint_get(at, &opcode), &status), &halves);
+    record->about = (struct cnnvp_command){
+        .opcode = (uint32_t)opcode,
+        .status = (uint32_t)status,
+        .halves = (uint32_t)halves,
+        .count = (uint32_t)count - 1u};
+    for (uint32_t i = 0; i < record->about.count; ++i) {
+        at = cnnvp_varint_get(at, &word);
+        record->about.descriptor[i] = (uint32_t)word;
+    }
+    return at;
+}
+
 static void decode_span(struct cnnvp_cursor *cursor, struct record *record)
 {
     const unsigned char *at = cursor->at;
@@ -102,7 +126,7 @@ static void decode_span(struct cnnvp_cursor *cursor, struct record *record)
     record->name = (uint32_t)name;
     record->tag = (uint32_t)tag;
     record->value = cursor->value;
-    cursor->at = at;
+    cursor->at = decode_about(at, record);
 }
 
 static inline void decode_pair(struct cnnvp_cursor *cursor, struct record *record)
@@ -112,14 +136,15 @@ static inline void decode_pair(struct cnnvp_cursor *cursor, struct record *recor
     cursor->at = cnnvp_pair_get(cursor->at, &pair);
     cursor->time += pair.time;
     cursor->value = cursor->stream->kind == CNNVP_STREAM_COUNTER ? cursor->value + pair.number : pair.number;
-    *record = (struct record){.time = cursor->time, .value = cursor->value};
+    record->time = cursor->time;
+    record->value = cursor->value;
 }
 
 static inline int decode(struct cnnvp_cursor *cursor, struct record *record)
 {
     if (cursor->at == cursor->end && !next_chunk(cursor))
         return 0;
-    if (cursor->stream->kind == CNNVP_STREAM_TRACK)
+    if (cursor->stream->kind == CNNVP_STREAM_TRACK || cursor->stream->kind == CNNVP_STREAM_WHOLE)
         decode_span(cursor, record);
     else
         decode_pair(cursor, record);
@@ -172,16 +197,23 @@ static inline int next_record(struct cnnvp_cursor *cursor, struct record *record
 
 /* ---- events ---- */
 
-/* Bandwidth over windows: a value where it changes, from 0 and to 0. */
+/* Of a window: bytes a second, or the part of the time. */
+static uint64_t window_value(const struct cnnvp_stream *stream, uint64_t number, uint64_t width)
+{
+    const uint64_t sum = number < stream->window_count ? stream->windows[number] : 0;
+    return stream->kind == CNNVP_STREAM_PATH ? (uint64_t)((double)sum / (double)width * 1e6 + 0.5)
+                                             : sum * (PICOSECONDS_PER_SECOND / width);
+}
+
+/* What is summed over windows: a value where it changes, from 0 and to 0. */
 static int next_window(struct cnnvp_cursor *cursor)
 {
     const struct cnnvp_stream *stream = cursor->stream;
-    uint64_t width = cursor->trace->window_ps;
+    const uint64_t width = stream->kind == CNNVP_STREAM_PATH ? cursor->trace->path_window_ps : cursor->trace->window_ps;
 
     while (cursor->window <= stream->window_count && stream->windows != NULL) {
         uint64_t number = cursor->window++;
-        uint64_t bytes = number < stream->window_count ? stream->windows[number] : 0;
-        uint64_t value = bytes * (PICOSECONDS_PER_SECOND / width);
+        uint64_t value = window_value(stream, number, width);
 
         if (value != cursor->event.value) {
             cursor->event.time = number * width;
@@ -249,6 +281,9 @@ static int next_span_event(struct cnnvp_cursor *cursor)
     event->name = record.name;
     event->tag = record.tag;
     event->flow = record.value;
+    event->about = record.has_about ? &cursor->about : NULL;
+    if (record.has_about)
+        cursor->about = record.about;
     cursor->floor = event->value;
     return 1;
 }
@@ -278,8 +313,10 @@ int cnnvp_cursor_advance(struct cnnvp_cursor *cursor)
 {
     switch (cursor->stream->kind) {
     case CNNVP_STREAM_TRACK:
+    case CNNVP_STREAM_WHOLE:
         return next_span_event(cursor);
     case CNNVP_STREAM_LINK:
+    case CNNVP_STREAM_PATH:
         return next_window(cursor);
     case CNNVP_STREAM_CALLS:
         return next_call(cursor);

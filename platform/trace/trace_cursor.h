@@ -24,6 +24,7 @@ struct cnnvp_cursor {
     uint32_t depth;
     uint32_t window; /* link: the first window that has not been handed out */
     int is_open;     /* track: `event` is the begin of a span */
+    struct cnnvp_command about;
 };
 
 /* Before the first event. */

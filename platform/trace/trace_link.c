@@ -54,8 +54,7 @@ static uint64_t share(uint64_t bytes, uint64_t part, uint64_t length)
 }
 
 /* Over several windows of a time that is too long for products to fit: it is counted in larger units. */
-static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer,
-                        cnnvp_time end)
+static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_moved *transfer, cnnvp_time end)
 {
     uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
 
@@ -70,7 +69,7 @@ static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struc
 }
 
 /* The same, by sums and remainders that grow by the same step for each window. */
-static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer, cnnvp_time end)
+static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_moved *transfer, cnnvp_time end)
 {
     uint64_t length = end - transfer->begin, window = transfer->begin / width;
     uint64_t part = (window + 1) * width - transfer->begin, last = (end - 1) / width;
@@ -93,7 +92,7 @@ static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnn
     add(stream, last, transfer->bytes - done);
 }
 
-static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer)
+static void spread(struct cnnvp_trace *trace, const struct cnnvp_moved *transfer)
 {
     struct cnnvp_stream *stream = &trace->streams[trace->fixed_streams + transfer->link];
     cnnvp_time end = transfer->end > transfer->begin ? transfer->end : transfer->begin + 1;
@@ -124,7 +123,7 @@ static void settle_first(struct cnnvp_trace *trace)
         trace->waiting[i] = trace->waiting[i + 1];
 }
 
-void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer)
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_moved *transfer)
 {
     if (transfer->link >= trace->stream_count - trace->fixed_streams || !transfer->bytes || trace->error)
         return;
@@ -142,7 +141,7 @@ void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t f
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < trace->waiting_count; ++i) {
-        struct cnnvp_transfer transfer = trace->waiting[i];
+        struct cnnvp_moved transfer = trace->waiting[i];
 
         if (transfer.flow == flow && trace->streams[trace->fixed_streams + transfer.link].instance == instance) {
             transfer.begin = begin;

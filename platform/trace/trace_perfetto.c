@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Perfetto trace: protocol buffer messages of perfetto/trace/trace.proto, written by hand. One track for each
- * instance, below it one for each of the unit's tracks, counters and interrupts; below "links" a counter of each link's
- * bandwidth.
+ * instance, below it one for each of the unit's tracks, counters and interrupts and one for its part of the critical
+ * path; below "links" a counter of each link's bandwidth; the layers and the phases at work have tracks of their own.
  * Events stand track by track, on each in order of time: Perfetto sorts them, and no merge is needed.
- * A span is a slice with the layer's name and its exact times as debug annotations; a flow id joins the slices of one
- * instruction.
+ * A span is a slice with debug annotations: the layer's name and phase, its exact times, of an instruction the halves
+ * of the buffers that it uses, the registers of its descriptor by their names, and where it moves data from or to
+ * memory, how many bytes of which tensor, from which byte on. A flow id joins the slices of one instruction.
  *
  * Perfetto counts nanoseconds, also with clocks of its own (ClockSnapshot.Clock.unit_multiplier_ns is whole). Times are
  * rounded down, which keeps order and nesting; `begin_ps` and `end_ps` hold the exact values.
  */
 #include "trace_cursor.h"
 
+#include "isa/isa.h"
 #include "varint.h"
 
 #include <stdio.h>
@@ -44,14 +46,33 @@ enum { COUNTER_UNIT_NAME = 6 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
 /* Names of debug annotations, by their interning number. */
-enum { IID_LAYER = 1, IID_BEGIN_PS, IID_END_PS };
-static const char *const annotation_names[] = {
-    [IID_LAYER] = "layer", [IID_BEGIN_PS] = "begin_ps", [IID_END_PS] = "end_ps"};
+enum {
+    IID_LAYER = 1,
+    IID_PHASE,
+    IID_BEGIN_PS,
+    IID_END_PS,
+    IID_HALVES,
+    IID_TENSOR = IID_HALVES + 3,
+    IID_TENSOR_OFFSET,
+    IID_BYTES,
+    IID_REGISTERS /* of one form of descriptors after the other, then of the opcodes of units of one's own */
+};
+static const char *const annotation_names[IID_REGISTERS] = {
+    [IID_LAYER] = "layer",
+    [IID_PHASE] = "phase",
+    [IID_BEGIN_PS] = "begin_ps",
+    [IID_END_PS] = "end_ps",
+    [IID_HALVES] = "input_buffer_half",
+    [IID_HALVES + 1] = "weight_buffer_half",
+    [IID_HALVES + 2] = "output_buffer_half",
+    [IID_TENSOR] = "tensor",
+    [IID_TENSOR_OFFSET] = "tensor_offset",
+    [IID_BYTES] = "bytes"};
 
 #define SEQUENCE 1u
 /* Bytes of a name at most; longer ones are cut. */
 #define NAME_BYTES 500u
-#define MESSAGE_BYTES 1536
+#define MESSAGE_BYTES 2048
 #define PREFIX_BYTES 16u
 /* Of events that are put down before the output is asked for more. */
 #define ROOM_BYTES 65536
@@ -126,11 +147,34 @@ static void write_name(cnnvp_output *output, unsigned flags, unsigned field, uin
     write_packet(output, flags, PACKET_INTERNED_DATA, message, (size_t)(m - message));
 }
 
+/* Of the first register of an instruction's descriptor. */
+static unsigned registers_iid(const struct isa_opcode *op, uint32_t opcode)
+{
+    const unsigned form = op->custom != NULL ? ISA_FORM_COUNT + opcode - CNNVP_CUSTOM_OPCODE_FIRST : op->form;
+    return IID_REGISTERS + form * CNNVP_DESCRIPTOR_MAX;
+}
+
+static void write_registers(const struct isa_extension *extension, cnnvp_output *output)
+{
+    int written[ISA_FORM_COUNT + ISA_CUSTOM_COUNT] = {0};
+
+    for (uint32_t code = 0; code <= CNNVP_CUSTOM_OPCODE_LAST; ++code) {
+        const struct isa_opcode *op = cnnvp_isa_find(extension, code);
+        const unsigned first = op != NULL ? registers_iid(op, code) : 0;
+        if (op == NULL || written[(first - IID_REGISTERS) / CNNVP_DESCRIPTOR_MAX]++)
+            continue;
+        const struct isa_form_text form = cnnvp_isa_form(op);
+        for (uint32_t i = 0; i < form.count; ++i)
+            write_name(output, FLAG_NEEDS_STATE, INTERNED_ANNOTATION_NAMES, first + i, form.registers[i].name);
+    }
+}
+
 static void write_names(const struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    for (unsigned i = IID_LAYER; i <= IID_END_PS; ++i)
+    for (unsigned i = IID_LAYER; i < IID_REGISTERS; ++i)
         write_name(output, i == IID_LAYER ? FLAG_STATE_CLEARED : FLAG_NEEDS_STATE, INTERNED_ANNOTATION_NAMES, i,
                    annotation_names[i]);
+    write_registers(trace->extension, output);
     for (uint32_t i = 0; i < trace->name_count; ++i)
         write_name(output, FLAG_NEEDS_STATE, INTERNED_EVENT_NAMES, (uint64_t)i + 1, trace->names[i]);
 }
@@ -193,6 +237,12 @@ static void write_stream_track(const struct cnnvp_trace *trace, cnnvp_output *ou
     case CNNVP_STREAM_LEVEL:
         write_track(output, uuid, parent, instance->unit->ports[stream->index].name, 1, NULL);
         break;
+    case CNNVP_STREAM_PATH:
+        write_track(output, uuid, parent, CNNVP_PATH_NAME, 1, CNNVP_PATH_UNIT);
+        break;
+    case CNNVP_STREAM_WHOLE:
+        write_track(output, uuid, 0, cnnvp_whole_names[stream->index], 0, NULL);
+        break;
     case CNNVP_STREAM_LINK:
         snprintf(name, sizeof name, "%.240s to %.240s", instance->name, trace->platform->instances[stream->index].name);
         write_track(output, uuid, links_uuid(trace), name, 1, "bytes/s");
@@ -205,9 +255,11 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
     uint32_t last = UINT32_MAX;
 
     for (uint32_t i = 0; i < trace->fixed_streams; ++i) {
-        uint32_t instance = trace->streams[i].instance;
+        const uint32_t instance = trace->streams[i].instance;
 
-        if (instance != last)
+        if (cnnvp_trace_leaves_out(&trace->streams[i]))
+            continue;
+        if (instance != last && trace->streams[i].kind != CNNVP_STREAM_WHOLE)
             write_track(output, instance_uuid(instance), 0, trace->platform->instances[instance].name, 0, NULL);
         last = instance;
         write_stream_track(trace, output, i);
@@ -252,6 +304,38 @@ static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const
     return close_message(start, p);
 }
 
+static int moves_memory(uint32_t opcode)
+{
+    return opcode == ISA_request || opcode == ISA_receive || opcode == ISA_store;
+}
+
+/* What the span's instruction works on. */
+static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_command *about)
+{
+    const struct isa_opcode *op = cnnvp_isa_find(trace->extension, about->opcode);
+    const struct cnnvp_word_parts parts = {.opcode = about->opcode, .status = about->status, .halves = about->halves};
+    uint32_t resources, causes;
+
+    if (op == NULL || about->count != op->descriptor_count)
+        return p;
+    cnnvp_isa_usage(op, &parts, &resources, &causes);
+    for (unsigned i = 0; i < 3; ++i)
+        if ((resources & (3u * ISA_USE_INPUT) << 2u * i) != 0)
+            p = put_annotation_number(p, IID_HALVES + i, about->halves >> i & 1u);
+    for (uint32_t i = 0; i < about->count; ++i)
+        p = put_annotation_number(p, registers_iid(op, about->opcode) + i, about->descriptor[i]);
+    if (moves_memory(about->opcode)) {
+        struct cnnvp_transfer transfer;
+        uint64_t offset;
+        memcpy(&transfer, about->descriptor, sizeof transfer);
+        const char *tensor = trace->tensor_name(trace->layer_context, transfer.memory_addr, &offset);
+        p = put_annotation_number(p, IID_BYTES, (uint64_t)transfer.row_bytes * transfer.rows * transfer.planes);
+        if (tensor != NULL)
+            p = put_annotation_number(put_annotation_text(p, IID_TENSOR, tensor), IID_TENSOR_OFFSET, offset);
+    }
+    return p;
+}
+
 static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
 {
     char buffer[32];
@@ -259,11 +343,17 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     p = put_number(p, EVENT_NAME_IID, (uint64_t)event->name + 1);
     if (trace->streams[event->stream].kind == CNNVP_STREAM_CALLS)
         return p;
-    if (event->tag)
+    if (event->tag) {
+        const char *phase = trace->layer_phase(trace->layer_context, event->tag);
         p = put_annotation_text(
             p, IID_LAYER, trace->layer_name(trace->layer_context, event->tag, buffer, sizeof buffer));
+        if (phase[0] != '\0')
+            p = put_annotation_text(p, IID_PHASE, phase);
+    }
     p = put_annotation_number(p, IID_BEGIN_PS, event->time);
     p = put_annotation_number(p, IID_END_PS, event->value);
+    if (event->about != NULL)
+        p = put_about(trace, p, event->about);
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
@@ -341,10 +431,16 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
+    CNNVP_FREED const struct cnnvp_instruction **custom = cnnvp_resolved_instructions(trace->platform);
+    char why[CNNVP_REFUSAL_SIZE];
+    CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
+
+    trace->extension = extension;
     write_names(trace, output);
     write_tracks(trace, output);
     for (uint32_t i = 0; i < trace->stream_count && !trace->error; ++i)
         write_stream(trace, output, i);
+    trace->extension = NULL;
 }
 
 const struct cnnvp_trace_format cnnvp_trace_perfetto = {".pftrace", "Perfetto", write_trace};

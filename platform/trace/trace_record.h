@@ -3,7 +3,8 @@
  * Records of a stream, as trace.c writes and trace_cursor.c reads them. Times and most numbers are differences to the
  * stream's record before.
  *
- *   track:   begin - last end, length, name, tag, flow - last flow: numbers of variable length, about 9 bytes
+ *   track:   begin - last end, length, name, tag, flow - last flow: numbers of variable length, about 9 bytes; then 0,
+ *            or 1 + registers of its command's descriptor, opcode, status, halves and these registers
  *   others:  a pair, mostly of 8 bytes: at - last at, and of a
  *     counter: value - last value
  *     level:   level
@@ -12,12 +13,13 @@
 #ifndef CNNVP_PLATFORM_TRACE_RECORD_H
 #define CNNVP_PLATFORM_TRACE_RECORD_H
 
+#include "cnnvp_command.h"
 #include "varint.h"
 
 #include <string.h>
 
-/* Longest record: five numbers of ten bytes. */
-#define CNNVP_RECORD_BYTES 50u
+/* Longest record: five numbers of ten bytes, and those of a command. */
+#define CNNVP_RECORD_BYTES (50u + 5u * (4u + CNNVP_DESCRIPTOR_MAX))
 
 /* In place of the time: two numbers of 64 bits follow. */
 #define CNNVP_PAIR_IS_WIDE UINT32_MAX

@@ -231,18 +231,25 @@ static void write_stream(struct writer *writer, uint32_t number)
     const struct cnnvp_stream *stream = &writer->trace->streams[number];
     const struct cnnvp_instance *instance = &writer->trace->platform->instances[stream->instance];
     const struct series *series = &writer->series[number];
+    const char *const kind =
+        stream->kind == CNNVP_STREAM_TRACK  ? "track"
+        : stream->kind == CNNVP_STREAM_LINK ? "link"
+        : stream->kind == CNNVP_STREAM_PATH ? "path"
+        : stream->kind == CNNVP_STREAM_WHOLE
+            ? "whole"
+            : "counter";
+    const char *const name =
+        stream->kind == CNNVP_STREAM_TRACK  ? instance->unit->tracks[stream->index]
+        : stream->kind == CNNVP_STREAM_LINK ? writer->trace->platform->instances[stream->index].name
+        : stream->kind == CNNVP_STREAM_PATH ? CNNVP_PATH_NAME
+        : stream->kind == CNNVP_STREAM_WHOLE
+            ? cnnvp_whole_names[stream->index]
+            : instance->unit->counters[stream->index].name;
 
-    write_text(writer, stream->kind == CNNVP_STREAM_TRACK  ? "{\"kind\":\"track\",\"unit\":"
-                       : stream->kind == CNNVP_STREAM_LINK ? "{\"kind\":\"link\",\"unit\":"
-                                                           : "{\"kind\":\"counter\",\"unit\":");
-    write_quoted(writer, instance->name);
+    cnnvp_output_printf(writer->output, "{\"kind\":\"%s\",\"unit\":", kind);
+    write_quoted(writer, stream->kind == CNNVP_STREAM_WHOLE ? "" : instance->name);
     write_text(writer, ",\"name\":");
-    if (stream->kind == CNNVP_STREAM_LINK)
-        write_quoted(writer, writer->trace->platform->instances[stream->index].name);
-    else if (stream->kind == CNNVP_STREAM_TRACK)
-        write_quoted(writer, instance->unit->tracks[stream->index]);
-    else
-        write_quoted(writer, instance->unit->counters[stream->index].name);
+    write_quoted(writer, name);
     if (stream->kind == CNNVP_STREAM_COUNTER && instance->unit->counters[stream->index].unit != NULL) {
         write_text(writer, ",\"of\":");
         write_quoted(writer, instance->unit->counters[stream->index].unit);
@@ -287,8 +294,8 @@ static uint64_t last_time(const struct cnnvp_trace *trace)
 
     for (uint32_t i = 0; i < trace->stream_count; ++i) {
         const struct cnnvp_stream *stream = &trace->streams[i];
-        const uint64_t time =
-            stream->kind == CNNVP_STREAM_LINK ? stream->window_count * trace->window_ps : stream->time;
+        const uint64_t width = stream->kind == CNNVP_STREAM_LINK ? trace->window_ps : trace->path_window_ps;
+        const uint64_t time = stream->windows != NULL ? stream->window_count * width : stream->time;
 
         last = time > last ? time : last;
     }

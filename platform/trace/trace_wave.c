@@ -70,15 +70,21 @@ static void declare_stream(struct dump *dump, uint32_t number)
     const struct cnnvp_stream *stream = &dump->trace->streams[number];
     const struct cnnvp_instance *instances = dump->trace->platform->instances;
     const struct cnnvp_unit *unit = instances[stream->instance].unit;
+    const char *const track =
+        stream->kind == CNNVP_STREAM_WHOLE ? cnnvp_whole_names[stream->index]
+        : stream->kind == CNNVP_STREAM_TRACK
+            ? unit->tracks[stream->index]
+            : "";
     char link[256];
 
     dump->first[number] = dump->signal_count;
     switch (stream->kind) {
     case CNNVP_STREAM_TRACK:
-        declare(dump, unit->tracks[stream->index], "_busy", 1);
-        declare(dump, unit->tracks[stream->index], "_spans", 32);
-        declare(dump, unit->tracks[stream->index], "_layer", 16);
-        declare(dump, unit->tracks[stream->index], "_op", 8 * CNNVP_WAVE_CHARACTERS);
+    case CNNVP_STREAM_WHOLE:
+        declare(dump, track, "_busy", 1);
+        declare(dump, track, "_spans", 32);
+        declare(dump, track, "_layer", 16);
+        declare(dump, track, "_op", 8 * CNNVP_WAVE_CHARACTERS);
         dump->signals[dump->first[number] + OP].is_text = 1;
         break;
     case CNNVP_STREAM_COUNTER:
@@ -90,6 +96,9 @@ static void declare_stream(struct dump *dump, uint32_t number)
         break;
     case CNNVP_STREAM_LEVEL:
         declare(dump, unit->ports[stream->index].name, "", 1);
+        break;
+    case CNNVP_STREAM_PATH:
+        declare(dump, CNNVP_PATH_NAME, "", 64);
         break;
     case CNNVP_STREAM_LINK:
         snprintf(link, sizeof link, "%.45s_to_%.45s", instances[stream->instance].name, instances[stream->index].name);
@@ -115,17 +124,21 @@ static void declare_all(struct dump *dump)
                          ? trace->platform->platform_name
                          : "platform");
     for (uint32_t i = 0; i < trace->stream_count; ++i) {
-        uint32_t scope = i < trace->fixed_streams ? trace->streams[i].instance : UINT32_MAX - 1;
+        const enum cnnvp_stream_kind kind = trace->streams[i].kind;
+        if (cnnvp_trace_leaves_out(&trace->streams[i]))
+            continue;
+        const char *const shared = kind == CNNVP_STREAM_LINK ? "links" : kind == CNNVP_STREAM_WHOLE ? "whole" : NULL;
+        const uint32_t scope = shared != NULL ? UINT32_MAX - 1 - (uint32_t)kind : trace->streams[i].instance;
 
         if (scope != last) {
-            if (i > 0)
+            if (last != UINT32_MAX)
                 dump->writer->close_scope(dump->file);
-            open_scope(dump, i < trace->fixed_streams ? trace->platform->instances[scope].name : "links");
+            open_scope(dump, shared != NULL ? shared : trace->platform->instances[scope].name);
         }
         last = scope;
         declare_stream(dump, i);
     }
-    if (trace->stream_count)
+    if (last != UINT32_MAX)
         dump->writer->close_scope(dump->file);
     dump->writer->close_scope(dump->file);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "perfetto_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TABLE 4096u
 #define TEXT_BYTES 600u
+#define ABOUT_BYTES 2048u
 
 struct field {
     uint64_t number;
@@ -182,12 +184,15 @@ static void read_descriptor(struct reader *r, struct message m)
 
 /* ---- events ---- */
 
-static void read_annotation(struct reader *r, struct message m, struct perfetto_event *event, char layer[TEXT_BYTES])
+static void read_annotation(struct reader *r, struct message m, struct perfetto_event *event, char layer[TEXT_BYTES],
+                            char about[ABOUT_BYTES])
 {
     struct field field;
     const char *name = "";
     uint64_t number = 0;
     int is_text = 0;
+    char text[TEXT_BYTES] = "";
+    const size_t length = strlen(about);
 
     while (get_field(r, &m, &field)) {
         if (field.number == 1 && field.value < TABLE && r->annotation_names[field.value] != NULL) {
@@ -195,7 +200,7 @@ static void read_annotation(struct reader *r, struct message m, struct perfetto_
         } else if (field.number == 3) {
             number = field.value;
         } else if (field.number == 6 && field.wire == 2) {
-            get_text(&field, layer);
+            get_text(&field, text);
             is_text = 1;
         } else {
             (void)fail(r, "unknown annotation");
@@ -205,8 +210,14 @@ static void read_annotation(struct reader *r, struct message m, struct perfetto_
         event->begin_ps = number;
     else if (strcmp(name, "end_ps") == 0 && !is_text)
         event->end_ps = number;
-    else if (strcmp(name, "layer") != 0 || !is_text)
-        (void)fail(r, "unknown name of an annotation");
+    else if (strcmp(name, "layer") == 0 && is_text)
+        memcpy(layer, text, sizeof text);
+    else if (is_text)
+        (void)snprintf(about + length, ABOUT_BYTES - length, " %s=%s", name, text);
+    else
+        (void)snprintf(about + length, ABOUT_BYTES - length, " %s=%" PRIu64, name, number);
+    if (name[0] == '\0')
+        (void)fail(r, "annotation without a name");
 }
 
 static void follow_track(struct reader *r, struct track *track, const struct perfetto_event *event)
@@ -235,7 +246,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
     struct perfetto_event event = {.time_ns = time, .name = "", .parent = ""};
     struct field field;
     uint64_t uuid = 0;
-    char layer[TEXT_BYTES] = "";
+    char layer[TEXT_BYTES] = "", about[ABOUT_BYTES] = "";
 
     while (get_field(r, &m, &field)) {
         if (field.number == 9) {
@@ -253,7 +264,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
         } else if (field.number == 47 && field.wire == 1) {
             event.flow = field.value;
         } else if (field.number == 4 && field.wire == 2) {
-            read_annotation(r, inner(&field), &event, layer);
+            read_annotation(r, inner(&field), &event, layer, about);
         } else {
             (void)fail(r, "unknown field of an event");
         }
@@ -270,6 +281,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
     event.is_counter = track->is_counter;
     event.unit = track->unit;
     event.layer = layer;
+    event.about = about;
     if (track->parent)
         event.parent = r->tracks[track->parent].name;
     ++r->result->events;

@@ -19,6 +19,7 @@ struct perfetto_event {
     const char *unit;  /* of a counter track, "" without */
     const char *name;  /* begin */
     const char *layer; /* begin; "" without */
+    const char *about; /* begin: other annotations, " NAME=VALUE" of each */
     uint64_t begin_ps; /* begin */
     uint64_t end_ps;   /* begin */
     uint64_t flow;     /* begin; 0 without */

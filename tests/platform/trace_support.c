@@ -107,9 +107,10 @@ void list_event(void *context, const struct perfetto_event *event)
     char line[1024];
 
     if (event->type == 1)
-        snprintf(line, sizeof line, "%" PRIu64 " %s/%s begin %s layer=%s ps=%" PRIu64 "-%" PRIu64 " flow=%" PRIu64 "\n",
-                 event->time_ns, event->parent, event->track, event->name, event->layer, event->begin_ps, event->end_ps,
-                 event->flow);
+        snprintf(line, sizeof line,
+                 "%" PRIu64 " %s/%s begin %s layer=%s ps=%" PRIu64 "-%" PRIu64 " flow=%" PRIu64 "%s\n", event->time_ns,
+                 event->parent, event->track, event->name, event->layer, event->begin_ps, event->end_ps, event->flow,
+                 event->about);
     else if (event->type == 2)
         snprintf(line, sizeof line, "%" PRIu64 " %s/%s end\n", event->time_ns, event->parent, event->track);
     else
@@ -157,7 +158,7 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
             cnnvp_trace_span(trace, ARRAY, track, name, tag, flow, begin, end);
             cnnvp_trace_counter(trace, BUFFER_A, BUFFER_FEATURES, begin - late, value);
             cnnvp_trace_level(trace, ARRAY, ARRAY_IRQ, begin, level);
-            const struct cnnvp_transfer moved = {0, 0, begin - late, begin - late, read + written};
+            const struct cnnvp_moved moved = {0, 0, begin - late, begin - late, read + written};
 
             cnnvp_trace_transfer(trace, &moved);
         }

@@ -347,6 +347,11 @@ static void host_join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
     (void)host, (void)slot, (void)other;
 }
 
+static void host_about(struct cnnvp_host *host, const struct cnnvp_command *command)
+{
+    (void)host, (void)command;
+}
+
 static void host_follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
 {
     (void)host, (void)slot, (void)tag;
@@ -400,6 +405,7 @@ static const struct cnnvp_host_ops ops = {
     .keep = host_keep,
     .follow = host_follow,
     .join = host_join,
+    .about = host_about,
     .speedup = host_speedup,
 };
 

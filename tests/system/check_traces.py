@@ -89,12 +89,33 @@ def perfetto(name):
     return found
 
 
+def slices(name):
+    """[(track, name, {annotation: value})], track after track."""
+    names, notes, tracks, found = {}, {}, {}, []
+    with open(name, "rb") as stream:
+        trace = stream.read()
+    for _, packet in fields(trace):
+        packet = dict(fields(packet))
+        for kind, entry in fields(packet.get(12, b"")):
+            entry = dict(fields(entry))
+            (names if kind == 2 else notes)[entry[1]] = entry[2].decode()
+        if 60 in packet:
+            track = dict(fields(packet[60]))
+            tracks[track[1]] = track.get(2, b"").decode()
+        event = list(fields(packet.get(11, b"")))
+        if (9, 1) in event:
+            said = [dict(fields(value)) for number, value in event if number == 4]
+            found.append((tracks[dict(event)[11]], names[dict(event)[10]],
+                          {notes[one[1]]: one[3] if 3 in one else one[6].decode() for one in said}))
+    return found
+
+
 def series(name):
     with open(name, encoding="utf-8") as stream:
         data = json.load(stream)
     width, found = data["window_ps"], {}
     for one in data["streams"]:
-        if one["kind"] == "track":
+        if "window" not in one:
             continue
         total, kept, before = 0, 0, 0
         for window, mean, last in zip(one["window"], one["mean"], one["last"]):
@@ -109,6 +130,9 @@ def series(name):
 
 
 def expected(stats):
+    for unit, ps in stats.get("summary", {}).get("critical_path", {}).items():
+        if ps:
+            yield (unit, "critical_path"), ps * 10**6
     dram = stats["units"]["dram"]
     yield ("dram", "bandwidth"), (dram["bus_read_bytes"] + dram["bus_write_bytes"]) * PS
     for name in "row_hits", "row_misses", "row_conflicts", "turnarounds", "refreshes":
@@ -125,16 +149,45 @@ def check(*command, outputs=("vcd", "pftrace", "series")):
             where = ["--report", folder] if form == "series" else ["--trace", trace]
             subprocess.run([CNNVP, *command, "--stats", stats, *where], check=True, stdout=subprocess.DEVNULL)
             with open(stats, encoding="utf-8") as stream:
-                wanted = dict(expected(json.load(stream)))
+                said = json.load(stream)
+            wanted = dict(expected(said))
             assert wanted["dram", "bandwidth"] > 0 and wanted["dram", "row_misses"] > 0, wanted
             found = {"vcd": vcd, "pftrace": perfetto, "series": series}[form](trace)
             for key, value in wanted.items():
-                if form == "pftrace" and key[0] == "links":
-                    continue  # names of their own
+                if form == "pftrace" and (key[0] == "links" or key[1] == "critical_path"):
+                    continue  # names of their own; windows that are not of whole nanoseconds
                 got = found.get(key, 0)
-                unit = WINDOW if key[0] == "dram" and key[1] != "bandwidth" else PS
+                unit = 10**6 if key[1] == "critical_path" else WINDOW if key[0] == "dram" and key[1] != "bandwidth" else PS
                 near = got == value if form != "series" else abs(got - value) < unit / 2
+                if key[1] == "critical_path":  # millionths of each window's time, rounded
+                    near = abs(got - value) <= said["total"]["time_ps"]
                 assert near, (command, form, key, got / unit, value / unit)
+
+
+def check_slices(network):
+    """Layers come image after image; each transfer's bytes are those of its tensor; commands say what they work on."""
+    with tempfile.TemporaryDirectory() as folder:
+        stats, trace = os.path.join(folder, "of.json"), os.path.join(folder, "run.pftrace")
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "3", "--stats", stats, "--trace", trace], check=True)
+        with open(stats, encoding="utf-8") as stream:
+            stats = json.load(stream)
+        found = slices(trace)
+        layers = [layer["name"] for layer in stats["layers"]]
+        assert [name for track, name, _ in found if track == "layers"] == 3 * layers
+        assert [name for track, name, _ in found if track == "phases"] == ["forward"]
+        for kind, member in ("receive", "read_bytes"), ("store", "write_bytes"):
+            moved = {}
+            for _, name, said in found:
+                if name == kind and "bytes" in said:
+                    assert said["layer"] in layers and said["phase"] == "forward", said
+                    assert said["bytes"] == said["row_bytes"] * said["rows"] * said["planes"], said
+                    moved[said["tensor"]] = moved.get(said["tensor"], 0) + said["bytes"]
+            assert moved == {one["name"]: one[member] for one in stats["tensors"] if one[member]}, (kind, moved)
+        work = [said for track, name, said in found if track == "array" and name in ("conv", "pool", "matmul")]
+        assert {said["layer"] for said in work} == set(layers)
+        for said in work:
+            assert {"input_buffer_half", "output_buffer_half", "in_addr", "out_addr"} <= set(said), said
+            assert ("weight_buffer_half" in said) == (said["layer"][0] != "S"), said
 
 
 def main():
@@ -142,6 +195,7 @@ def main():
     check("run", lenet5, "--timing-only", "-q")
     check("run", lenet5, "--timing-only", "-q", "-s", "cpu.memory=cache", "-p", "window")
     check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.page=closed")
+    check_slices(lenet5)
     check("exec", TAIL)  # nothing moves in the last 99 % of its time
     check("exec", TAIL, "-s", "cpu.memory=cache")
     with tempfile.TemporaryDirectory() as folder:

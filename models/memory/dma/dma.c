@@ -172,6 +172,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
     *transfer = (struct dma_transfer){
         .memory = side(command, 1),
         .buffer = side(command, 0),
+        .command = *command,
         .index = index,
         .half = command->halves >> index & 1u,
         .feature_words = described(command).feature_words,
@@ -231,7 +232,8 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     dma->ahead -= transfer->posted;
     transfer->received = 1;
     transfer->receive_order = ++dma->order;
-    transfer->sequence = command->sequence;
+    transfer->sequence = transfer->command.sequence = command->sequence;
+    transfer->command.opcode = command->opcode;
     transfer->receive_tag = command->tag;
     transfer->port_from = dma->ops->now(dma->host);
     dma_advance(dma);

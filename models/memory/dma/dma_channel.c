@@ -243,6 +243,7 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
     }
     dma->ops->count(dma->host, busy[number], tag,
                     cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, begin));
+    dma->ops->about(dma->host, &transfer->command);
     dma->ops->span(dma->host, number, names[number], tag, transfer->sequence, begin, end);
 }
 

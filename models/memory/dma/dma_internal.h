@@ -25,7 +25,8 @@ struct dma_store {
 struct dma_transfer {
     struct dma_shape memory;
     struct dma_shape buffer;
-    uint32_t index; /* of the buffer: 0 input, 1 weight, 2 output */
+    struct cnnvp_command command; /* what has asked for it, with the number of the one that is completed */
+    uint32_t index;               /* of the buffer: 0 input, 1 weight, 2 output */
     uint32_t half;
     uint64_t bytes;
     uint64_t feature_words;

@@ -29,23 +29,9 @@ function stepAt(x, t) {
     while (low < high) { const middle = (low + high + 1) >> 1; if (x[middle] <= t) low = middle; else high = middle - 1; }
     return low;
 }
-/* Which layer is at work when: the tagged spans of units that calculate, neighbours of one layer joined; the layers' own ends where
-   nothing is tagged. */
-function layerSpans(tracks, layers) {
-    const working = tracks.filter(s => !/^(dma|instruction|cpu)$/.test(s.unit)), all = [];
-    for (const s of working) s.begin.forEach((begin, k) => { if (s.tag[k]) all.push([begin, begin + s.length[k], s.tag[k]]); });
-    if (!all.length) layers.forEach((l, i) => all.push([l.start_ps, l.end_ps, i + 1]));
-    all.sort((a, b) => a[0] - b[0]);
-    const joined = [];
-    for (const span of all) {
-        const last = joined[joined.length - 1];
-        if (last && last[2] === span[2]) last[1] = Math.max(last[1], span[1]); else joined.push(span.slice());
-    }
-    return { unit: "layers", name: "", begin: joined.map(j => j[0]), length: joined.map(j => j[1] - j[0]), tag: joined.map(j => j[2]), busy: joined.map(j => j[1] - j[0]), count: joined.map(() => 1) };
-}
 /* Counters that are measured alike share a row. A counter in words beside the same in bytes says nothing more. */
 function counterRows(streams) {
-    const groups = new Map(), counted = streams.filter(s => s.window && s.max.some(v => v > 0));
+    const groups = new Map(), counted = streams.filter(s => s.window && s.kind !== "path" && s.max.some(v => v > 0));
     for (const s of counted) {
         if (/_words$/.test(s.name) && counted.some(o => o.unit === s.unit && o.name === s.name.replace(/_words$/, "_bytes"))) continue;
         const name = s.name.replace(/_/g, " "), isBuffer = /buffer/.test(s.unit), unit = s.of === "feature_bytes" ? "bytes" : s.of || "";
@@ -55,8 +41,10 @@ function counterRows(streams) {
     }
     return [...groups.values()];
 }
+const wholeTrack = (series, name) => series.streams.find(s => s.kind === "whole" && s.name === name && s.begin);
 /* Begin and length of the last image but one of three and more, as its layers show it: the others before it are like it. Else all. */
 function oneImage(s, end) {
+    if (!s) return [0, end];
     const begins = s.begin.filter((b, k) => s.tag[k] === 1 && (k === 0 || s.tag[k - 1] > 1));
     return begins.length < 3 ? [0, end] : [begins[begins.length - 2], begins[begins.length - 1] - begins[begins.length - 2]];
 }
@@ -95,6 +83,14 @@ function drawTimeline(parent, series, layers, end) {
             g.fillStyle = tagColour(s.tag[k]); g.fillRect(left, 2, Math.max(1, right - left - (right - left > 3)), f.height - 4);
             const text = s.text ? series.names[s.text[k]] : layerName(s.tag[k]);
             if (right - left > 24 && g.measureText(text).width < right - left - 6) { g.fillStyle = "#fff"; g.fillText(text, left + 3, f.height / 2); }
+        }
+        if (row.path) { /* how much of a window's time it was waited for */
+            const [xs, , , mean] = row.path.steps;
+            g.fillStyle = theme.warm;
+            for (let k = stepAt(xs, view.from); k < xs.length && xs[k] <= view.to; k++) {
+                const left = x(f, Math.max(xs[k], view.from)), right = x(f, Math.min(xs[k + 1] ?? view.to, view.to));
+                g.globalAlpha = Math.min(1, mean[k] / 1e6); g.fillRect(left, f.height - 4, right - left, 4);
+            }
         }
         g.globalAlpha = 1;
     }
@@ -140,13 +136,20 @@ function drawTimeline(parent, series, layers, end) {
     const axis = lane(held, { label: "" }, 34, drawAxis).figure;
     axis.element.id = "axis";
     held.prepend(axis.holder.parentElement);
-    const addTrack = (label, track) => { const row = lane(rest, { label, track }, 20, drawTrack); rows.push(row); return row; };
-    const ofLayers = layerSpans(tracks, layers);
-    if (layers.length) addTrack("layers", ofLayers);
+    const paths = series.streams.filter(s => s.kind === "path" && s.window);
+    for (const s of paths) s.steps = steps(s, series.window_ps, end);
+    const addTrack = (label, track) => {
+        const path = paths.find(s => s.unit === track.unit && !rows.some(r => r.path === s)), row = lane(rest, { label, track, path }, 20, drawTrack);
+        rows.push(row); return row;
+    };
+    const ofLayers = wholeTrack(series, "layers"), phases = wholeTrack(series, "phases");
+    if (phases && new Set(phases.text).size > 1) addTrack("phases", phases);
+    if (ofLayers) addTrack("layers", Object.assign({}, ofLayers, { text: null }));
     for (const s of tracks) {
         const row = addTrack(s.unit === s.name ? s.unit : s.unit + " " + s.name, s);
         if (s.busy) make(row.head, "small", " " + percent(s.busy.reduce((sum, v) => sum + v, 0) / end, 2));
     }
+    for (const s of paths) if (!rows.some(r => r.path === s)) addTrack(s.unit, { unit: s.unit, begin: [], length: [] });
     for (const group of counterRows(series.streams)) {
         const row = { label: group.group, members: group.members, unit: group.of };
         row.members.forEach((m, i) => { m.colour = colours[i % colours.length]; m.steps = steps(m.stream, series.window_ps, end); });
@@ -178,7 +181,7 @@ function drawTimeline(parent, series, layers, end) {
     const input = make(make(bar, "label", "search "), "input", null, { type: "search", placeholder: "layer, unit, work", id: "search", oninput: () => search(input.value) });
     for (const [text, title, act] of [["\u2212", "zoom out", () => zoom(2)], ["+", "zoom in", () => zoom(.5)], ["\u2190", "earlier", () => look(view.from - span() / 4, span())], ["\u2192", "later", () => look(view.from + span() / 4, span())], ["all", "the whole run", () => look(0, end)]])
         make(bar, "button", text, { title, ariaLabel: title, onclick: act });
-    make(bar, "span", "Drag over a part to zoom into it; Ctrl and wheel zoom, Shift and wheel move, double click shows all. On a touch screen: one finger moves, two zoom. \u25c7 pins a row.", { className: "note" });
+    make(bar, "span", "Drag over a part to zoom into it; Ctrl and wheel zoom, Shift and wheel move, double click shows all. On a touch screen: one finger moves, two zoom. \u25c7 pins a row. The line below a unit\'s row is the critical path: that the run waited for this unit.", { className: "note" });
     /* ---- pointers, wheel, keys ---- */
     const fingers = new Map();
     let drag = null;
@@ -187,8 +190,9 @@ function drawTimeline(parent, series, layers, end) {
         const row = event.target.row, t = timeAt(event), slack = span() / plotted().width;
         for (const r of rows) if (r.members && !r.lane.hidden) for (const m of r.members) m.value.textContent = withUnit(m.steps[3][stepAt(m.steps[0], t)], r.unit);
         if (!row || !row.track) { tip(event, row && row.members ? time(Math.round(t)) + row.members.filter(m => !m.off).map(m => "\n" + m.label + ": " + m.value.textContent).join("") : ""); return; }
-        const s = row.track, k = firstAfter(s, t - slack), hit = k < s.begin.length && s.begin[k] <= t + slack, l = layers[s.tag[k] - 1];
-        tip(event, !hit ? "" : (s.text ? row.label + ": " + series.names[s.text[k]] + (l ? ", layer " + layerName(s.tag[k]) : "") : layerName(s.tag[k]) + (l ? " (" + l.op + ")\n" + grouped(l.cycles) + " cycles, " + percent(l.utilization) + " of the PEs at work, bound by " + l.bound_by : "")) +
+        const s = row.track, k = firstAfter(s, t - slack), hit = k < s.begin.length && s.begin[k] <= t + slack, l = hit && layers[s.tag[k] - 1];
+        const waited = row.path ? row.path.steps[3][stepAt(row.path.steps[0], t)] / 1e6 : 0, said = waited ? "\n" + percent(waited) + " of this time waited for it" : "";
+        tip(event, !hit ? said && row.label + said : (s.text ? row.label + ": " + series.names[s.text[k]] + (l ? ", layer " + layerName(s.tag[k]) : "") : layerName(s.tag[k]) + (l ? " (" + l.op + ")\n" + grouped(l.cycles) + " cycles, " + percent(l.utilization) + " of the PEs at work, bound by " + l.bound_by : "")) +
             "\n" + time(s.begin[k]) + ", lasts " + time(s.length[k]) + (s.count[k] > 1 ? "\n" + s.count[k] + " pieces, busy " + time(s.busy[k]) : ""));
     }
     holder.addEventListener("pointerdown", event => {

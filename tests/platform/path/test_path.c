@@ -6,19 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTANCES = 5, TAGS = 4, HOLDERS = 40, STEPS = 200000 };
+enum { INSTANCES = 5, TAGS = 4, HOLDERS = 40, STEPS = 200000, WINDOWS = 512, SHIFT = 16 };
 
 struct judge {
     cnnvp_time at;
     uint64_t ps[INSTANCES][TAGS];
-    double sooner[INSTANCES]; /* the moment, if the instance were twice as fast */
+    uint64_t window_ps[WINDOWS][INSTANCES]; /* in windows of 2^SHIFT */
+    double sooner[INSTANCES];               /* the moment, if the instance were twice as fast */
 };
 
-static void take(void *context, uint32_t instance, uint32_t tag, uint64_t ps)
+struct found {
+    const struct cnnvp_path *path;
+    struct judge judge;
+};
+
+static void take(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps)
 {
-    struct judge *judge = context;
-    assert_true(instance < INSTANCES && tag < TAGS);
-    judge->ps[instance][tag] += ps;
+    struct found *found = context;
+    assert_true(instance < INSTANCES && tag < TAGS && window < CNNVP_PATH_WINDOWS);
+    found->judge.ps[instance][tag] += ps;
+    const uint64_t wider = ((uint64_t)window << found->path->shift) >> SHIFT;
+    if (found->path->shift <= SHIFT)
+        found->judge.window_ps[wider][instance] += ps;
 }
 
 static uint32_t draw(uint64_t *state, uint32_t below)
@@ -30,13 +39,16 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 /* The sums of a moment, by making it the end of a run. */
 static void compare(struct cnnvp_path *path, struct cnnvp_path_node *node, const struct judge *expected)
 {
-    struct judge found = {0};
+    static struct found found;
+    found = (struct found){.path = path};
     const struct cnnvp_path_here before =
         cnnvp_path_enter(path, (struct cnnvp_path_here){.node = cnnvp_path_hold(node)});
     cnnvp_path_close(path, expected->at);
     cnnvp_path_walk(path, expected->at, take, &found);
     cnnvp_path_drop(path, cnnvp_path_enter(path, before).node);
-    assert_memory_equal(found.ps, expected->ps, sizeof found.ps);
+    assert_memory_equal(found.judge.ps, expected->ps, sizeof expected->ps);
+    if (path->shift != CNNVP_PATH_WHOLE)
+        assert_memory_equal(found.judge.window_ps, expected->window_ps, sizeof expected->window_ps);
 }
 
 static void compare_gains(struct cnnvp_path *path, struct cnnvp_path_node *node, const struct judge *expected)
@@ -57,16 +69,22 @@ static void join(struct judge *to, const struct judge *from)
     memcpy(to->sooner, sooner, sizeof sooner);
 }
 
-/* Moments are made from others, copied and forgotten, at random: what is kept stays small, and every sum is right. */
-static void sums(void **state)
+static void pass(struct judge *judge, uint32_t instance, uint32_t tag, uint64_t ps)
 {
-    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
+    judge->ps[instance][tag] += ps;
+    for (; ps != 0; --ps)
+        ++judge->window_ps[judge->at++ >> SHIFT][instance];
+}
+
+/* Moments are made from others, copied and forgotten, at random: what is kept stays small, and every sum is right. */
+static void sums(int over_time)
+{
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, over_time);
     struct cnnvp_path_node *nodes[HOLDERS] = {0};
     static struct judge judges[HOLDERS];
     uint64_t seed = 7;
     size_t most = 0;
 
-    (void)state;
     memset(judges, 0, sizeof judges);
     for (uint32_t step = 0; step < STEPS; ++step) {
         const uint32_t to = draw(&seed, HOLDERS), from = draw(&seed, HOLDERS);
@@ -81,8 +99,7 @@ static void sums(void **state)
         }
         const uint32_t instance = draw(&seed, INSTANCES), tag = draw(&seed, TAGS), ps = draw(&seed, 1000);
         nodes[to] = cnnvp_path_extend(path, nodes[to], instance, tag, judges[to].at + ps);
-        judges[to].at += ps;
-        judges[to].ps[instance][tag] += ps;
+        pass(&judges[to], instance, tag, ps);
         for (uint32_t i = 0; i < INSTANCES; ++i)
             judges[to].sooner[i] += i == instance ? ps / 2.0 : ps;
         if (path->count > most)
@@ -101,10 +118,22 @@ static void sums(void **state)
     cnnvp_path_free(path);
 }
 
+static void in_one(void **state)
+{
+    (void)state;
+    sums(0);
+}
+
+static void over_time(void **state)
+{
+    (void)state;
+    sums(1);
+}
+
 /* Time in somebody's hands is his, and of whom he says; a moment is not moved back. */
 static void what_runs(void **state)
 {
-    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
     struct judge expected = {.at = 70, .ps = {[1][0] = 10, [1][3] = 20, [2][3] = 40}};
 
     (void)state;
@@ -125,7 +154,7 @@ static void what_runs(void **state)
  * own target's; a later access of the caller that ends earlier changes nothing. */
 static void answers(void **state)
 {
-    struct cnnvp_path *path = cnnvp_path_new(INSTANCES);
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
     struct judge expected = {.at = 1100, .ps = {[0][0] = 1000, [1][2] = 70, [3][2] = 25, [4][2] = 5}};
 
     (void)state;
@@ -157,7 +186,8 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums),
+        cmocka_unit_test(in_one),
+        cmocka_unit_test(over_time),
         cmocka_unit_test(what_runs),
         cmocka_unit_test(answers),
     };

@@ -12,6 +12,12 @@
 
 #include "test.h"
 
+static const char *no_phase(const void *context, uint32_t tag)
+{
+    (void)context, (void)tag;
+    return "";
+}
+
 static const char *plain_layer(const void *context, uint32_t tag, char *buffer, size_t size)
 {
     (void)context;
@@ -42,6 +48,7 @@ static void a_spilled_recording_gives_the_same_file(void **state)
         assert_int_equal(cnnvp_trace_new(machine(), path(name), &trace, &error), CNNVP_DONE);
         trace->memory_limit = 3 * CNNVP_CHUNK_BYTES;
         trace->layer_name = plain_layer;
+        trace->layer_phase = no_phase;
         cnnvp_trace_link(trace, 0, ARRAY, DRAM);
         feed_random(NULL, trace, &last);
         assert_true(trace->spill_size > 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timelines, read back by the strict reader of this folder. */
+#include "cnnvp_isa.h"
 #include "machine.h"
 #include "trace_support.h"
 
@@ -10,13 +11,13 @@
 static void small_timeline_in_full(void **state)
 {
     static const char expected[] =
-        "0 instruction/issue begin issue layer=C1 ps=0-1000 flow=9\n"
+        "0 instruction/issue begin issue layer=C1 ps=0-1000 flow=9 phase=forward\n"
         "0 input_buffer/features 5 feature_words\n"
         "1 instruction/issue end\n"
-        "1 pe_array/conv begin conv layer=C1 ps=1500-4700 flow=9\n"
+        "1 pe_array/conv begin conv layer=C1 ps=1500-4700 flow=9 phase=forward\n"
         "1 input_buffer/features 0 feature_words\n"
         "4 pe_array/conv end\n"
-        "4 pe_array/conv begin max layer=S2 ps=4700-4900 flow=0\n"
+        "4 pe_array/conv begin max layer=S2 ps=4700-4900 flow=0 phase=forward\n"
         "4 pe_array/conv end\n"
         "4 pe_array/irq 1 \n"
         "6 pe_array/irq 0 \n"
@@ -31,6 +32,46 @@ static void small_timeline_in_full(void **state)
     feed_small(recorder);
     finish(recorder, 777000);
     expect_events("small.pftrace", expected);
+}
+
+/* Spans of a command's flow on the unit that has it say what it works on, and where its bytes are from. */
+static void spans_say_what_they_are_about(void **state)
+{
+    static const char expected[] =
+        "0 dram/queue 1 requests\n"
+        "1 pe_array/conv begin receive layer=C1 ps=1000-2000 flow=7 phase=forward weight_buffer_half=1 "
+        "memory_addr=4196 "
+        "buffer_addr=32 row_bytes=6 rows=5 memory_row_stride=8 buffer_row_stride=10 planes=2 memory_plane_stride=64 "
+        "buffer_plane_stride=99 feature_words=4294967295 bytes=60 tensor=weights of C1 tensor_offset=100\n"
+        "2 pe_array/conv end\n"
+        "2 pe_array/conv begin other layer= ps=2000-3000 flow=8\n"
+        "3 instruction/issue begin element's layer= ps=3000-4000 flow=7\n"
+        "3 pe_array/conv end\n"
+        "4 instruction/issue end\n";
+    static const struct cnnvp_layer_info layer = {"C1", "conv", "forward", 1, 0, 0};
+    static const struct cnnvp_tensor_info tensor = {"weights of C1", "weights", 4096, 200, 0, 0};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work, .layers = &layer, .layer_count = 1, .tensors = &tensor, .tensor_count = 1};
+    struct cnnvp_command command = {
+        .opcode = CNNVP_OPCODE_receive,
+        .status = 1u << CNNVP_STATUS_receive_buffer,
+        .halves = CNNVP_HALF_WEIGHT,
+        .count = sizeof(struct cnnvp_transfer) / 4u,
+        .sequence = 7,
+        .descriptor = {4196, 32, 6, 5, 8, 10, 2, 64, 99, UINT32_MAX}};
+    cnnvp_recorder *recorder = make(path("about.pftrace"));
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    cnnvp_recorder_about(recorder, ARRAY, &command);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "receive", 1, 7, 1000, 2000);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "other", 0, 8, 2000, 3000);
+    cnnvp_recorder_span(recorder, ELEMENT, 0, "element's", 0, 7, 3000, 4000);
+    command.count = CNNVP_DESCRIPTOR_MAX + 1u; /* no such command */
+    cnnvp_recorder_about(recorder, ARRAY, &command);
+    cnnvp_recorder_counter(recorder, DRAM, 0, 0, 1);
+    finish(recorder, 5000);
+    expect_events("about.pftrace", expected);
 }
 
 static void calls_are_nested_slices(void **state)
@@ -170,6 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(small_timeline_in_full, remove_files),
+        cmocka_unit_test_teardown(spans_say_what_they_are_about, remove_files),
         cmocka_unit_test_teardown(calls_are_nested_slices, remove_files),
         cmocka_unit_test_teardown(random_timeline_holds_all_that_was_fed, remove_files),
         cmocka_unit_test_teardown(all_values_of_a_counter_are_read_back, remove_files),

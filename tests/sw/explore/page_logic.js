@@ -79,8 +79,6 @@ const links = blockLinks(run), order = blockColumns(links);
 assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9]]);
 assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["instruction", 0]]);
 assert.deepStrictEqual([...order.back].map(l => l.from), ["dma"]);
-const spans = layerSpans([{ unit: "pe_array", begin: [0, 10, 30], length: [5, 5, 5], tag: [1, 1, 2] }, { unit: "dma", begin: [2], length: [9], tag: [2] }], []);
-assert.deepStrictEqual([spans.begin, spans.length, spans.tag], [[0, 30], [15, 5], [1, 2]]);
 /* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */
 const roof = { bytes_per_s: 1e9, shared: true, bytes: l => l.bytes }, level = (name, start_ps, macs, cycles, bytes) => ({ name, start_ps, macs, cycles, bytes, phase: "forward" });
 const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l.name).join("+"), g.macs, g.cycles, g.bytes]);

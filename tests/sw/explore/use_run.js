@@ -35,8 +35,18 @@
     check(Math.abs(core.busy.reduce((a, b) => a + b, 0) / (awake * 1e6 / stats.platform.units.cpu.clock_mhz) - 1) < .01, "work of the core");
     check(document.querySelector("#blocks_section canvas").height > 60, "blocks");
     /* One image at first; one range of time for tracks and counters. */
-    check(String([view.from, view.to - view.from]) === String(oneImage(layerSpans(series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length), layers), end)), "first view");
+    check(String([view.from, view.to - view.from]) === String(oneImage(wholeTrack(series, "layers"), end)), "first view");
     timeline.look(0, end);
+    /* The path lies over the rows of the units, once each; what is drawn of it is its part of the time. */
+    for (const [unit, ps] of Object.entries(stats.summary.critical_path).filter(([, ps]) => ps)) {
+        const of = rows.filter(r => r.path && r.path.unit === unit), [x, , , mean] = of.length ? of[0].path.steps : [[]];
+        const drawn = x.reduce((sum, from, i) => sum + (i + 1 < x.length ? mean[i] * (x[i + 1] - from) / 1e6 : 0), 0);
+        check(of.length === 1 && Math.abs(drawn - ps) < series.window_ps + 1e-3 * ps, unit + ": " + [of.length, drawn, ps]);
+    }
+    const waited = rows.find(r => r.path && r.path.unit === stats.summary.bound_by), withPath = waited.figure.element.toDataURL(), path = waited.path;
+    waited.path = null; waited.figure.draw();
+    check(waited.figure.element.toDataURL() !== withPath, "the path is not drawn");
+    waited.path = path; waited.figure.draw();
     const axisElement = document.getElementById("axis"), area = axisElement.getBoundingClientRect(), y = rows[0].figure.element.getBoundingClientRect().top + 5;
     const send = (target, kind, type, more) => target.dispatchEvent(new kind(type, Object.assign({ bubbles: true, cancelable: true, clientY: y, pointerId: 7 }, more)));
     const at = share => area.left + share * area.width, mouse = (type, share, more) => send(rows[0].figure.element, PointerEvent, type, Object.assign({ clientX: at(share), pointerType: "mouse" }, more));
