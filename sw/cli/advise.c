@@ -21,6 +21,7 @@
 
 #include "base.h"
 #include "cli.h"
+#include "output_file.h"
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
@@ -329,7 +330,7 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     const char *text = NULL;
     (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
     if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
-        strcmp(param->unit, "what if") == 0)
+        strcmp(param->unit, "what if") == 0 || strcmp(param->unit, "simulation") == 0)
         return;
     if (param->type == CNNVP_PARAM_UINT)
         add_number(advice, param, name, value, part / 2);
@@ -394,9 +395,15 @@ static double percent(double value, double of)
     return of > 0 ? 100.0 * (value / of - 1.0) : 0;
 }
 
-static void print_change(const struct change *change, const struct costs *now, FILE *stream)
+/* Beside the table it becomes a row of `rows`, {from, to, time, energy, area}, the last three as parts of what is. */
+static void print_change(const struct change *change, const struct costs *now, json_t *rows, FILE *stream)
 {
     const size_t name = strcspn(change->setting, "=");
+    (void)json_array_append_new(
+        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f}", "name", change->setting, name, "from", change->from, "to",
+                        change->setting + name + 1, "time", percent(change->costs.ps, now->ps) / 100, "energy",
+                        percent(change->costs.picojoules, now->picojoules) / 100, "area",
+                        percent(change->costs.um2, now->um2) / 100));
     (void)fprintf(stream, "  %-28.*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", (int)name, change->setting,
                   change->from, change->setting + name + 1, percent(change->costs.ps, now->ps),
                   percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
@@ -436,7 +443,7 @@ static void print_crashes(const struct advice *advice, size_t tried, FILE *strea
         }
 }
 
-static void print_table(struct advice *advice, const struct costs *now, FILE *stream)
+static void print_table(struct advice *advice, const struct costs *now, json_t *rows, FILE *stream)
 {
     const size_t tried = advice->count;
     size_t shown = 0;
@@ -447,7 +454,7 @@ static void print_table(struct advice *advice, const struct costs *now, FILE *st
                   tried, "parameter", "", "time", "energy", "area");
     for (size_t i = 0; i < advice->count && shown < SHOWN && advice->changes[i].costs.ps < now->ps * (1.0 - WORTH); ++i)
         if (!is_shown_before(advice, i)) {
-            print_change(&advice->changes[i], now, stream);
+            print_change(&advice->changes[i], now, rows, stream);
             ++shown;
         }
     if (shown == 0)
@@ -455,7 +462,7 @@ static void print_table(struct advice *advice, const struct costs *now, FILE *st
     const struct change *least = minimum_energy(advice);
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
-        print_change(least, now, stream);
+        print_change(least, now, rows, stream);
     }
     print_crashes(advice, tried, stream);
 }
@@ -489,20 +496,34 @@ static void end(struct advice *advice)
     free(advice->changes);
 }
 
-cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream, struct cnnvp_error *error)
+/* For the run's page. */
+static cnnvp_result write_rows(const char *file, json_t *rows, struct cnnvp_error *error)
+{
+    json_t *root = json_pack("{s:s,s:O}", "schema", "cnnvp-advice/1", "changes", rows);
+    CNNVP_FREED char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return text != NULL ? cnnvp_output_whole(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
+}
+
+cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file, FILE *stream,
+                    struct cnnvp_error *error)
 {
     struct advice advice;
     struct costs now = {0};
+    json_t *rows = json_array();
     CNNVP_TRY(begin(run, config, &advice, error));
     const time_t at = time(NULL);
-    const cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
+    cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
     advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
     advice.ps = now.ps;
     if (result == CNNVP_DONE)
         add_changes(&advice);
     try_all(&advice);
-    if (result == CNNVP_DONE)
-        print_table(&advice, &now, stream);
+    if (result == CNNVP_DONE) {
+        print_table(&advice, &now, rows, stream);
+        result = file != NULL ? write_rows(file, rows, error) : result;
+    }
+    json_decref(rows);
     end(&advice);
     return result;
 }

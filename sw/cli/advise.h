@@ -9,9 +9,10 @@
 #include "run.h"
 #include "try.h"
 
-/* `config` is resolved; the run has been planned with it. Prints a table of what helps. */
-CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, FILE *stream,
-                                   struct cnnvp_error *error);
+/* `config` is resolved; the run has been planned with it. Prints a table of what helps, and writes it into `file`, for
+ * the run's page; NULL: it has none. */
+CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file,
+                                   FILE *stream, struct cnnvp_error *error);
 /* Of a run with these statistics that was short: batches and maps on chip are tried, timing only. A line says which of
  * them is best by the objective, and what it gains; none, if nothing does. */
 CNNVP_MUST_USE cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics,

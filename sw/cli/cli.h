@@ -66,6 +66,7 @@ struct cli_options {
     int report_made;         /* the folder of --report, by this command */
     char *report_stats;      /* in it; NULL: no --report */
     char *report_series;
+    char *report_advice;
 };
 
 /* argp's table of a command's options, and its parsers: cli_parse_option takes options alone, cli_parse_file also the

@@ -95,9 +95,10 @@ void cli_options_clear(struct cli_options *options)
 {
     free(options->report_stats);
     free(options->report_series);
+    free(options->report_advice);
     if (options->report_made)
         (void)rmdir(options->all.report); /* where nothing was written into it */
-    options->report_stats = options->report_series = NULL;
+    options->report_stats = options->report_series = options->report_advice = NULL;
     cnnvp_options_clear(&options->all);
 }
 
@@ -140,7 +141,8 @@ static cnnvp_result open_report(struct cli_options *options)
         return cli_bad("--report: %s cannot be made: %s", options->all.report, strerror(errno));
     options->report_stats = in_folder(options->all.report, "stats.json");
     options->report_series = in_folder(options->all.report, "run.series");
-    if (options->report_stats != NULL && options->report_series != NULL)
+    options->report_advice = in_folder(options->all.report, "advice.json");
+    if (options->report_stats != NULL && options->report_series != NULL && options->report_advice != NULL)
         return CNNVP_DONE;
     cli_message("out of memory");
     return CNNVP_FAILED;
@@ -206,6 +208,7 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
     files[count++] = (struct cli_named_file){"", options->file, 0};
     files[count++] = (struct cli_named_file){"--report", options->report_stats, 1};
     files[count++] = (struct cli_named_file){"--report", options->report_series, 1};
+    files[count++] = (struct cli_named_file){"--report", options->report_advice, 1};
     return cli_check_files(files, count);
 }
 

@@ -243,8 +243,10 @@ static cnnvp_result run_network(struct run *run)
     cnnvp_platform_free(run->all.platform);
     run->all.platform = NULL;
     struct cnnvp_error error = {""};
+    if (run->options->report_advice != NULL)
+        (void)remove(run->options->report_advice); /* of an earlier run */
     if (result == CNNVP_DONE && run->options->all.advise)
-        result = cli_report(advise(&run->all, run->config, stdout, &error), &error);
+        result = cli_report(advise(&run->all, run->config, run->options->report_advice, stdout, &error), &error);
     else if (result == CNNVP_DONE && !run->options->all.quiet)
         result = cli_report(advise_way(&run->all, run->config, run->json, stdout, &error), &error);
     return result;

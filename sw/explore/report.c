@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "page.h"
 
@@ -72,9 +73,14 @@ cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct 
 {
     CNNVP_FREED char *stats = NULL;
     CNNVP_FREED char *series = NULL;
+    CNNVP_FREED char *advice = NULL;
+    CNNVP_FREED char *advice_file = cnnvp_text_printf("%s/advice.json", folder);
     CNNVP_TRY(read_stats(folder, &stats, error));
     CNNVP_TRY(read_member(folder, "run.series", "cnnvp-series/1", &series, error));
-    CNNVP_FREED char *json = cnnvp_text_printf("{\"stats\":%s,\"series\":%s}", stats, series);
+    if (advice_file != NULL && access(advice_file, F_OK) == 0)
+        CNNVP_TRY(read_member(folder, "advice.json", "cnnvp-advice/1", &advice, error));
+    CNNVP_FREED char *json = cnnvp_text_printf(
+        "{\"stats\":%s,\"series\":%s,\"advice\":%s}", stats, series, advice != NULL ? advice : "null");
     return json != NULL ? cnnvp_page_write(html_file, json, cnnvp_page_run, error) : cnnvp_config_no_memory(error);
 }
 

@@ -17,6 +17,8 @@ if (stats.summary && stats.summary.bound_by && stats.total.accel_cycles) {
         make(fact, "i", "the time waited for " + Object.entries(stats.summary.critical_path).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= 0.001 * stats.total.time_ps).map(([name, ps]) => name + " " + percent(ps / stats.total.time_ps)).join(", ") + "; cycles of the array:");
     make(fact, "i", addShares(fact, stats.summary.bound_shares));
     make(fact, "i", sentence(stats));
+    const gains = Object.entries(stats.summary.gain_if_twice_as_fast || {}).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= .001 * stats.total.time_ps);
+    if (gains.length) make(fact, "i", "Twice as fast, " + gains.map(([name, ps], i) => name + (i ? " " : " would bring about ") + percent(ps / stats.total.time_ps)).join(", ") + ".");
 }
 for (const fact of headline(stats)) addFact(summaryHolder, fact);
 const configuration = make(header, "details", null, { id: "configuration" }), list = make(configuration, "dl");
@@ -24,6 +26,11 @@ make(configuration, "summary", "Configuration");
 for (const [name, unit] of Object.entries(stats.platform.units)) {
     make(list, "dt", name + (unit.model && unit.model !== name ? " (" + unit.model + ")" : ""));
     make(list, "dd", Object.entries(unit).filter(([key, value]) => key !== "connect" && key !== "model" && !(/^t_/.test(key) && value === 0)).map(([key, value]) => key + " " + show(value)).join(", "));
+}
+/* ---- what would help ---- */
+if (data.advice) {
+    const part = v => (v > 0 ? "+" : "") + percent(v), holder = section("What would help", "advice", true, "Single changes, each tried; what takes least time, and the least energy.");
+    sortable(holder, ["change", "from", "to", "time", "energy", "area"], data.advice.changes.filter((c, i, all) => all.findIndex(o => o.name === c.name && o.to === c.to) === i), (c, i) => [c.name, c.from, c.to, c.time, c.energy, c.area][i], { text: (v, i) => i > 2 ? part(v) : v });
 }
 /* ---- one time axis ---- */
 const timeline = drawTimeline(section("Timeline", "timeline", true), series, layers, end);

@@ -32,6 +32,9 @@ for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy",
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
 PYTHON
 done <helps
+# Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
+expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
+grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"
 # A short run says which other way to run is best, without being asked: whoever follows it gains that, within a fifth. By
 # --schedule auto it is left for it.
 for options in "-n 16" "-n 16 --schedule auto" "-n 16 --objective energy" "-n 16 -p systolic --batch 4"; do

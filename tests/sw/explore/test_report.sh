@@ -38,7 +38,18 @@ refused 2 "cannot be read" report run nosuch -o x.html
 refused 2 "wide/stats.json is also an input" report run wide -o wide/stats.json
 absent x.html
 [ -s run/stats.json ] && cmp -s run/stats.json s.json || fail "statistics of --report"
+# What --advise has found is the first panel; a run without it leaves none.
+expect 0 run "$network" --timing-only --report again --advise
+cp out advice
+expect 0 report again -o advised.html -q
+/usr/bin/python3 - <<'END' || fail "again/advice.json"
+import json, re
+said = re.findall(r"^  (\S+) +(\S+) -> (\S+) +(\S+) % +(\S+) % +(\S+) %$", open("advice").read(), re.M)
+rows = [[c["name"], c["from"], c["to"], *("%+.1f" % (100 * c[of]) for of in ("time", "energy", "area"))] for c in json.load(open("again/advice.json"))["changes"]]
+assert len(rows) > 3 and rows == [list(row) for row in said], (rows, said)
+END
 expect 0 run "$network" --timing-only -q --report again
+absent again/advice.json
 cmp -s run/run.series again/run.series || fail "two recordings of one run differ"
 absent run/run.series.tmp
 expect 0 run "$network" --timing-only -q --report both --trace both.vcd
@@ -136,7 +147,8 @@ skip_without_browser
 # What a user does there works; and pages fit windows of all widths, light and dark.
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
     run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
-    unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js
+    unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
+    advised.html,1400,light,use_layout.js
 for page in run compare two; do
     for window in 800,light 390,light 1400,dark 390,dark; do
         set -- "$@" $page.html,$window,use_layout.js
@@ -153,6 +165,7 @@ grep -o 'id="sensitivity".*id="derived"' derived.dom | grep -q '<td[^>]*>pe_arra
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
 # The roofline of many images is that of the array: 8 x 8 PEs.
 grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
+grep -o '<section[^>]*' advised.dom | head -1 | grep -q advice_section || fail "first panel: $(grep -o '<section[^>]*' advised.dom | head -1)"
 # The plan: its group, tiles, and the tensor that stays.
 grep -q '1 group goes tile by tile, 1 tensor stays on chip' many.dom || fail "the plan is not on the page"
 grep -q '<td[^>]*>C1</td><td[^>]*>S4</td><td[^>]*>4</td><td[^>]*>5 x 1 tiles of 1 x 5</td>' many.dom ||
