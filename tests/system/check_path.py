@@ -51,15 +51,31 @@ def check_bound(setting, unit, factor, *words, least=0.0):
     assert least * promised <= gained <= promised + SLACK, (words, setting, promised, gained)
 
 
-def check_estimate(words, unit, time, faster, stats):
-    """The time that the run says it would take is that which it takes, within 10 %."""
+def check_estimate(words, unit, time, faster, stats, most=0.1):
+    """The time that the run says it would take is that which it takes, within 10 %, if nothing else is said."""
     told = time - stats["summary"]["gain_if_twice_as_fast"][unit]
-    assert abs(told / faster - 1) <= 0.1, (words, unit, time, told, faster)
+    assert abs(told / faster - 1) <= most, (words, unit, time, told, faster)
     worst.append((abs(told / faster - 1), unit, words))
 
 
+def follow(words, network, time):
+    """Whoever does what --advise, or the line `to try`, names first gains what it said within a fifth, and loses nothing."""
+    for more, form in ((["--advise"], r"^  parameter .*\n  (\S+) +\S+ -> (\S+) +(\S+) %"), ([], r"^to try +(--[^:]*)():.* (\S+) % time")):
+        said = subprocess.run([CNNVP, "run", f"{NETWORKS}/{network}.onnx", "--timing-only", *words, *more], check=True,
+                              capture_output=True, text=True).stdout
+        first = re.search(form, said, re.M)
+        if not first:
+            continue
+        name, value, percent = first.groups()
+        change = name.split() + ([] if value in ("", "true") else [value]) if name[0] == "-" else ["-s", f"{name}={value}"]
+        got = run(*words, *change, network=network)[1] / time - 1
+        assert got < 0 and abs(got - float(percent) / 100) <= abs(got) / 5 + 0.0005, (network, words, change, percent, got)
+
+
 def check_platforms(count):
-    """Platforms at random, of which every unit in turn is twice as fast."""
+    """Platforms at random, with networks in turn: every unit in turn is twice as fast, and the first advice is followed. A core that
+    no longer falls asleep has less to do, which no path knows: one estimate of 50 may be further off than 10 %."""
+    worst.clear()
     draw = random.Random(44)
     choices = {"pe_array.rows": (2, 4, 8, 16, 32), "pe_array.cols": (2, 4, 8, 16, 32), "pe_array.clock_mhz": (250, 1000, 2000),
                "cpu.clock_mhz": (500, 1000, 4000), "dram.preset": ("ddr3-1600", "ddr4-2400", "lpddr4-3200", "hbm2"),
@@ -69,12 +85,15 @@ def check_platforms(count):
         words = [word for name, values in choices.items() for word in ("-s", f"{name}={draw.choice(values)}")]
         words += draw.choice(([], [], ["--issue", "list"], ["--batch", "2"], ["--schedule", "fused"]))
         words += ["-n", str(draw.choice((1, 4, 8)))]
-        network = ("lenet5", "lenet5", "mixed", "mnist", "lenet5")[number % 5]
+        network = ("lenet5", "digits", "mixed", "mnist", "vgg16_cifar")[number % 5]
         path, time, stats = run(*words, network=network)
         for unit in path:
             if path[unit] > time / 100:
                 faster = run(*words, "-s", f"{unit}.speedup=2", network=network)[1]
-                check_estimate((network, *words), unit, time, faster, stats)
+                check_estimate((network, *words), unit, time, faster, stats, 0.2)
+        follow(words, network, time)
+    beyond = [one for one in worst if one[0] > 0.1]
+    assert 50 * len(beyond) <= len(worst), beyond
 
 
 def memory_moves(before, after):
@@ -160,4 +179,4 @@ def main():
 
 main()
 if len(sys.argv) > 3:
-    print(*sorted(worst, reverse=True)[:20], sep="\n")
+    print(len(worst), "estimates", *sorted(worst, reverse=True)[:20], sep="\n")
