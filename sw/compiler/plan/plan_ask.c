@@ -839,8 +839,8 @@ struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_
         line_ps(ask, bytes), (bytes + burst - 1u) / burst * burst, bytes / CNNVP_WORD_BYTES};
 }
 
-struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
-                                            uint32_t channels, uint32_t rows, uint32_t columns)
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+                                       uint32_t channels, uint32_t rows, uint32_t columns)
 {
     const uint64_t burst = ask->limits->burst_bytes;
     const uint32_t shift = tensor->word_shift;
@@ -853,6 +853,13 @@ struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const st
     const int all_touch = rows_touch && step - plane < burst;
     const uint64_t word = UINT64_C(1) << shift;
     const uint64_t bursts = all_touch ? (pieces - 1u) * step + plane + burst - word : pieces * (plane + burst - word);
-    return (struct cnnvp_plan_moved){
-        box_ps(ask, tensor, channels, rows, columns), bursts, cnnvp_divide_up(channels * rows * row, CNNVP_WORD_BYTES)};
+    return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(channels * rows * row, CNNVP_WORD_BYTES)};
+}
+
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+                                            uint32_t channels, uint32_t rows, uint32_t columns)
+{
+    struct cnnvp_plan_moved moved = cnnvp_plan_box(ask, tensor, channels, rows, columns);
+    moved.ps = box_ps(ask, tensor, channels, rows, columns);
+    return moved;
 }

@@ -61,6 +61,7 @@ struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_binary_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
+    int at_edge; /* its transfers are told by those of a full tile */
     struct cnnvp_plan_ask *ask;
     struct cnnvp_plan_finalists *finalists;
     double bytes_a_ps; /* of the score by traffic, else 0 */
@@ -158,13 +159,21 @@ static void calculate(struct search *search, struct work *work)
     }
 }
 
+/* The units are asked about full tiles; those at the edges follow from them. */
+static struct cnnvp_plan_moved move_box(struct search *search, const struct cnnvp_binary_tensor *tensor,
+                                        uint32_t channels, uint32_t rows, uint32_t columns)
+{
+    return search->at_edge ? cnnvp_plan_box(search->ask, tensor, channels, rows, columns)
+                           : cnnvp_plan_move_box(search->ask, tensor, channels, rows, columns);
+}
+
 static struct cnnvp_plan_moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
                                             const uint32_t box[3])
 {
     if (operand->on_chip)
         return (struct cnnvp_plan_moved){0};
-    return cnnvp_plan_move_box(search->ask, operand, cnnvp_minimum32(box[0], operand->channels),
-                               cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
+    return move_box(search, operand, cnnvp_minimum32(box[0], operand->channels),
+                    cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
 }
 
 /* One input slice of a step. */
@@ -176,9 +185,8 @@ static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, 
     if (layer->op == CNNVP_OP_FC)
         return cnnvp_plan_move_line(search->ask, (uint64_t)layer->tile_in << layer->in.word_shift);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
-        return cnnvp_plan_move_box(
-            search->ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, rows),
-            (uint32_t)cnnvp_plan_input_columns(layer, columns));
+        return move_box(search, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, rows),
+                        (uint32_t)cnnvp_plan_input_columns(layer, columns));
     uint32_t box[3] = {layer->group_out, rows, columns};
     if (layer->permuted != 0)
         for (uint32_t i = 0; i < 3; ++i)
@@ -251,9 +259,13 @@ static uint32_t passes_of(const struct cnnvp_binary_layer *layer)
     return layer->post_count - clips + (clips != 0);
 }
 
-static void add_moved(struct cnnvp_plan_moved *sum, uint64_t times, struct cnnvp_plan_moved moved)
+/* `times` more, of tiles at an edge, or of the first, full one. */
+static void add_moved(struct cnnvp_plan_moved *sum, struct cnnvp_plan_moved *full, uint64_t times,
+                      struct cnnvp_plan_moved moved)
 {
-    sum->ps += times * moved.ps;
+    if (full->bytes == 0)
+        *full = moved;
+    sum->ps += full->bytes != 0 ? times * part_of(full->ps, moved.bytes, full->bytes) : 0;
     sum->bytes += times * moved.bytes;
     sum->words += times * moved.words;
 }
@@ -268,16 +280,17 @@ static struct moves moves_of(struct search *search)
     const struct cnnvp_binary_layer *layer = search->layer;
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
-    struct moves moves = {.store = {0}};
+    struct moves moves = {.store = {0}}, full = moves;
     for (size_t i = 0; i < 4; ++i) {
         const uint64_t tiles = (uint64_t)rows.count[i >> 1] * columns.count[i & 1u];
         const uint32_t box[3] = {layer->group_out, rows.size[i >> 1], columns.size[i & 1u]};
+        search->at_edge = i != 0;
         if (tiles == 0)
             continue;
-        add_moved(&moves.input, tiles, move_input(search, box[1], box[2]));
-        add_moved(&moves.store, tiles, move_operand(search, &layer->out, box));
+        add_moved(&moves.input, &full.input, tiles, move_input(search, box[1], box[2]));
+        add_moved(&moves.store, &full.store, tiles, move_operand(search, &layer->out, box));
         if (layer->added.tag != 0)
-            add_moved(&moves.added, tiles, move_operand(search, &layer->in2, box));
+            add_moved(&moves.added, &full.added, tiles, move_operand(search, &layer->in2, box));
     }
     return moves;
 }

@@ -211,6 +211,9 @@ struct cnnvp_plan_moved {
 /* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns);
+/* The same without its ps: the units are not asked. */
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+                                       uint32_t channels, uint32_t rows, uint32_t columns);
 struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes);
 /* Bytes that count as much as a ps where traffic is to be little: a part of what the memory moves meanwhile. */
 double cnnvp_plan_bytes_a_ps(struct cnnvp_plan_ask *ask);
