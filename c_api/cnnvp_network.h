@@ -46,12 +46,12 @@ enum cnnvp_schedule {
  * SCHEDULER: an error where the scheduler unit cannot. */
 enum cnnvp_issue { CNNVP_ISSUE_FASTER = 0, CNNVP_ISSUE_GUEST = 1, CNNVP_ISSUE_SCHEDULER = 2, CNNVP_ISSUE_LIST = 3 };
 
-/* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. Of traffic a little of the time
- * counts too: a byte less is worth the time in which the memory moves 16. */
 /* Words of maps and weights: 16-bit fixed point or 8 bits, of which the array has to have the one that is asked for;
  * AUTO: FX16 where it has both. */
 enum cnnvp_precision { CNNVP_PRECISION_AUTO = 0, CNNVP_PRECISION_FX16 = 1, CNNVP_PRECISION_INT8 = 2 };
 
+/* What plans are chosen by: time, energy, their product, or bytes of bursts off chip. Of traffic a little of the time
+ * counts too: a byte less is worth the time in which the memory moves 16. */
 enum cnnvp_plan_objective {
     CNNVP_OBJECTIVE_TIME = 0,
     CNNVP_OBJECTIVE_ENERGY = 1,
