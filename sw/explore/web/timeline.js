@@ -89,7 +89,7 @@ function drawTimeline(parent, series, layers, end) {
             g.fillStyle = theme.warm;
             for (let k = stepAt(xs, view.from); k < xs.length && xs[k] <= view.to; k++) {
                 const left = x(f, Math.max(xs[k], view.from)), right = x(f, Math.min(xs[k + 1] ?? view.to, view.to));
-                g.globalAlpha = Math.min(1, mean[k] / 1e6); g.fillRect(left, f.height - 4, right - left, 4);
+                if (mean[k] > 0) { g.globalAlpha = Math.max(.1, Math.min(1, mean[k] / 1e6)); g.fillRect(left, f.height - 4, Math.max(1, right - left), 4); }
             }
         }
         g.globalAlpha = 1;
