@@ -510,8 +510,8 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, con
 {
     struct advice advice;
     struct costs now = {0};
-    json_t *rows = json_array();
     CNNVP_TRY(begin(run, config, &advice, error));
+    json_t *rows = json_array();
     const time_t at = time(NULL);
     cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
     advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);

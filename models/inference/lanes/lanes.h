@@ -36,13 +36,14 @@
  *          R = slope[k] * a + (intercept[k] << intercept_shift). Always writes. The line of the first and of the last
  *          segment goes on to infinity. b is the input (0) or weight (1) buffer. sw/tables makes such tables.
  *   vnorm  R = (a - b_stride) * b + (c << s), b = B[o * b_repeat], c = C[o * c_repeat] from the same buffer (0 .. 2);
- *          b_stride, the zero point of a, is 0 or the lane's subtractor takes it; R is left in mac; store writes it,
- * and `normalise`, whose registers vout cannot reach, takes no other. vmean  for each o: word = saturate16(round(sum of
- * a / count * 2^-shift)), rounded once as in vdiv, random number o. A negative shift gives the mean -shift more
- * fraction bits than the data have. vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0
- * <= s <= 15); b is a buffer (0 .. 2). S = sum of ((a << s) - m)^2, saturating at 2^62; V = S / count + immediate
- * (epsilon, unsigned, below 2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V =
- * 0). Rounded down with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
+ *          b_stride is the zero point of a, which the lane's subtractor takes where it is not 0. R is left in mac;
+ *          store writes it, and `normalise`, whose registers vout cannot reach, takes no other.
+ *   vmean  for each o: word = saturate16(round(sum of a / count * 2^-shift)), rounded once as in vdiv, random number o.
+ *          A negative shift gives the mean -shift more fraction bits than the data have.
+ *   vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 ..
+ *          2). S = sum of ((a << s) - m)^2, saturating at 2^62; V = S / count + immediate (epsilon, unsigned, below
+ *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
+ *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
  *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
  *   sums   vmean and vvar of what a PE array has added up (S002's P + A and P + A^2, Part B 2-3): a is 64-bit slots,
  * the sums of `count` parts of a repetition of n elements, n = immediate of vmean, b_stride of vvar (1 to 2^28); c of

@@ -4,10 +4,9 @@
  *
  * Modelled: S000's off-chip storage functional unit, with "send read request" and "read in" as two steps (A1 L3-4);
  * S003's data interaction instructions (c7); planes of rows with strides on both sides (the next-layer storage
- * parameters of S000, Part B 0-6); bursts in flight; the last one of each direction, which is held, so that rows that
- * lie nearer to each other than a burst share it; the ports of the buffers; order through memory
- * (dma.h). Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's
- * arbiter.
+ * parameters of S000, Part B 0-6); bursts in flight; that the last burst of each direction is held, so that
+ * rows nearer to each other than a burst share it; the ports of the buffers; order through memory (dma.h).
+ * Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's arbiter.
  *
  * A tile is one access on the link to a buffer, of the range that it spans. Memory sees one request for each plane, or
  * one for all where the strides allow, cut where the bytes that may be read ahead of a receive end.
@@ -67,7 +66,7 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .op = op,
         .flags = flags,
         .tag = whose->receive_tag,
-        .flow = whose->sequence,
+        .flow = whose->command.sequence,
         .address = cnnvp_buffer_address(half, (uint32_t)shape->address),
         .size = dma_shape_span(shape),
         .words = bytes / whose->word_bytes,
@@ -181,7 +180,6 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .flow = command->sequence,
         .tag = command->tag,
         .receive_tag = command->tag,
-        .sequence = command->sequence,
         .waits = CNNVP_TIME_NEVER,
         .finish = CNNVP_TIME_NEVER,
         .data = CNNVP_TIME_NEVER,
@@ -232,7 +230,7 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     dma->ahead -= transfer->posted;
     transfer->received = 1;
     transfer->receive_order = ++dma->order;
-    transfer->sequence = transfer->command.sequence = command->sequence;
+    transfer->command.sequence = command->sequence;
     transfer->command.opcode = command->opcode;
     transfer->receive_tag = command->tag;
     transfer->port_from = dma->ops->now(dma->host);
@@ -251,7 +249,7 @@ static int do_forget(struct dma *dma)
         dma->ahead -= transfer->posted;
         transfer->received = 1;
         transfer->receive_order = ++dma->order;
-        transfer->sequence = 0;
+        transfer->command.sequence = 0;
         transfer->receive_tag = transfer->tag;
         transfer->port_from = dma->ops->now(dma->host);
     }
@@ -306,7 +304,7 @@ static struct dma_transfer copy_transfer(const struct dma *dma, const struct cnn
 {
     return (struct dma_transfer){.feature_words = described(command).feature_words,
                                  .word_bytes = word_bytes_of(dma, command),
-                                 .sequence = command->sequence,
+                                 .command = *command,
                                  .receive_tag = command->tag};
 }
 

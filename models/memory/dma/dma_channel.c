@@ -79,7 +79,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     piece->request = (struct cnnvp_request){
         .op = number == DMA_READ ? CNNVP_READ : CNNVP_WRITE,
         .tag = by_receive ? transfer->receive_tag : transfer->tag,
-        .flow = by_receive ? transfer->sequence : transfer->flow,
+        .flow = by_receive ? transfer->command.sequence : transfer->flow,
         .address = shape.address,
         .data = dma->timing_only ? NULL : transfer->staging.data + transfer->posted,
         .size = shape.size,
@@ -238,13 +238,14 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
     } else {
         dma->ops->count(dma->host, STAT_failed, tag, 1);
         dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
-                      (unsigned long long)transfer->sequence, names[number], (unsigned long long)transfer->bytes,
-                      (unsigned long long)transfer->memory.address, cnnvp_status_text(transfer->status));
+                      (unsigned long long)transfer->command.sequence, names[number],
+                      (unsigned long long)transfer->bytes, (unsigned long long)transfer->memory.address,
+                      cnnvp_status_text(transfer->status));
     }
     dma->ops->count(dma->host, busy[number], tag,
                     cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, begin));
     dma->ops->about(dma->host, &transfer->command);
-    dma->ops->span(dma->host, number, names[number], tag, transfer->sequence, begin, end);
+    dma->ops->span(dma->host, number, names[number], tag, transfer->command.sequence, begin, end);
 }
 
 static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int status)
@@ -280,8 +281,8 @@ void dma_channel_event(struct dma *dma, uint32_t number)
     channel->first = (channel->first + 1u) % dma->slots;
     --channel->count;
     /* From here on the slot may be taken again: the element can issue from within its port `done`. */
-    if (transfer->sequence != 0) /* 0: forgotten */
-        announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);
+    if (transfer->command.sequence != 0) /* 0: forgotten */
+        announce(dma, transfer->command.sequence, transfer->receive_tag, transfer->status);
     dma_advance(dma);
 }
 

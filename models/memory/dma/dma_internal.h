@@ -25,7 +25,7 @@ struct dma_store {
 struct dma_transfer {
     struct dma_shape memory;
     struct dma_shape buffer;
-    struct cnnvp_command command; /* what has asked for it, with the number of the one that is completed */
+    struct cnnvp_command command; /* what has asked for it; its sequence that of the one to be completed, 0 none */
     uint32_t index;               /* of the buffer: 0 input, 1 weight, 2 output */
     uint32_t half;
     uint64_t bytes;
@@ -36,12 +36,11 @@ struct dma_transfer {
     uint64_t flow;          /* sequence number of the request or store */
     uint32_t tag;
     uint32_t receive_tag;
-    uint64_t sequence; /* of the instruction that will be completed, 0 none */
-    int received;      /* 1 for stores */
-    int from_memory;   /* what is written to the buffer are copies of memory's words */
-    cnnvp_time waits;  /* since when, for another transfer; CNNVP_TIME_NEVER: it does not */
-    int waited;        /* has been counted as having waited so */
-    int in_buffer;     /* the data have been written to the buffer */
+    int received;     /* 1 for stores */
+    int from_memory;  /* what is written to the buffer are copies of memory's words */
+    cnnvp_time waits; /* since when, for another transfer; CNNVP_TIME_NEVER: it does not */
+    int waited;       /* has been counted as having waited so */
+    int in_buffer;    /* the data have been written to the buffer */
     int status;
     uint64_t posted; /* bytes asked for */
     uint32_t flying; /* pieces in flight */

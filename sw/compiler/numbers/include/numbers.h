@@ -98,7 +98,7 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_opti
  *   as fraction bits, and so do layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
  * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those
- * of 8 bits, and of 16 in depthwise convolutions, a step for each output where the array's write-out scales.
+ *   of 8 bits, and of 16 in depthwise convolutions, have a step for each output where the array's write-out scales.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
  */
 
