@@ -21,10 +21,23 @@
 
 #if defined(CNNVP_ADDRESS_SANITIZER)
 #include <pthread.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #endif
 
 #include "context.h"
+
+#if defined(CNNVP_ADDRESS_SANITIZER)
+/* SystemC unmaps the stack of a thread that is in mid-run when its simulation ends. AddressSanitizer would keep the
+ * redzones of its frames, and find them in what is mapped there next. */
+extern "C" [[gnu::visibility("default")]] int munmap(void *address, size_t length) noexcept
+{
+    __asan_unpoison_memory_region(address, length);
+    return int(syscall(SYS_munmap, address, length));
+}
+#endif
 
 namespace cnnvp {
 
