@@ -139,7 +139,8 @@ struct cnnvp_reference_softmax {
 };
 void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, const int64_t *x, size_t count,
                                    int fraction);
-int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t fraction);
+int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t bits,
+                                     int32_t shift);
 
 #ifdef __cplusplus
 }

@@ -200,7 +200,8 @@ static void softmax(struct job *job, uint64_t o)
         x[i] = element(job, &job->a, o, i);
     cnnvp_reference_softmax_begin(&of, x, (size_t)job->count, job->format.addend_shift);
     for (uint64_t i = 0; i < job->count && job->wrong == NULL; ++i)
-        put(job, o, i, cnnvp_reference_softmax_word(&of, element(job, &job->a, o, i), 8 * job->out.bytes - 1));
+        put(job, o, i,
+            cnnvp_reference_softmax_word(&of, element(job, &job->a, o, i), 8 * job->out.bytes, job->format.shift));
     free(x);
 }
 

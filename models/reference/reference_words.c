@@ -212,12 +212,14 @@ void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, cons
         softmax->sum += falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x[i]);
 }
 
-int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t fraction)
+int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t bits,
+                                     int32_t shift)
 {
-    const uint64_t one = UINT64_C(1) << fraction;
+    const uint64_t most = (UINT64_C(1) << (bits - 1u)) - 1u;
     if (x > softmax->largest) /* it was another one before results were written over it */
-        return (int16_t)(one - 1);
+        return (int16_t)most;
     const uint64_t e = falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x);
-    const uint64_t word = (2 * e * one + softmax->sum) / (2 * softmax->sum);
-    return (int16_t)(word >= one ? one - 1 : word);
+    const uint64_t twice = (e << ((int32_t)bits - shift)) + softmax->sum;
+    const uint64_t word = twice / (2 * softmax->sum);
+    return (int16_t)(word > most ? most : word);
 }

@@ -50,8 +50,8 @@
  * vvar, strides as a's but for c_repeat, slots of the sums of their squares. S = (Q << 2 s) - 2 m (T << s)
  *          + n m^2 with T and Q the sums of the slots, exactly: the words are those of the elements themselves.
  *   vsoftmax for each o: d = (max of a) - a with s fraction bits (-16 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
- *          segments with linear interpolation, 30 fraction bits; word = min(32767, round(E * 2^15 / sum of E)), half
- *          up. shift and rounding are not used.
+ *          segments with linear interpolation, 30 fraction bits; word = round(E * 2^(15 - shift) / sum of E), half up,
+ *          at most 32767 (of 8 bits: 2^(7 - shift), 127), -15 <= shift <= 0. rounding is not used.
  *
  * Windows. vpool and vconv do what pool and conv of the PE arrays do, with the same status bits and WINDOW descriptor,
  * bit for bit (sums are modulo 2^64, as with acc_bits 64 of an array): for layers that a PE array does not take. A

@@ -191,6 +191,8 @@ static const char *check_numbers(const struct lanes_job *job)
         return "epsilon is not negative";
     if (job->opcode == CNNVP_OPCODE_vsoftmax && (job->bias_shift < -16 || job->bias_shift > 24))
         return "operands of softmax have -16 .. 24 fraction bits";
+    if (job->opcode == CNNVP_OPCODE_vsoftmax && (job->shift < -15 || job->shift > 0))
+        return "shift of softmax is -15 .. 0";
     return NULL;
 }
 

@@ -87,6 +87,8 @@ static void softmax(const struct lanes_job *job, uint64_t o)
 {
     const int32_t fraction = job->bias_shift;
     const int64_t largest = largest_of(job, o);
+    const uint32_t bits = (job->out.bytes == 1u ? 7u : 15u) - (uint32_t)job->shift;
+    const uint64_t most = job->out.bytes == 1u ? INT8_MAX : INT16_MAX;
     uint64_t sum = 0;
     for (uint64_t i = 0; i < job->count; ++i) {
         int64_t value;
@@ -98,9 +100,8 @@ static void softmax(const struct lanes_job *job, uint64_t o)
         lanes_load(&job->a, o, i, 1, &value);
         /* at most 1: the largest is part of the sum, unless an earlier result lies on an operand and is larger still */
         const uint64_t part = value > largest ? sum : exponential(largest, value, fraction);
-        const uint64_t twice = (part << (job->out.bytes == 1u ? 8 : 16)) / sum;
+        const uint64_t twice = (part << (bits + 1u)) / sum;
         const uint64_t word = (twice + 1u) / 2u;
-        const uint64_t most = job->out.bytes == 1u ? INT8_MAX : INT16_MAX;
         const int16_t result = (int16_t)(word > most ? most : word);
         lanes_put(&job->out, o, i, 1, &result);
     }

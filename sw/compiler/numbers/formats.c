@@ -16,6 +16,10 @@
  */
 #define STATISTICS_FRAC_MAX 24
 
+/* What softmax gives without a shift, and with the vector unit's largest. */
+#define SOFTMAX_FRAC(bytes) ((int32_t)(bytes)*8 - 1)
+#define SOFTMAX_FRAC_MORE 15
+
 /* By so much at most the operands of an addition are brought together. */
 #define OPERANDS_APART 40
 
@@ -203,6 +207,16 @@ static void take_sizes(struct cnnvp_graph *graph)
     }
 }
 
+/* Words of 8 bits follow the largest share of the calibration: of many alike each is small. */
+static void set_shares(struct cnnvp_graph *graph, int32_t out)
+{
+    struct cnnvp_graph_tensor *shares = &graph->tensors[cnnvp_graph_base(graph, out)];
+    const uint32_t bytes = cnnvp_graph_word_bytes(graph, out);
+    const int32_t least = SOFTMAX_FRAC(bytes);
+    const int32_t frac = shares->max_abs > 0.0f ? cnnvp_frac_for(shares->max_abs, MARGIN, bytes) : least;
+    shares->frac = bytes == 1u && frac > least ? minimum(frac, least + SOFTMAX_FRAC_MORE) : least;
+}
+
 static void choose_tensors(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -230,8 +244,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
     limit_statistics(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
-            graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac =
-                (int32_t)cnnvp_graph_word_bytes(graph, graph->layers[i].out) * 8 - 1;
+            set_shares(graph, graph->layers[i].out);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (graph->tensors[i].whole != 0)
             graph->tensors[i].frac = 0;
@@ -377,7 +390,7 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
             *shift -= graph->tensors[layer->in2].frac;
         break;
     case CNNVP_OP_SOFTMAX:
-        *shift = 0;
+        *shift = SOFTMAX_FRAC(cnnvp_graph_word_bytes(graph, layer->out)) - graph->tensors[layer->out].frac;
         *bias_shift = in_frac;
         break;
     case CNNVP_OP_POOL:

@@ -67,11 +67,73 @@ static int settle(struct cnnvp_graph *graph)
     return changed;
 }
 
+enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8 };
+
+static uint32_t reader_of(const struct cnnvp_graph_layer *layer)
+{
+    if (is_product(layer))
+        return PRODUCT;
+    if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
+        return STATISTICS;
+    return cnnvp_graph_aligns_operands(layer) ? SUM : 0;
+}
+
+/* Words that are moved have one size: what reads them there counts here. */
+static void share_readers(struct cnnvp_graph *graph)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = graph->layer_count; i-- > 0;) {
+            uint32_t *in = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)].readers;
+            uint32_t *out = &graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].readers;
+            if (!cnnvp_graph_moves(&graph->layers[i]) || *in == *out)
+                continue;
+            *in = *out = *in | *out;
+            changed = 1;
+        }
+    }
+}
+
+/*
+ * A sum that goes on from layer to layer, beside normalisations that read it, as a transformer's. Its terms differ
+ * much, and of 8 bits each would have those that are left below the largest one's: all of them keep 16 that no product
+ * reads.
+ */
+static void keep_long_sums(struct cnnvp_graph *graph)
+{
+    struct cnnvp_graph_tensor *tensors = graph->tensors;
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        tensors[i].readers = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const uint32_t reader = reader_of(layer);
+        tensors[cnnvp_graph_base(graph, layer->in)].readers |= reader;
+        tensors[cnnvp_graph_base(graph, layer->out)].readers |= reader & SUM;
+        if (layer->in2 != CNNVP_GRAPH_NONE)
+            tensors[cnnvp_graph_base(graph, layer->in2)].readers |= reader;
+    }
+    share_readers(graph);
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const struct cnnvp_graph_tensor *out = &tensors[cnnvp_graph_base(graph, layer->out)];
+        if (reader_of(layer) != SUM || (out->readers & (STATISTICS | LONG_SUM)) == 0)
+            continue;
+        tensors[cnnvp_graph_base(graph, layer->in)].readers |= LONG_SUM;
+        tensors[cnnvp_graph_base(graph, layer->in2)].readers |= LONG_SUM;
+        tensors[cnnvp_graph_base(graph, layer->out)].readers |= LONG_SUM;
+        share_readers(graph);
+    }
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if ((tensors[i].readers & (PRODUCT | LONG_SUM)) == LONG_SUM && tensors[i].whole == 0)
+            tensors[i].narrow = 0;
+}
+
 void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options)
 {
     const int narrow = options->narrow;
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].narrow = narrow != 0;
+    keep_long_sums(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (!narrow || !options->zeros || cnnvp_graph_is_output(graph, (int32_t)i))
             drop_zero(graph, (int32_t)i);

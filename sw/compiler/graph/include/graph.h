@@ -62,8 +62,9 @@ struct cnnvp_graph_tensor {
     int32_t word_zero; /* which of its words of 8 bits stands for 0; after cnnvp_words_choose 0 where they have 16 */
     /* A network's input: numbers of the user's become these, divided by `step` (0: they are these) and rounded. */
     float step, low, high;
-    uint32_t narrow; /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
-    uint32_t scores; /* only softmax reads it, for which numbers far below a line's largest are all alike */
+    uint32_t narrow;  /* its words have 8 bits, not 16, after cnnvp_words_choose (base tensors) */
+    uint32_t readers; /* words.c: what is done with its words (base tensors) */
+    uint32_t scores;  /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
     int32_t frac;

@@ -95,7 +95,8 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_opti
  * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
  * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
  *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives all bits but the sign
- *   as fraction bits, and so do layers that only compare its results.
+ *   as fraction bits, and of 8 bits as many more as the largest share of the calibration leaves room for; and so do
+ *   layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
  * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those
  *   of 8 bits, and of 16 in depthwise convolutions, have a step for each output where the array's write-out scales.

@@ -588,6 +588,8 @@ static void test_bad_commands(void **state)
     REFUSED(CNNVP_E_INVAL, OP_vvar, B(OUT), t.format = FORMAT(0, 16, 0));
     REFUSED(CNNVP_E_INVAL, OP_vsoftmax, 0, t.format = FORMAT(0, -17, 0));
     REFUSED(CNNVP_E_INVAL, OP_vsoftmax, 0, t.format = FORMAT(0, 25, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vsoftmax, 0, t.format = FORMAT(1, 0, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vsoftmax, 0, t.format = FORMAT(-16, 0, 0));
     REFUSED(CNNVP_E_INVAL, OP_conv, 0, t.count = 4);
     REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0); /* no segments: the buffer holds zeros */
     ((int16_t *)bench_data(&bench, WT, 0))[2] = 32767;
@@ -596,7 +598,7 @@ static void test_bad_commands(void **state)
     ((int16_t *)bench_data(&bench, WT, 0))[1] = 63;
     REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0);
 #undef REFUSED
-    assert_int_equal(fake_count(bench.vector, "rejected"), 22);
+    assert_int_equal(fake_count(bench.vector, "rejected"), 24);
     assert_int_equal(fake_count(bench.vector, "commands"), 0);
     struct cnnvp_access access = {.op = CNNVP_WRITE, .size = 4};
     assert_int_equal(fake_access(bench.vector, "command", &access), CNNVP_E_ACCESS);

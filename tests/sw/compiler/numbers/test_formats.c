@@ -97,13 +97,43 @@ static void softmax_sums_to_one(void **state)
         }
         cnnvp_reference_softmax_begin(&of, x, 16, 11);
         for (size_t i = 0; i < 16; ++i) {
-            y[i] = cnnvp_reference_softmax_word(&of, x[i], 15);
+            y[i] = cnnvp_reference_softmax_word(&of, x[i], 16, 0);
             sum += ldexp(y[i], -15);
             assert_true(fabs(ldexp(y[i], -15) - exp(ldexp((double)x[i], -11)) / exact) < 1e-4);
         }
         assert_true(fabs(sum - 1.0) < 16 * ldexp(0.5, -15) + 1e-9);
     }
     builder_free(&random);
+}
+
+/* Of 8 bits as many more as the largest share leaves room for, up to 15; of 16 all but the sign. */
+static void shares_have_the_bits_that_fit(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph = {.file = "test", .weightless = 1};
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+    struct cnnvp_graph_layer *softmax = cnnvp_graph_layer_add(&graph, CNNVP_OP_SOFTMAX, "softmax", "Softmax");
+    softmax->in = 0;
+    softmax->out = 1;
+    const struct {
+        float largest;
+        uint32_t narrow;
+        int32_t frac, shift;
+    } cases[] = {
+        {1.0f, 1, 7, 0}, {0.0f, 1, 7, 0}, {0.2f, 1, 9, -2}, {1.0f / 257, 1, 14, -7}, {1.0f / 65536, 1, 22, -15},
+        {0.2f, 0, 15, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        int32_t shift, bias_shift;
+        graph.tensors[1].narrow = cases[i].narrow;
+        graph.tensors[0].max_abs = 1.0f;
+        graph.tensors[1].max_abs = cases[i].largest;
+        cnnvp_formats_choose(&graph, 32);
+        cnnvp_formats_shifts(&graph, softmax, &shift, &bias_shift);
+        assert_int_equal(graph.tensors[1].frac, cases[i].frac);
+        assert_int_equal(shift, cases[i].shift);
+    }
+    cnnvp_graph_clear(&graph);
 }
 
 /* x -> conv -> pool, add(x2, conv): ties and the order of an addition's operands. */
@@ -237,13 +267,10 @@ static void zeros_take_no_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_the_nearest),
-        cmocka_unit_test(fractions_are_the_most_that_fit),
-        cmocka_unit_test(reference_rounds_as_defined),
-        cmocka_unit_test(softmax_sums_to_one),
-        cmocka_unit_test(ties_hold),
-        cmocka_unit_test(shifts_stay_in_range),
-        cmocka_unit_test(zeros_take_no_bits),
+        cmocka_unit_test(words_are_the_nearest),         cmocka_unit_test(fractions_are_the_most_that_fit),
+        cmocka_unit_test(reference_rounds_as_defined),   cmocka_unit_test(softmax_sums_to_one),
+        cmocka_unit_test(shares_have_the_bits_that_fit), cmocka_unit_test(ties_hold),
+        cmocka_unit_test(shifts_stay_in_range),          cmocka_unit_test(zeros_take_no_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
