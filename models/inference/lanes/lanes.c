@@ -116,7 +116,7 @@ static void count_command(struct lanes *lanes, const struct cnnvp_command *comma
     if (busy > cost->cycles)
         ops->count(lanes->host, STAT_port_cycles, command->tag, busy - cost->cycles);
     if (command->opcode == CNNVP_OPCODE_vconv && cost->operations[LANES_mac] != 0)
-        ops->count(lanes->host, STAT_macs, command->tag, cost->operations[LANES_mac]);
+        ops->count(lanes->host, cost->narrow ? STAT_int8_macs : STAT_macs, command->tag, cost->operations[LANES_mac]);
     for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
         if (cost->operations[o] != 0)
             ops->count(lanes->host, o == LANES_mac && cost->narrow ? STAT_int8_mac_operations : operations[o],
