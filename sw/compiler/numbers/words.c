@@ -67,7 +67,7 @@ static int settle(struct cnnvp_graph *graph)
     return changed;
 }
 
-enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8 };
+enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8, BEFORE_PRODUCT = 16, OF_VECTOR = 32 };
 
 static uint32_t reader_of(const struct cnnvp_graph_layer *layer)
 {
@@ -94,16 +94,11 @@ static void share_readers(struct cnnvp_graph *graph)
     }
 }
 
-/*
- * A sum that goes on from layer to layer, beside normalisations that read it, as a transformer's. Its terms differ
- * much, and of 8 bits each would have those that are left below the largest one's: all of them keep 16 that no product
- * reads.
- */
-static void keep_long_sums(struct cnnvp_graph *graph)
+/* A sum that goes on from layer to layer, beside normalisations that read it, as a transformer's. Its terms differ
+ * much, and of 8 bits each would have those that are left below the largest one's. */
+static void find_long_sums(struct cnnvp_graph *graph)
 {
     struct cnnvp_graph_tensor *tensors = graph->tensors;
-    for (size_t i = 0; i < graph->tensor_count; ++i)
-        tensors[i].readers = 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const uint32_t reader = reader_of(layer);
@@ -123,9 +118,41 @@ static void keep_long_sums(struct cnnvp_graph *graph)
         tensors[cnnvp_graph_base(graph, layer->out)].readers |= LONG_SUM;
         share_readers(graph);
     }
+}
+
+/* What a product is still to be made of, through whatever layers, and what the vector unit changes. */
+static void find_products(struct cnnvp_graph *graph)
+{
+    struct cnnvp_graph_tensor *tensors = graph->tensors;
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        uint32_t *out = &tensors[cnnvp_graph_base(graph, layer->out)].readers;
+        const uint32_t before = is_product(layer) ? BEFORE_PRODUCT : *out & BEFORE_PRODUCT;
+        const uint32_t of_vector =
+            is_product(layer) || (cnnvp_graph_moves(layer) && cnnvp_graph_passes(layer)) ? 0 : OF_VECTOR;
+        tensors[cnnvp_graph_base(graph, layer->in)].readers |= before | of_vector;
+        if (layer->in2 != CNNVP_GRAPH_NONE)
+            tensors[cnnvp_graph_base(graph, layer->in2)].readers |= before | of_vector;
+        *out |= of_vector;
+    }
+    share_readers(graph);
+}
+
+/* Of floats those for which 8 bits are too few, and which no array of 8 bits has to take: long sums, and after the last
+ * product a classifier's numbers and what is calculated, such as a detector's boxes beside its shares. */
+static void keep_wide(struct cnnvp_graph *graph)
+{
     for (size_t i = 0; i < graph->tensor_count; ++i)
-        if ((tensors[i].readers & (PRODUCT | LONG_SUM)) == LONG_SUM && tensors[i].whole == 0)
-            tensors[i].narrow = 0;
+        graph->tensors[i].readers = 0;
+    find_long_sums(graph);
+    find_products(graph);
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
+        const int long_sum = (tensor->readers & (PRODUCT | LONG_SUM)) == LONG_SUM;
+        const int last = (tensor->readers & OF_VECTOR) != 0 || tensor->height * tensor->width == 1;
+        if (tensor->whole == 0 && (long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
+            tensor->narrow = 0;
+    }
 }
 
 void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options)
@@ -133,7 +160,7 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_opti
     const int narrow = options->narrow;
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].narrow = narrow != 0;
-    keep_long_sums(graph);
+    keep_wide(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (!narrow || !options->zeros || cnnvp_graph_is_output(graph, (int32_t)i))
             drop_zero(graph, (int32_t)i);

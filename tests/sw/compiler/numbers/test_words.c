@@ -123,6 +123,13 @@ static void numbers_with_zero_points_have_8_bits(void **state)
     }
 }
 
+static void begin_floats(void)
+{
+    begin();
+    for (int i = 0; i < TENSORS; ++i)
+        graph.tensors[i].whole = 0;
+}
+
 /* x and y = x + f, which a normalisation and the next sum read: 16 bits, but not of an x that a convolution reads, too,
  * or a copy of it. A sum that no normalisation reads has 8. */
 static void long_sums_keep_16_bits(void **state)
@@ -130,20 +137,21 @@ static void long_sums_keep_16_bits(void **state)
     (void)state;
     enum { NONE, READ, COPIED, SHORT, CASES };
     for (int kind = 0; kind < CASES; ++kind) {
-        begin();
-        for (int i = 0; i < TENSORS; ++i)
-            graph.tensors[i].whole = 0;
-        if (kind == COPIED) {
-            (void)add(CNNVP_OP_ACTIVATION, X, 0);
-            (void)add(CNNVP_OP_CONV, CONVOLVED, 0);
-        } else if (kind == READ) {
+        begin_floats();
+        if (kind == COPIED)
+            add(CNNVP_OP_ACTIVATION, X, 0)->out = POOLED;
+        else if (kind == READ)
             add(CNNVP_OP_CONV, X, 0)->out = POOLED;
-        }
         struct cnnvp_graph_layer *sum = add(CNNVP_OP_ADD, X, 0);
         sum->in2 = MOVED;
         sum->out = Y;
-        add(CNNVP_OP_NORM, Y, 0)->out = CONVOLVED;
-        graph.layers[graph.layer_count - 1].norm = kind == SHORT ? CNNVP_NORM_STORED : CNNVP_NORM_DATA;
+        struct cnnvp_graph_layer *norm = add(CNNVP_OP_NORM, Y, 0);
+        norm->norm = kind == SHORT ? CNNVP_NORM_STORED : CNNVP_NORM_DATA;
+        norm->out = CONVOLVED;
+        if (kind == COPIED)
+            (void)add(CNNVP_OP_CONV, POOLED, 0);
+        else
+            (void)add(CNNVP_OP_CONV, CONVOLVED, 0);
         cnnvp_words_choose(&graph, &words);
         assert_int_equal(graph.tensors[X].narrow, kind != NONE);
         assert_int_equal(graph.tensors[MOVED].narrow, kind == SHORT);
@@ -152,12 +160,35 @@ static void long_sums_keep_16_bits(void **state)
     }
 }
 
+/* After the last product: maps that are only moved have 8 bits, what is calculated and one number a channel 16. */
+static void the_last_results_keep_16_bits(void **state)
+{
+    (void)state;
+    enum { MOVES, CALCULATES, NUMBERS, READ, CASES };
+    for (int kind = 0; kind < CASES; ++kind) {
+        begin_floats();
+        for (int32_t i = CONVOLVED; kind == NUMBERS && i <= MOVED; ++i)
+            graph.tensors[i].height = graph.tensors[i].width = 1;
+        (void)add(CNNVP_OP_CONV, X, 0);
+        (void)add(CNNVP_OP_ACTIVATION, CONVOLVED, 0);
+        if (kind == MOVES || kind == NUMBERS)
+            (void)add(CNNVP_OP_ACTIVATION, POOLED, 0);
+        else
+            (void)add(CNNVP_OP_NORM, POOLED, 0);
+        if (kind == READ)
+            (void)add(CNNVP_OP_CONV, MOVED, 0);
+        cnnvp_words_choose(&graph, &words);
+        assert_int_equal(graph.tensors[X].narrow, 1);
+        assert_narrow(kind == MOVES || kind == READ, kind == MOVES || kind == READ, kind == MOVES || kind == READ, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_and_copies_keep_8_bits), cmocka_unit_test(what_is_moved_has_words_of_one_size),
         cmocka_unit_test(the_widest_part_decides),      cmocka_unit_test(numbers_with_zero_points_have_8_bits),
-        cmocka_unit_test(long_sums_keep_16_bits),
+        cmocka_unit_test(long_sums_keep_16_bits),       cmocka_unit_test(the_last_results_keep_16_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
