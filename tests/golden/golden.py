@@ -23,7 +23,7 @@ RUNS = {
     "vgg16_cifar_window": "run vgg16_cifar -p window --timing-only",
     "vgg16_cifar_systolic_os": "run vgg16_cifar -p systolic -s pe_array.dataflow=os --timing-only",
     "lenet5_int8": "run lenet5 -s pe_array.precision=int8 --timing-only -n 2",
-    "mobilenet_v2_systolic_int8": "run {networks}/mobilenet_v2.onnx -p systolic -s pe_array.precision=int8 --timing-only",
+    "mobilenet_v2_systolic_fx16": "run {networks}/mobilenet_v2.onnx -p systolic -s pe_array.precision=fx16 --timing-only",
     "mobilenet_v2_systolic": "run {networks}/mobilenet_v2.onnx -p systolic --timing-only",
     "resnet18_nfu": "run {networks}/resnet18.onnx --timing-only",
     "resnet50_nfu": "run {networks}/resnet50.onnx --timing-only",

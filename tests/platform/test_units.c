@@ -89,7 +89,7 @@ static void put_matmul(uint64_t *random, struct cnnvp_command *command)
 static void put_vector(uint64_t *random, struct cnnvp_command *command)
 {
     const uint32_t count = between(random, 1, one_in(random, 4) ? 4 : 60);
-    const struct cnnvp_vector vector = {
+    struct cnnvp_vector vector = {
         .a_addr = 8u * between(random, 0, 50),
         .b_addr = 2u * between(random, 0, 50),
         .c_addr = 2u * between(random, 0, 50),
@@ -104,6 +104,8 @@ static void put_vector(uint64_t *random, struct cnnvp_command *command)
         .out_repeat = one_in(random, 2) ? count : between(random, count, 80),
         .immediate = between(random, 1, 1000),
         .format = random_format(random)};
+    if (command->opcode == CNNVP_OPCODE_vsoftmax) /* its shift is -15 .. 0 */
+        vector.format = (vector.format & ~0xffu) | ((0u - between(random, 0, 15)) & 0xffu);
     put(command, &vector, sizeof vector);
 }
 

@@ -188,7 +188,7 @@ static const char *sums_of_units(const json_t *stats)
     json_t *units = json_object_get(stats, "units");
     json_int_t macs = 0;
     for (void *at = json_object_iter(units); at != NULL; at = json_object_iter_next(units, at))
-        macs += number(json_object_iter_value(at), "macs");
+        macs += number(json_object_iter_value(at), "macs") + number(json_object_iter_value(at), "int8_macs");
     if (macs != number(json_object_get(stats, "total"), "macs"))
         return "MACs in all are not those of the units";
     return json_number_value(json_object_get(json_object_get(stats, "energy"), "no_layer_pj")) >= 0

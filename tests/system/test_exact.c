@@ -63,7 +63,7 @@ static const struct exact_case cases[] = {
     {QDQ, "nfu", {"pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {QDQ, "nfu", {"pe_array.write_out=scale", "pe_array.detail=cycle"}, CNNVP_ROUND_TRUNCATE, 1, 0, 0},
     {QDQ, "window", {"pe_array.write_out=scale", "fully_connected.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
-    {QLINEAR, "systolic", {"pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
+    {QLINEAR, "systolic", {"pe_array.precision=fx16"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
     {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET,
      "nfu",

@@ -13,7 +13,7 @@ import tempfile
 import numpy
 
 CNNVP, NETWORKS, IMAGES = sys.argv[1:]
-BYTES = ["-p", "systolic", "-s", "pe_array.precision=int8"]
+BYTES = ["-p", "systolic"]
 
 
 def cifar(name):
@@ -45,7 +45,7 @@ with tempfile.TemporaryDirectory() as work:
             numpy.save("new.npy", pictures)
             numpy.save("classes.npy", classes)
         exact = None
-        for file, options in ((network, []), (network, BYTES), (network + "_int8", [*BYTES, "-s", "pe_array.write_out=scale"])):
+        for file, options in ((network, []), (network, BYTES), (network + "_int8", BYTES)):
             done = subprocess.run([CNNVP, "run", os.path.join(NETWORKS, file + ".onnx"), "-i", "new.npy", "--labels", "classes.npy",
                                    "-c", "known.npy", "-q", *options], capture_output=True, text=True, check=True)
             found, floats = (float(part) for part in re.findall(r"([\d.]+) %", done.stdout))
