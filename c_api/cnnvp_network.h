@@ -196,6 +196,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_operators(const char *onnx_file, const
 /* How many tilings of layers were tried with `tune` when the network was made. */
 size_t cnnvp_network_trials(const cnnvp_network *network);
 
+/* 1: the network's file is quantised to 8 bits, and all its numbers have words of 16. */
+int cnnvp_network_is_widened(const cnnvp_network *network);
+
 /* Writes what the network runs as a plan: groups, cuts of layers, what stays on chip. BAD_INPUT: a plan cannot say it,
  * as for the depth-first schedule and the training engine; or the file cannot be written. NULL for the file: whether
  * there is a plan. */

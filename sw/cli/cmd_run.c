@@ -208,6 +208,10 @@ static cnnvp_result print(struct run *run)
     if (options->quiet)
         return CNNVP_DONE;
     const cnnvp_result result = cli_print_totals(run->json, options->verbose, stdout);
+    if (cnnvp_network_is_widened(run->all.network))
+        (void)printf("%-20s  have 16 bits, the file's numbers 8: --precision int8, if the array takes it "
+                     "(pe_array.precision)\n",
+                     "words");
     if (options->tune)
         (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->all.network));
     cli_print_profile(run->all.platform, stdout);

@@ -298,12 +298,12 @@ def scaled(stats):
 SCALE = ["-s", "pe_array.write_out=scale"]
 BYTES = [*SCALE, "-s", "pe_array.precision=both", "--precision", "int8"]
 PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail=cycle"],
-             ["-p", "systolic", *SCALE], ["-p", "nfu", *SCALE, "--schedule", "fused"],
+             ["-p", "systolic", "-s", "pe_array.precision=fx16"], ["-p", "nfu", *SCALE, "--schedule", "fused"],
              ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
              ["-p", "window", *SCALE, "-s", "fully_connected.write_out=scale"], ["-p", "nfu", *SCALE, "--issue", "list"],
              ["-p", "nfu", *BYTES], ["-p", "systolic", *BYTES], ["-p", "nfu", *BYTES, "-s", "pe_array.detail=cycle"]]
 # Words of 8 bits alone: on chip, fused, in slices, as the window engine has them.
-ALONE = ["-p", "systolic", *SCALE, "-s", "pe_array.precision=int8"]
+ALONE = ["-p", "systolic"]
 LARGE = [word for name in ("input", "weight", "output") for word in ("-s", f"{name}_buffer.size=1MiB")]
 EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], ["-p", "nfu", *BYTES, "--schedule", "fused"],
          [*ALONE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
@@ -365,7 +365,7 @@ for number in range(6):
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "net")
         net = exported(number, path)
-        for platform in (["-p", "systolic", *SCALE, "-s", "pe_array.precision=int8"], PLATFORMS[7]):
+        for platform in (ALONE, PLATFORMS[7]):
             output, statistics = run(path, *platform)
             wrong = int((output.reshape(-1) != net.output.reshape(-1)).sum())
             assert wrong == 0, f"exported network {number}, {' '.join(platform)}: {wrong} of {output.size} words"
@@ -404,21 +404,24 @@ with tempfile.TemporaryDirectory() as work:
         check_eight(path, blocks, [*platform, "--schedule", "depth-first"], scaled(statistics))
 with tempfile.TemporaryDirectory() as work:
     path = os.path.join(work, "net")
-    bytes_alone = [sys.argv[1], "run", path + ".onnx", "-p", "systolic", "-s", "pe_array.precision=int8", "-q"]
+    bytes_alone = [sys.argv[1], "run", path + ".onnx", *ALONE, "-q"]
     exported(0, path)
-    refused = [subprocess.run(bytes_alone, capture_output=True, text=True, check=False)]
+    refused = [subprocess.run([*bytes_alone, "-s", "pe_array.write_out=round"], capture_output=True, text=True, check=False)]
     far = Network(1, weight_zero=100)
     far.multiply()
     far.write(path)
-    refused.append(subprocess.run(bytes_alone + SCALE, capture_output=True, text=True, check=False))
+    refused.append(subprocess.run(bytes_alone, capture_output=True, text=True, check=False))
     defaults(0, 0, path)
-    done = subprocess.run([*bytes_alone[:-1], *SCALE, "--plan-out", path + ".yaml"], capture_output=True, text=True, check=True)
+    done = subprocess.run([*bytes_alone[:-1], "--plan-out", path + ".yaml"], capture_output=True, text=True, check=True)
     assert re.search(r"\nwords of 8 bits +100 % of the MACs\n", done.stdout), done.stdout
+    for platform, widened in (ALONE, False), (["-p", "nfu"], True):
+        done = subprocess.run([sys.argv[1], "run", path + ".onnx", *platform], capture_output=True, text=True, check=True)
+        assert bool(re.search(r"\nwords +have 16 bits, the file's numbers 8", done.stdout)) == widened, done.stdout
     with open(path + ".yaml", encoding="utf-8") as file:
         plan = file.read()
     with open(path + ".yaml", "w", encoding="utf-8") as file:
         file.write(plan.replace("}", ", unit: vector}", 1))
-    refused.append(subprocess.run([*bytes_alone, *SCALE, "--plan", path + ".yaml"], capture_output=True, text=True, check=False))
+    refused.append(subprocess.run([*bytes_alone, "--plan", path + ".yaml"], capture_output=True, text=True, check=False))
     for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale",
                                       "less their zero point", "its input has a zero point, which an array takes that scales")):
         assert done.returncode == 2 and wanted in done.stderr, done

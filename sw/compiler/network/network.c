@@ -94,6 +94,16 @@ cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *pl
     return network->back_end->load(network, platform, error);
 }
 
+int cnnvp_network_is_widened(const cnnvp_network *network)
+{
+    int whole = 0, narrow = 0;
+    for (size_t i = 0; i < network->graph.tensor_count; ++i) {
+        whole |= network->graph.tensors[i].whole != 0;
+        narrow |= network->graph.tensors[i].narrow != 0;
+    }
+    return whole && !narrow;
+}
+
 size_t cnnvp_network_trials(const cnnvp_network *network)
 {
     return network->trials;
