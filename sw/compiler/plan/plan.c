@@ -229,8 +229,11 @@ static void forget_values(struct cnnvp_binary_layer *layer)
 
 int cnnvp_plan_are_alike(const struct cnnvp_binary_layer *one, const struct cnnvp_binary_layer *other)
 {
-    struct cnnvp_binary_layer a = *one;
-    struct cnnvp_binary_layer b = *other;
+    struct cnnvp_binary_layer a, b;
+    if (one->op != other->op || one->out.channels != other->out.channels || one->out.width != other->out.width)
+        return 0;
+    a = *one;
+    b = *other;
     forget_values(&a);
     forget_values(&b);
     return memcmp(&a, &b, sizeof a) == 0;
