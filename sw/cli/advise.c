@@ -22,10 +22,11 @@
 #include "base.h"
 #include "cli.h"
 #include "output_file.h"
+#include "value.h"
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
-#define WORTH 0.002   /* of the time: what helps less is not shown */
+#define WORTH 0.002   /* of what is minimised, or of the energy: what helps less is not shown */
 #define PROMISE 0.01  /* of the time: what promises less is not tried */
 #define SHORT_PS 1e10 /* shorter runs are told of other ways without being asked */
 
@@ -34,7 +35,7 @@ enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 enum { LIMIT_SECONDS = 10, LIMIT_RUNS = 20 };
 
 struct costs {
-    double ps, picojoules, um2;
+    double ps, picojoules, bytes, um2; /* bytes of off-chip bursts */
 };
 
 struct change {
@@ -42,6 +43,7 @@ struct change {
     char from[64];
     double promise; /* of the time */
     struct costs costs;
+    double score; /* of these, by the objective: the lower, the better */
     int done;
     char crash[256]; /* why its trial did not come to its end; "": it did */
 };
@@ -81,12 +83,27 @@ static double member(const json_t *root, const char *section, const char *name)
 static cnnvp_result read_costs(const char *text, struct costs *costs, json_t **path)
 {
     json_t *root = json_loads(text, 0, NULL);
-    *costs = (struct costs){
-        member(root, "total", "time_ps"), member(root, "energy", "total_pj"), member(root, "area", "total_um2")};
+    *costs = (struct costs){member(root, "total", "time_ps"), member(root, "energy", "total_pj"),
+                            member(root, "memory", "burst_bytes"), member(root, "area", "total_um2")};
     if (path != NULL)
         *path = json_incref(json_object_get(json_object_get(root, "summary"), "critical_path"));
     json_decref(root);
     return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+/* What the user minimises. */
+static double score(const struct advice *advice, const struct costs *costs)
+{
+    switch ((enum cnnvp_plan_objective)advice->run->options->objective) {
+    case CNNVP_OBJECTIVE_ENERGY:
+        return costs->picojoules;
+    case CNNVP_OBJECTIVE_EDP:
+        return costs->picojoules * costs->ps;
+    case CNNVP_OBJECTIVE_TRAFFIC:
+        return costs->bytes;
+    default:
+        return costs->ps;
+    }
 }
 
 static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config,
@@ -206,6 +223,7 @@ static void end_trial(const struct advice *advice, struct trial *trial)
         continue;
     if (got == (ssize_t)sizeof answer) {
         trial->change->costs = answer.costs;
+        trial->change->score = score(advice, &answer.costs);
         trial->change->done = answer.result == CNNVP_DONE;
     } else if (ended > 0 && !cli_was_interrupted()) {
         note_crash(advice, trial->change, status, trial->said);
@@ -366,10 +384,21 @@ static int by_promise(const void *a, const void *b)
     return strcmp(one->setting, other->setting);
 }
 
+static void add_objectives(struct advice *advice)
+{
+    const char *choices = cnnvp_command_option_find("run", "objective")->choices;
+    size_t length = 0;
+    const char *now = cnnvp_value_choice(choices, (uint64_t)advice->options.objective, &length);
+    char from[16];
+    (void)snprintf(from, sizeof from, "%.*s", (int)length, now);
+    add_choices(advice, choices, "--objective", from, 1);
+}
+
 static void add_changes(struct advice *advice)
 {
     struct cnnvp_config_instance instance;
     add_ways(advice);
+    add_objectives(advice);
     add_change(advice, "--schedule", advice->options.schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
@@ -380,14 +409,24 @@ static void add_changes(struct advice *advice)
 /* ---- the table ---- */
 
 /* Those whose trials have an answer first. */
-static int by_time(const void *a, const void *b)
+static int by_score(const void *a, const void *b)
 {
     const struct change *one = a, *other = b;
     if (one->done != other->done)
         return other->done - one->done;
-    if (one->costs.ps != other->costs.ps)
-        return one->costs.ps < other->costs.ps ? -1 : 1;
+    if (one->score != other->score)
+        return one->score < other->score ? -1 : 1;
+    if (one->costs.picojoules != other->costs.picojoules)
+        return one->costs.picojoules < other->costs.picojoules ? -1 : 1;
     return strcmp(one->setting, other->setting);
+}
+
+/* It is better by what the user minimises, or takes less energy for the same. */
+static int helps(const struct advice *advice, const struct change *change, const struct costs *now)
+{
+    const double before = score(advice, now);
+    return change->score < before * (1.0 - WORTH) ||
+           (change->score <= before && change->costs.picojoules < now->picojoules * (1.0 - WORTH));
 }
 
 static double percent(double value, double of)
@@ -447,18 +486,18 @@ static void print_table(struct advice *advice, const struct costs *now, json_t *
 {
     const size_t tried = advice->count;
     size_t shown = 0;
-    qsort(advice->changes, tried, sizeof *advice->changes, by_time);
+    qsort(advice->changes, tried, sizeof *advice->changes, by_score);
     while (advice->count > 0 && !advice->changes[advice->count - 1u].done)
         --advice->count;
     (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
                   tried, "parameter", "", "time", "energy", "area");
-    for (size_t i = 0; i < advice->count && shown < SHOWN && advice->changes[i].costs.ps < now->ps * (1.0 - WORTH); ++i)
-        if (!is_shown_before(advice, i)) {
+    for (size_t i = 0; i < advice->count && shown < SHOWN; ++i)
+        if (helps(advice, &advice->changes[i], now) && !is_shown_before(advice, i)) {
             print_change(&advice->changes[i], now, rows, stream);
             ++shown;
         }
     if (shown == 0)
-        (void)fputs("  none takes less time\n", stream);
+        (void)fputs("  none does\n", stream);
     const struct change *least = minimum_energy(advice);
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
@@ -528,15 +567,6 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, con
     return result;
 }
 
-/* By the objective, of which the ways themselves may have no choice. */
-static double score(const struct advice *advice, const struct costs *costs)
-{
-    const enum cnnvp_plan_objective objective = (enum cnnvp_plan_objective)advice->run->options->objective;
-    return objective == CNNVP_OBJECTIVE_ENERGY ? costs->picojoules
-           : objective == CNNVP_OBJECTIVE_EDP  ? costs->picojoules * costs->ps
-                                               : costs->ps;
-}
-
 cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics, FILE *stream,
                         struct cnnvp_error *error)
 {
@@ -553,10 +583,9 @@ cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config,
         try_all(&advice);
     }
     for (size_t i = 0; i < advice.count; ++i)
-        if (advice.changes[i].done &&
-            score(&advice, &advice.changes[i].costs) < score(&advice, best != NULL ? &best->costs : &now))
+        if (advice.changes[i].done && advice.changes[i].score < (best != NULL ? best->score : score(&advice, &now)))
             best = &advice.changes[i];
-    if (best != NULL && score(&advice, &best->costs) < score(&advice, &now) * (1.0 - PROMISE)) {
+    if (best != NULL && best->score < score(&advice, &now) * (1.0 - PROMISE)) {
         const size_t name = strcspn(best->setting, "=");
         const char *value = best->setting + name + 1;
         const int flag = strcmp(value, "true") == 0;

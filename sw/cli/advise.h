@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which single change of the platform would help a run most: each parameter is doubled and halved, memories take each
- * other part, and the network runs again, timing only. */
+/* Which single change of the platform or of the options would help a run most, by its objective: each parameter is
+ * doubled and halved, memories take each other part, and the network runs again, timing only. */
 #ifndef CNNVP_CLI_ADVISE_H
 #define CNNVP_CLI_ADVISE_H
 

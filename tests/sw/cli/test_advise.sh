@@ -4,34 +4,42 @@
 . "$SOURCE/tests/support/lib.sh"
 network=$SOURCE/scripts/networks/lenet5.onnx
 
-# What would help: each line is what `run` says with that setting, and the same command says the same.
-# Beside what is set already.
-set="-s pe_array.rows=4"
-# shellcheck disable=SC2086 # two words
-expect 0 run "$network" --timing-only -n 8 --advise --stats now.json $set
-cp out advice
-# shellcheck disable=SC2086
-expect 0 run "$network" --timing-only -n 8 --advise $set
-[ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
-sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
-[ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
-grep -q '^--batch' helps || fail "8 images, and no advice to take a batch of them"
-grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
-while read -r parameter value time energy area; do
-    case $parameter in
-    --on-chip) change=--on-chip ;;
-    --*) change="$parameter $value" ;;
-    *) change="-s $parameter=$value" ;;
-    esac
-    # shellcheck disable=SC2086
-    expect 0 run "$network" --timing-only -n 8 -q $set $change --stats then.json
-    /usr/bin/python3 - "$time" "$energy" "$area" <<'PYTHON' || fail "advice on $parameter"
+# What would help: each line is what `run` says with that setting, beside what is set already, in the order of what this
+# objective counts.
+helps() { # network, its options, measure, what has to be among the lines
+    # shellcheck disable=SC2086 # words
+    expect 0 run "$1" --timing-only --advise --stats now.json $2
+    cp out advice
+    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+    [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
+    grep -q "^$4" helps || fail "no advice of $4: $(cat advice)"
+    grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
+    : >gains
+    while read -r parameter value time energy area; do
+        case $parameter in
+        --on-chip) change=--on-chip ;;
+        --*) change="$parameter $value" ;;
+        *) change="-s $parameter=$value" ;;
+        esac
+        # shellcheck disable=SC2086
+        expect 0 run "$1" --timing-only -q $2 $change --stats then.json
+        /usr/bin/python3 - "$time" "$energy" "$area" "$3" <<'PYTHON' >>gains || fail "advice on $parameter"
 import json, sys
 now, then = json.load(open("now.json")), json.load(open("then.json"))
 for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"))):
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
+section, name = sys.argv[4].split(".")
+print(then[section][name] / now[section][name])
 PYTHON
-done <helps
+    done <helps
+    sed '/^and the least/,$d' advice | grep -c ' -> ' >shown
+    head -n "$(cat shown)" gains | sort -c -g || fail "$2: not in the order of $3: $(cat gains)"
+}
+helps "$network" "-n 8 -s pe_array.rows=4" total.time_ps --batch
+expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4
+[ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
+helps "$SOURCE/scripts/networks/digits.onnx" "-n 4 --batch 4 -s cpu.timing=off" total.time_ps --objective
+helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
 grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"
