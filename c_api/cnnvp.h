@@ -423,6 +423,21 @@ struct cnnvp_tensor_info {
     uint64_t least_write_bytes;
 };
 
+/*
+ * What lies where in off-chip memory, for traces: of which tensor, image and channel the bytes are that a transfer
+ * begins with.
+ */
+struct cnnvp_place_info {
+    const char *tensor;      /* its name; of a training that of the layer */
+    const char *kind;        /* as a tensor's; of a training what of the layer it is */
+    uint64_t address;        /* of the bus */
+    uint64_t size;           /* bytes */
+    uint64_t offset;         /* of its first byte in the tensor */
+    uint64_t image_stride;   /* bytes from one image to the next; 0: it is of none, or all images use it in turn */
+    uint64_t channel_stride; /* bytes from one channel to the next; 0: all is of one */
+    uint64_t channel;        /* of its first byte; of weights: the output channel */
+};
+
 struct cnnvp_work_info {
     uint32_t struct_size;
     const char *command;   /* run, train, exec */
@@ -451,7 +466,9 @@ struct cnnvp_work_info {
     size_t resident_count;
     const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
     size_t tensor_count;
-    uint64_t least_dram_bytes; /* what any schedule moves off chip, of all images; 0: not known */
+    uint64_t least_dram_bytes;             /* what any schedule moves off chip, of all images; 0: not known */
+    const struct cnnvp_place_info *places; /* by address, none reaches into the next one; may be NULL */
+    size_t place_count;
 };
 
 /* May be called again: what was said before is forgotten. */

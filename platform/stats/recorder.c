@@ -30,12 +30,9 @@ static const char *layer_phase(const void *context, uint32_t tag)
     return layer != NULL && layer->phase != NULL ? layer->phase : "";
 }
 
-static const char *tensor_name(const void *context, uint64_t address, uint64_t *offset)
+static const struct cnnvp_place_info *place_at(const void *context, uint64_t address)
 {
-    const struct cnnvp_stats *stats = context;
-    const uint32_t tensor = cnnvp_stats_tensor_at(stats, address);
-    *offset = tensor != 0 ? address - stats->work.tensors[tensor - 1].address : 0;
-    return tensor != 0 ? stats->work.tensors[tensor - 1].name : NULL;
+    return cnnvp_stats_place_at(context, address);
 }
 
 cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file, int timing_only,
@@ -61,7 +58,7 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     if (made->trace != NULL) {
         made->trace->layer_name = layer_name;
         made->trace->layer_phase = layer_phase;
-        made->trace->tensor_name = tensor_name;
+        made->trace->place_at = place_at;
         made->trace->layer_context = &made->stats;
     }
     *recorder = made;

@@ -238,6 +238,7 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     struct cnnvp_resident_info *residents =
         copy_array(copying, work->residents, work->resident_count, sizeof *residents);
     struct cnnvp_tensor_info *tensors = copy_array(copying, work->tensors, work->tensor_count, sizeof *tensors);
+    struct cnnvp_place_info *places = copy_array(copying, work->places, work->place_count, sizeof *places);
 
     *own = *work;
     own->command = copy_text(copying, work->command, "exec");
@@ -248,6 +249,7 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     own->groups = copy_array(copying, work->groups, work->group_count, sizeof *own->groups);
     own->residents = residents;
     own->tensors = tensors;
+    own->places = places;
     copy_layers(copying, work, own);
     for (size_t i = 0; i < work->resident_count && !copying->failed; ++i)
         residents[i].tensor = copy_text(copying, residents[i].tensor, "");
@@ -255,39 +257,73 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
         tensors[i].name = copy_text(copying, tensors[i].name, "");
         tensors[i].kind = copy_text(copying, tensors[i].kind, "feature");
     }
+    for (size_t i = 0; i < work->place_count && !copying->failed; ++i) {
+        places[i].tensor = copy_text(copying, places[i].tensor, "");
+        places[i].kind = copy_text(copying, places[i].kind, "feature");
+    }
+}
+
+/* ---- tables by address, in which each entry has an address and behind it a size ---- */
+
+struct extent {
+    uint64_t address, size;
+};
+
+struct table {
+    const void *first; /* extent of the first entry */
+    size_t count, step;
+};
+
+#define TABLE(entries, number) \
+    ((struct table){&(entries)->address, (entries) != NULL ? (number) : 0, sizeof *(entries)})
+
+static struct extent extent_of(const struct table *table, size_t index)
+{
+    struct extent extent;
+    memcpy(&extent, (const char *)table->first + index * table->step, sizeof extent);
+    return extent;
 }
 
 /* They lie in order, each before the next one. */
-static int are_apart(const struct cnnvp_work_info *work)
+static int are_apart(struct table table)
 {
-    for (size_t i = 1; i < work->tensor_count; ++i)
-        if (work->tensors[i].address < work->tensors[i - 1].address ||
-            work->tensors[i].address - work->tensors[i - 1].address < work->tensors[i - 1].size)
+    for (size_t i = 1; i < table.count; ++i) {
+        const struct extent before = extent_of(&table, i - 1), extent = extent_of(&table, i);
+        if (extent.address < before.address || extent.address - before.address < before.size)
             return 0;
+    }
     return 1;
 }
 
-uint32_t cnnvp_stats_tensor_at(const struct cnnvp_stats *stats, uint64_t address)
+/* Number of the entry that the address lies in, from 1; 0: none. */
+static uint32_t entry_at(struct table table, uint64_t address)
 {
-    const struct cnnvp_tensor_info *tensors = stats->work.tensors;
-    size_t low = 0;
-    size_t high = stats->work.tensor_count;
+    size_t low = 0, high = table.count;
 
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
+        const size_t middle = low + (high - low) / 2;
 
-        if (tensors[middle].address <= address)
+        if (extent_of(&table, middle).address <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low != 0 && address - tensors[low - 1].address < tensors[low - 1].size ? (uint32_t)low : 0;
+    if (low == 0)
+        return 0;
+    const struct extent extent = extent_of(&table, low - 1);
+    return address - extent.address < extent.size ? (uint32_t)low : 0;
+}
+
+const struct cnnvp_place_info *cnnvp_stats_place_at(const struct cnnvp_stats *stats, uint64_t address)
+{
+    const uint32_t place = entry_at(TABLE(stats->work.places, stats->work.place_count), address);
+    return place != 0 ? &stats->work.places[place - 1] : NULL;
 }
 
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes)
 {
     const uint64_t bytes = request->size * request->count;
-    const uint32_t tensor = cnnvp_stats_tensor_at(stats, request->address);
+    const uint32_t tensor = entry_at(TABLE(stats->work.tensors, stats->work.tensor_count), request->address);
 
     if (burst_bytes > bytes && !cnnvp_overfetch_add(&stats->overfetch, request, tensor, burst_bytes))
         stats->out_of_memory = 1;
@@ -304,7 +340,8 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     const struct cnnvp_work_info *work = &own;
     if (cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_work_info", NULL) != CNNVP_DONE ||
         work->layer_count > CNNVP_MAX_TAG || (work->layer_count && work->layers == NULL) ||
-        (work->tensor_count && work->tensors == NULL) || !are_apart(work))
+        (work->tensor_count && work->tensors == NULL) || (work->place_count && work->places == NULL) ||
+        !are_apart(TABLE(work->tensors, work->tensor_count)) || !are_apart(TABLE(work->places, work->place_count)))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
     struct copying copying = {&stats->work_memory, 0};

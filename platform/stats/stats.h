@@ -128,8 +128,8 @@ CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
 
-/* Number of the tensor that the address lies in, from 1; 0: none. */
-uint32_t cnnvp_stats_tensor_at(const struct cnnvp_stats *stats, uint64_t address);
+/* What the address belongs to; NULL: not known. */
+const struct cnnvp_place_info *cnnvp_stats_place_at(const struct cnnvp_stats *stats, uint64_t address);
 
 /* What a request to memory moved, in bursts of this many bytes; its address says for which tensor. */
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes);

@@ -188,6 +188,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
     if (trace->spill >= 0)
         (void)close(trace->spill);
     free(trace->names);
+    free(trace->marks);
     free(trace->streams);
     cnnvp_arena_free(&trace->arena);
     free(trace);

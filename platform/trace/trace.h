@@ -72,6 +72,12 @@ struct cnnvp_moved {
     uint64_t bytes;
 };
 
+/* A transfer of an image's own bytes: of its input, or of its output. */
+struct cnnvp_image_mark {
+    uint64_t flow, image;
+    int is_output;
+};
+
 struct cnnvp_name {
     const char *key; /* as given */
     uint32_t index;
@@ -92,6 +98,7 @@ struct cnnvp_function {
 
 struct cnnvp_trace;
 struct isa_extension;
+struct cnnvp_transfer;
 
 /* What is only of runs with a critical path or layers, and has nothing here. */
 static inline int cnnvp_trace_leaves_out(const struct cnnvp_stream *stream)
@@ -152,6 +159,8 @@ struct cnnvp_trace {
     const struct isa_extension *extension; /* while a writer needs it */
     struct cnnvp_command about;            /* of spans of its flow on this instance */
     uint32_t about_instance;
+    struct cnnvp_image_mark *marks; /* by flow: inputs where images come one after the other; trace_image.c */
+    uint32_t mark_count;
     /* For the writers, set by cnnvp_trace_finish. */
     uint64_t end_ps;
     const char *(*function_name)(const void *context, uint64_t address);
@@ -159,7 +168,7 @@ struct cnnvp_trace {
     struct cnnvp_function functions[CNNVP_FUNCTION_CACHE];
     const char *(*layer_name)(const void *context, uint32_t tag, char *buffer, size_t size);
     const char *(*layer_phase)(const void *context, uint32_t tag);
-    const char *(*tensor_name)(const void *context, uint64_t address, uint64_t *offset); /* NULL: none is there */
+    const struct cnnvp_place_info *(*place_at)(const void *context, uint64_t address); /* NULL: none is there */
     const void *layer_context;
 };
 
@@ -197,6 +206,14 @@ void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t f
 void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end);
 /* What the links to an instance carry at most: what lies above it moves to the windows beside. After links_finish. */
 void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t bytes_per_s);
+
+/* ---- images, trace_image.c ---- */
+
+/* 1: between memory and a buffer; what it says. */
+int cnnvp_trace_moves(const struct cnnvp_command *command, struct cnnvp_transfer *transfer);
+/* Before cnnvp_trace_image: of the instruction of this flow; 0: not known. */
+void cnnvp_trace_find_images(struct cnnvp_trace *trace);
+int cnnvp_trace_image(const struct cnnvp_trace *trace, uint64_t flow, uint64_t *image);
 
 /* ---- reading back, trace_cursor.c and trace_merge.c ---- */
 

@@ -6,7 +6,8 @@
  * Events stand track by track, on each in order of time: Perfetto sorts them, and no merge is needed.
  * A span is a slice with debug annotations: the layer's name and phase, its exact times, of an instruction the halves
  * of the buffers that it uses, the registers of its descriptor by their names, and where it moves data from or to
- * memory, how many bytes of which tensor, from which byte on. A flow id joins the slices of one instruction.
+ * memory, how many bytes of what tensor, and of which byte and channel the first one is; the image, where images do not
+ * go through a layer together. A flow id joins the slices of one instruction.
  *
  * Perfetto counts nanoseconds, also with clocks of its own (ClockSnapshot.Clock.unit_multiplier_ns is whole). Times are
  * rounded down, which keeps order and nesting; `begin_ps` and `end_ps` hold the exact values.
@@ -53,7 +54,10 @@ enum {
     IID_END_PS,
     IID_HALVES,
     IID_TENSOR = IID_HALVES + 3,
+    IID_TENSOR_KIND,
     IID_TENSOR_OFFSET,
+    IID_IMAGE,
+    IID_CHANNEL,
     IID_BYTES,
     IID_REGISTERS /* of one form of descriptors after the other, then of the opcodes of units of one's own */
 };
@@ -66,7 +70,10 @@ static const char *const annotation_names[IID_REGISTERS] = {
     [IID_HALVES + 1] = "weight_buffer_half",
     [IID_HALVES + 2] = "output_buffer_half",
     [IID_TENSOR] = "tensor",
+    [IID_TENSOR_KIND] = "tensor_kind",
     [IID_TENSOR_OFFSET] = "tensor_offset",
+    [IID_IMAGE] = "image",
+    [IID_CHANNEL] = "channel",
     [IID_BYTES] = "bytes"};
 
 #define SEQUENCE 1u
@@ -304,17 +311,28 @@ static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const
     return close_message(start, p);
 }
 
-static int moves_memory(uint32_t opcode)
+/* What a transfer's first byte in memory is. */
+static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info *place, uint64_t offset)
 {
-    return opcode == ISA_request || opcode == ISA_receive || opcode == ISA_store;
+    const uint64_t in_image = place->image_stride != 0 ? offset % place->image_stride : offset;
+    const uint64_t channels = place->channel_stride != 0 ? in_image / place->channel_stride : 0;
+    p = put_annotation_text(p, IID_TENSOR, place->tensor);
+    p = put_annotation_text(p, IID_TENSOR_KIND, place->kind);
+    p = put_annotation_number(p, IID_TENSOR_OFFSET, place->offset + offset);
+    p = put_annotation_number(p, IID_CHANNEL, place->channel + channels);
+    return place->image_stride != 0 ? put_annotation_number(p, IID_IMAGE, offset / place->image_stride) : p;
 }
 
 /* What the span's instruction works on. */
-static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_command *about)
+static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
 {
+    const struct cnnvp_command *about = event->about;
     const struct isa_opcode *op = cnnvp_isa_find(trace->extension, about->opcode);
     const struct cnnvp_word_parts parts = {.opcode = about->opcode, .status = about->status, .halves = about->halves};
+    const struct cnnvp_place_info *place = NULL;
+    struct cnnvp_transfer transfer;
     uint32_t resources, causes;
+    uint64_t image;
 
     if (op == NULL || about->count != op->descriptor_count)
         return p;
@@ -324,15 +342,16 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *
             p = put_annotation_number(p, IID_HALVES + i, about->halves >> i & 1u);
     for (uint32_t i = 0; i < about->count; ++i)
         p = put_annotation_number(p, registers_iid(op, about->opcode) + i, about->descriptor[i]);
-    if (moves_memory(about->opcode)) {
-        struct cnnvp_transfer transfer;
-        uint64_t offset;
-        memcpy(&transfer, about->descriptor, sizeof transfer);
-        const char *tensor = trace->tensor_name(trace->layer_context, transfer.memory_addr, &offset);
+    if (cnnvp_trace_moves(about, &transfer)) {
         p = put_annotation_number(p, IID_BYTES, (uint64_t)transfer.row_bytes * transfer.rows * transfer.planes);
-        if (tensor != NULL)
-            p = put_annotation_number(put_annotation_text(p, IID_TENSOR, tensor), IID_TENSOR_OFFSET, offset);
+        place = trace->place_at(trace->layer_context, transfer.memory_addr);
     }
+    if (place != NULL)
+        p = put_place(p, place, transfer.memory_addr - place->address);
+    /* Weights are of no image. */
+    if ((place == NULL || (place->image_stride == 0 && strcmp(place->kind, "weights") != 0)) &&
+        cnnvp_trace_image(trace, event->flow, &image))
+        p = put_annotation_number(p, IID_IMAGE, image);
     return p;
 }
 
@@ -353,7 +372,7 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     p = put_annotation_number(p, IID_BEGIN_PS, event->time);
     p = put_annotation_number(p, IID_END_PS, event->value);
     if (event->about != NULL)
-        p = put_about(trace, p, event->about);
+        p = put_about(trace, p, event);
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
@@ -436,6 +455,7 @@ static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
     CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
 
     trace->extension = extension;
+    cnnvp_trace_find_images(trace);
     write_names(trace, output);
     write_tracks(trace, output);
     for (uint32_t i = 0; i < trace->stream_count && !trace->error; ++i)

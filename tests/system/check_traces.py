@@ -4,6 +4,7 @@
 over windows of time is its statistic, to the last byte and burst."""
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -183,11 +184,47 @@ def check_slices(network):
                     assert said["bytes"] == said["row_bytes"] * said["rows"] * said["planes"], said
                     moved[said["tensor"]] = moved.get(said["tensor"], 0) + said["bytes"]
             assert moved == {one["name"]: one[member] for one in stats["tensors"] if one[member]}, (kind, moved)
+        # Channels are those of the tensor; weights are of an output channel, and of no image.
+        of = {kind: [said for _, _, said in found if said.get("tensor_kind") == kind] for kind in ("input", "feature", "output", "weights")}
+        assert [said["channel"] for said in of["feature"] if said["tensor"] == "C3_relu" and "rows" in said and said["planes"] == 8] == 3 * [0, 8]
+        assert [said["channel"] for said in of["weights"] if said["tensor"] == "C3"] == 3 * [0, 8]
+        assert all("image" not in said for said in of["weights"])
+        for kind in "input", "output":
+            assert [said["image"] for said in of[kind]] == [0, 1, 2], kind
         work = [said for track, name, said in found if track == "array" and name in ("conv", "pool", "matmul")]
         assert {said["layer"] for said in work} == set(layers)
         for said in work:
             assert {"input_buffer_half", "output_buffer_half", "in_addr", "out_addr"} <= set(said), said
             assert ("weight_buffer_half" in said) == (said["layer"][0] != "S"), said
+        for several in work, [said for said in of["feature"] if "feature_words" in said]:
+            assert len(several) % 3 == 0
+            for layer in layers:
+                numbers = [said["image"] for said in several if said["layer"] == layer]
+                assert sorted(numbers) == [n for n in range(3) for _ in range(len(numbers) // 3)], (layer, numbers)
+        # Where images go through a layer together, addresses alone say which.
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "3", "--batch", "3", "--trace", trace], check=True)
+        found = slices(trace)
+        assert [said["image"] for _, _, said in found if said.get("tensor_kind") == "output"] == [0, 1, 2]
+        assert {said.get("image") for _, name, said in found if name == "conv" or said.get("tensor_kind") == "feature"} == {None}
+
+
+def check_order(network):
+    """S001's order, read from a trace: four images at once, one input channel after the other, each with its weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, trace = [os.path.join(folder, name) for name in ("images", "labels")], os.path.join(folder, "run.pftrace")
+        for name, shape, values in zip(data, ((8, 8, 8), (8,)), (bytes(512), bytes(range(8)))):
+            with open(name, "wb") as stream:
+                stream.write(bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + values)
+        subprocess.run([CNNVP, "train", network, "--dataset", "idx:" + ",".join(data), "--batch", "4", "--order", "channel", "--shuffle",
+                        "off", "--timing-only", "-q", "--trace", trace], check=True)
+        reads = [said for track, name, said in slices(trace) if track == "read" and said.get("phase") == "forward" and "tensor" in said]
+        assert [said["image"] for said in reads if said["tensor_kind"] == "images"] == list(range(8))
+        second = [said for said in reads if said["layer"] == "conv2" and said["tensor_kind"] in ("activations", "weights")]
+        assert [said["tensor_kind"] for said in second] == ["activations", "weights"] * (len(second) // 2)
+        maps, weights = second[0::2], second[1::2]
+        channels = 2 * list(range(len(maps) // 2))  # two steps
+        assert [(said["image"], said["rows"], said["channel"]) for said in maps] == [(0, 4, channel) for channel in channels], maps
+        assert [(said["channel"], said["tensor_offset"]) for said in weights] == [(0, 9 * channel) for channel in channels], weights
 
 
 def main():
@@ -196,6 +233,7 @@ def main():
     check("run", lenet5, "--timing-only", "-q", "-s", "cpu.memory=cache", "-p", "window")
     check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.page=closed")
     check_slices(lenet5)
+    check_order(os.path.join(NETWORKS, "digits.onnx"))
     check("exec", TAIL)  # nothing moves in the last 99 % of its time
     check("exec", TAIL, "-s", "cpu.memory=cache")
     with tempfile.TemporaryDirectory() as folder:

@@ -175,11 +175,13 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
     CNNVP_FREED struct cnnvp_layer_info *layers = NULL;
     CNNVP_FREED struct cnnvp_chain_info *chains = NULL;
     CNNVP_FREED struct cnnvp_tensor_info *tensors = NULL;
-    size_t tensor_count = 0;
+    CNNVP_FREED struct cnnvp_place_info *places = NULL;
+    size_t tensor_count = 0, place_count = 0;
     uint64_t pes = 1;
     CNNVP_TRY(describe_layers(network, needs, &layers, &pes, error));
     CNNVP_TRY(cnnvp_network_chains(network, &chains, error));
     CNNVP_TRY(cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error));
+    CNNVP_TRY(cnnvp_network_places(network, &places, &place_count, error));
     CNNVP_SCOPED(cnnvp_network_forget_groups)
     struct cnnvp_work_info work = {
         .struct_size = sizeof work,
@@ -200,6 +202,8 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .tensors = tensors,
         .tensor_count = tensor_count,
         .least_dram_bytes = cnnvp_network_bound(network, tensors, tensor_count),
+        .places = places,
+        .place_count = place_count,
     };
     CNNVP_TRY(cnnvp_network_groups(network, &work, error));
     return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE

@@ -43,6 +43,11 @@ static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, 
     return info;
 }
 
+static const char *kind_of(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    return cnnvp_graph_is_input(graph, tensor) ? "input" : cnnvp_graph_is_output(graph, tensor) ? "output" : "feature";
+}
+
 static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                        int32_t tensor)
 {
@@ -56,9 +61,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
     const uint64_t word_bytes = stays ? 0 : (uint64_t)network->images << place->word_shift; /* of all images */
     return (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
-        .kind = is_input    ? "input"
-                : is_output ? "output"
-                            : "feature",
+        .kind = kind_of(graph, tensor),
         .address = place->address - cnnvp_binary_frame_lead(place),
         .size = cnnvp_binary_tensor_bytes(&network->build, place),
         .least_read_bytes = is_output && place->on_chip ? 0 : needs->read[tensor] * word_bytes,
@@ -73,6 +76,16 @@ static int by_address(const void *left, const void *right)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
+static int has_weights(const struct cnnvp_network *network, size_t layer)
+{
+    return network->build.layers[layer].blob_count != 0 && network->build.layers[layer].product == 0;
+}
+
+static int has_memory(const struct cnnvp_network *network, size_t tensor)
+{
+    return network->graph.tensors[tensor].base == CNNVP_GRAPH_NONE && network->build.tensors[tensor].address != 0;
+}
+
 cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                    struct cnnvp_tensor_info **tensors, size_t *count, struct cnnvp_error *error)
 {
@@ -83,11 +96,64 @@ cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network, const st
     if (info == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count; ++i)
-        if (network->build.layers[i].blob_count != 0 && network->build.layers[i].product == 0)
+        if (has_weights(network, i))
             info[(*count)++] = weights_of(network, i);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
-        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].address != 0)
+        if (has_memory(network, (size_t)i))
             info[(*count)++] = map_of(network, needs, i);
     qsort(info, *count, sizeof *info, by_address);
+    return CNNVP_DONE;
+}
+
+/* ---- for traces ---- */
+
+static int place_by_address(const void *left, const void *right)
+{
+    const struct cnnvp_place_info *a = left;
+    const struct cnnvp_place_info *b = right;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static struct cnnvp_place_info place_of_blob(const struct cnnvp_network *network, size_t index, uint32_t number)
+{
+    const struct cnnvp_binary_layer *layer = &network->build.layers[index];
+    const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
+    return (struct cnnvp_place_info){
+        .tensor = network->graph.layers[index].name,
+        .kind = "weights",
+        .address = first[number].address,
+        .size = first[number].bytes,
+        .offset = first[number].address - first->address,
+        .channel = cnnvp_plan_has_weights(layer) ? cnnvp_blob_slice(layer, number).out : 0};
+}
+
+static struct cnnvp_place_info place_of_map(const struct cnnvp_network *network, size_t tensor)
+{
+    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
+    return (struct cnnvp_place_info){
+        .tensor = network->graph.tensors[tensor].name,
+        .kind = kind_of(&network->graph, (int32_t)tensor),
+        .address = place->address - cnnvp_binary_frame_lead(place),
+        .size = cnnvp_binary_tensor_bytes(&network->build, place),
+        .image_stride = place->image_stride,
+        .channel_stride = (uint64_t)place->channel_stride << place->word_shift};
+}
+
+cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_place_info **places, size_t *count,
+                                  struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    struct cnnvp_place_info *info = calloc(network->build.blobs.count + graph->tensor_count, sizeof *info);
+    *places = info;
+    *count = 0;
+    if (info == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        for (uint32_t b = 0; has_weights(network, i) && b < network->build.layers[i].blob_count; ++b)
+            info[(*count)++] = place_of_blob(network, i, b);
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (has_memory(network, i))
+            info[(*count)++] = place_of_map(network, i);
+    qsort(info, *count, sizeof *info, place_by_address);
     return CNNVP_DONE;
 }

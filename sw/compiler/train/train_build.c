@@ -8,6 +8,7 @@
 
 #define ALIGN UINT64_C(64)
 #define SUM_BYTES UINT64_C(4)
+#define LAYER_PLACES 9u /* that traces tell apart, at most */
 
 struct builder {
     const struct cnnvp_graph *graph;
@@ -34,6 +35,21 @@ static uint32_t place(struct builder *b, uint64_t bytes)
     return (uint32_t)address;
 }
 
+/* The same of channels of this many bytes, which traces tell apart. `images` 0: of weights. */
+static uint32_t place_channels(struct builder *b, const char *tensor, const char *kind, uint64_t images,
+                               uint64_t channels, uint64_t bytes)
+{
+    struct cnnvp_place_info *info = &b->build->places[b->build->place_count++];
+    *info = (struct cnnvp_place_info){
+        .tensor = tensor,
+        .kind = kind,
+        .address = b->build->end,
+        .size = (images != 0 ? images : 1u) * channels * bytes,
+        .image_stride = images != 0 ? channels * bytes : 0,
+        .channel_stride = bytes};
+    return place(b, info->size);
+}
+
 static cnnvp_result check_memory(const struct builder *b)
 {
     const uint64_t room = b->target->map.memory_size;
@@ -50,25 +66,28 @@ static cnnvp_result check_memory(const struct builder *b)
 
 /* ---- layers ---- */
 
-static struct cnnvp_train_bfp place_bfp(struct builder *b, uint64_t values, uint64_t exponents)
+static struct cnnvp_train_bfp place_bfp(struct builder *b, const char *layer, const char *kind, uint64_t images,
+                                        uint64_t channels, uint64_t values, uint64_t exponents)
 {
     struct cnnvp_train_bfp bfp;
-    bfp.mantissas = place(b, values * b->target->value_bytes);
+    bfp.mantissas = place_channels(b, layer, kind, images, channels, values * b->target->value_bytes);
     bfp.exponents = place(b, exponents);
     return bfp;
 }
 
 static void place_weights(struct builder *b, const struct cnnvp_train_node *node, struct cnnvp_train_layer *layer)
 {
-    const uint64_t weights = cnnvp_train_net_weights(node);
+    const uint64_t weights = cnnvp_train_net_weights(node) / node->co;
     const int learns = b->options->plan.learns;
-    layer->weights = place_bfp(b, weights, b->options->plan.block == CNNVP_TRAIN_BY_CHANNEL ? node->co : 1u);
+    const char *name = b->graph->layers[node->layer].name;
+    const uint64_t exponents = b->options->plan.block == CNNVP_TRAIN_BY_CHANNEL ? node->co : 1u;
+    layer->weights = place_bfp(b, name, "weights", 0, node->co, weights, exponents);
     if (learns && !b->options->plan.narrow)
-        layer->master.values = place(b, weights * SUM_BYTES);
+        layer->master.values = place_channels(b, name, "wide weights", 0, node->co, weights * SUM_BYTES);
     if (learns)
-        layer->master.velocity = place(b, weights * SUM_BYTES);
+        layer->master.velocity = place_channels(b, name, "velocities", 0, node->co, weights * SUM_BYTES);
     if (layer->bias) {
-        layer->biases = place_bfp(b, node->co, 1);
+        layer->biases = place_bfp(b, name, "biases", 0, node->co, 1, 1);
         layer->bias_master.values = learns ? place(b, node->co * SUM_BYTES) : 0;
         layer->bias_master.velocity = learns ? place(b, node->co * SUM_BYTES) : 0;
     }
@@ -83,19 +102,24 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
 {
     const struct cnnvp_train_plan_options *plan = &b->options->plan;
     const uint64_t images = plan->images;
-    const uint64_t maps = images * node->co;
     const uint64_t plane = (uint64_t)node->ho * node->wo;
     const uint64_t pooled = (uint64_t)node->ph * node->pw;
+    const uint64_t shared = images * node->co * pooled * SUM_BYTES;
+    const char *name = b->graph->layers[node->layer].name;
     if (!first)
-        layer->in =
-            place_bfp(b, images * node->ci * node->hi * node->wi, cnnvp_train_plan_exponents(plan, node, node->ci));
-    layer->sums = place(b, maps * plane * SUM_BYTES);
+        layer->in = place_bfp(b, name, "activations", images, node->ci, (uint64_t)node->hi * node->wi,
+                              cnnvp_train_plan_exponents(plan, node, node->ci));
+    layer->sums = place_channels(b, name, "sums", images, node->co, plane * SUM_BYTES);
     if (!plan->learns)
         return;
-    layer->positive = node->relu ? place(b, maps * cnnvp_train_plan_packed(plane, 1)) : 0;
-    layer->positions = node->pool ? place(b, maps * cnnvp_train_plan_packed(pooled, 2)) : 0;
-    layer->error = place_bfp(b, maps * plane, cnnvp_train_plan_exponents(plan, node, node->co));
-    b->shared = maps * pooled * SUM_BYTES > b->shared ? maps * pooled * SUM_BYTES : b->shared;
+    if (node->relu)
+        layer->positive = place_channels(b, name, "0/1 matrix", images, node->co, cnnvp_train_plan_packed(plane, 1));
+    if (node->pool)
+        layer->positions =
+            place_channels(b, name, "position matrix", images, node->co, cnnvp_train_plan_packed(pooled, 2));
+    layer->error =
+        place_bfp(b, name, "errors", images, node->co, plane, cnnvp_train_plan_exponents(plan, node, node->co));
+    b->shared = shared > b->shared ? shared : b->shared;
 }
 
 static cnnvp_result plan_layers(struct builder *b)
@@ -190,14 +214,14 @@ static cnnvp_result place_held(struct builder *b)
 static void place_images(struct builder *b, uint64_t count, int training, struct cnnvp_train_images *images)
 {
     const struct cnnvp_train_net *net = b->net;
-    const uint64_t bytes = (uint64_t)net->channels * net->height * net->width * b->target->value_bytes;
+    const uint64_t bytes = (uint64_t)net->height * net->width * b->target->value_bytes;
     const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
     const uint64_t records = training ? b->options->plan.images : count;
     const int softmax = b->build->header.tag_softmax != 0;
     *images = (struct cnnvp_train_images){.count = (uint32_t)count};
     if (count == 0)
         return;
-    images->mantissas = place(b, count * bytes);
+    images->mantissas = place_channels(b, training ? "training" : "evaluation", "images", count, net->channels, bytes);
     images->exponents = place(b, block == CNNVP_TRAIN_BY_IMAGE     ? count
                                  : block == CNNVP_TRAIN_BY_CHANNEL ? net->channels
                                                                    : 1u);
@@ -274,8 +298,11 @@ cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnn
         .graph = graph, .net = net, .target = target, .options = options, .build = build, .error = error};
     *build = (struct cnnvp_train_build){.layer_count = net->count};
     build->layers = calloc(net->count, sizeof *build->layers);
-    if (build->layers == NULL)
+    build->places = calloc(net->count * LAYER_PLACES + 2u, sizeof *build->places);
+    if (build->layers == NULL || build->places == NULL) {
+        cnnvp_train_build_clear(build);
         return cnnvp_compiler_no_memory(error);
+    }
     const cnnvp_result result = build_all(&b);
     if (result != CNNVP_DONE)
         cnnvp_train_build_clear(build);
@@ -285,8 +312,10 @@ cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnn
 void cnnvp_train_build_clear(struct cnnvp_train_build *build)
 {
     free(build->layers);
+    free(build->places);
     build->layers = NULL;
-    build->layer_count = 0;
+    build->places = NULL;
+    build->layer_count = build->place_count = 0;
 }
 
 cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,

@@ -23,7 +23,9 @@ struct cnnvp_train_build {
     struct cnnvp_train_binary header;
     struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
     size_t layer_count;
-    uint64_t end; /* address after everything */
+    uint64_t end;                    /* address after everything */
+    struct cnnvp_place_info *places; /* for traces; texts are the graph's */
+    size_t place_count;
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build(

@@ -136,6 +136,8 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .pes = (uint64_t)train->target.arrays * train->target.cols * train->target.rows,
         .layers = layers,
         .layer_count = count,
+        .places = train->build.places,
+        .place_count = train->build.place_count,
     };
     const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
     if (result != CNNVP_DONE)

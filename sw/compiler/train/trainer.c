@@ -474,6 +474,8 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
         .layers = layers,
         .layer_count = count,
         .layer_images = images,
+        .places = trainer->build.places,
+        .place_count = trainer->build.place_count,
     };
     return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE
                ? CNNVP_DONE

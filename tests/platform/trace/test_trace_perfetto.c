@@ -42,16 +42,18 @@ static void spans_say_what_they_are_about(void **state)
         "1 pe_array/conv begin receive layer=C1 ps=1000-2000 flow=7 phase=forward weight_buffer_half=1 "
         "memory_addr=4196 "
         "buffer_addr=32 row_bytes=6 rows=5 memory_row_stride=8 buffer_row_stride=10 planes=2 memory_plane_stride=64 "
-        "buffer_plane_stride=99 feature_words=4294967295 bytes=60 tensor=weights of C1 tensor_offset=100\n"
+        "buffer_plane_stride=99 feature_words=4294967295 bytes=60 tensor=map tensor_kind=input tensor_offset=100 "
+        "channel=9 image=1\n"
         "2 pe_array/conv end\n"
         "2 pe_array/conv begin other layer= ps=2000-3000 flow=8\n"
         "3 instruction/issue begin element's layer= ps=3000-4000 flow=7\n"
         "3 pe_array/conv end\n"
         "4 instruction/issue end\n";
     static const struct cnnvp_layer_info layer = {"C1", "conv", "forward", 1, 0, 0};
-    static const struct cnnvp_tensor_info tensor = {"weights of C1", "weights", 4096, 200, 0, 0};
+    static const struct cnnvp_place_info places[] = {
+        {"unused", NULL, 0, 4096, 0, 0, 0, 0}, {"map", "input", 4136, 200, 40, 40, 10, 7}};
     const struct cnnvp_work_info work = {
-        .struct_size = sizeof work, .layers = &layer, .layer_count = 1, .tensors = &tensor, .tensor_count = 1};
+        .struct_size = sizeof work, .layers = &layer, .layer_count = 1, .places = places, .place_count = 2};
     struct cnnvp_command command = {
         .opcode = CNNVP_OPCODE_receive,
         .status = 1u << CNNVP_STATUS_receive_buffer,

@@ -166,6 +166,9 @@ void cnnvp_network_needs_clear(struct cnnvp_network_needs *needs);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
     const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, struct cnnvp_tensor_info **tensors,
     size_t *count, struct cnnvp_error *error);
+/* The same for traces, weights blob by blob. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_place_info **places,
+                                                 size_t *count, struct cnnvp_error *error);
 
 /* network_bound.c: bytes of all images that cross the off-chip port at least, of a layer by itself and of the network,
  * whose tensors are given. */

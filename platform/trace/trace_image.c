@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which image an instruction works for. Where a transfer's bytes have images of their own (inputs and outputs of a
+ * network), its address says it. What comes between is of the image whose input was read last, in the order of
+ * instructions, as long as every output that is stored is of that image, too: then one image comes after the other, and
+ * not several go through a layer together.
+ */
+#include "trace_cursor.h"
+
+#include "isa/isa.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cnnvp_trace_moves(const struct cnnvp_command *command, struct cnnvp_transfer *transfer)
+{
+    const int moves = command->opcode == ISA_request || command->opcode == ISA_receive || command->opcode == ISA_store;
+    if (!moves || command->count * sizeof(uint32_t) != sizeof *transfer)
+        return 0;
+    memcpy(transfer, command->descriptor, sizeof *transfer);
+    return 1;
+}
+
+static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *mark)
+{
+    const uint32_t count = trace->mark_count;
+    if ((count & (count - 1)) == 0) {
+        struct cnnvp_image_mark *marks = realloc(trace->marks, (count != 0 ? 2u * count : 1u) * sizeof *marks);
+        if (marks == NULL) {
+            trace->error = ENOMEM;
+            return;
+        }
+        trace->marks = marks;
+    }
+    trace->marks[trace->mark_count++] = *mark;
+}
+
+static void mark_stream(struct cnnvp_trace *trace, uint32_t number)
+{
+    const uint32_t first = trace->mark_count;
+    struct cnnvp_cursor cursor;
+    struct cnnvp_transfer transfer;
+    cnnvp_cursor_init(&cursor, trace, number);
+    while (cnnvp_cursor_advance(&cursor)) {
+        const struct cnnvp_event *event = &cursor.event;
+        if (event->type != CNNVP_EVENT_BEGIN || event->about == NULL || !cnnvp_trace_moves(event->about, &transfer))
+            continue;
+        const struct cnnvp_place_info *place = trace->place_at(trace->layer_context, transfer.memory_addr);
+        if (place == NULL || place->image_stride == 0)
+            continue;
+        const struct cnnvp_image_mark mark = {
+            event->flow, (transfer.memory_addr - place->address) / place->image_stride,
+            event->about->opcode == ISA_store};
+        const struct cnnvp_image_mark *last = trace->mark_count != first ? &trace->marks[trace->mark_count - 1] : NULL;
+        if (last == NULL || last->image != mark.image || last->is_output != mark.is_output)
+            add_mark(trace, &mark);
+    }
+    cnnvp_cursor_fini(&cursor);
+}
+
+static int by_flow(const void *left, const void *right)
+{
+    const struct cnnvp_image_mark *a = left, *b = right;
+    return a->flow < b->flow ? -1 : a->flow > b->flow;
+}
+
+void cnnvp_trace_find_images(struct cnnvp_trace *trace)
+{
+    uint32_t inputs = 0;
+    trace->mark_count = 0;
+    for (uint32_t i = 0; i < trace->fixed_streams; ++i)
+        if (trace->streams[i].kind == CNNVP_STREAM_TRACK)
+            mark_stream(trace, i);
+    if (trace->mark_count != 0)
+        qsort(trace->marks, trace->mark_count, sizeof *trace->marks, by_flow);
+    for (uint32_t i = 0; i < trace->mark_count; ++i) {
+        const struct cnnvp_image_mark mark = trace->marks[i];
+        if (!mark.is_output) {
+            trace->marks[inputs++] = mark;
+        } else if (inputs == 0 || trace->marks[inputs - 1].image != mark.image) {
+            inputs = 0;
+            break;
+        }
+    }
+    trace->mark_count = inputs;
+}
+
+int cnnvp_trace_image(const struct cnnvp_trace *trace, uint64_t flow, uint64_t *image)
+{
+    uint32_t low = 0, high = trace->mark_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (trace->marks[middle].flow <= flow)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *image = low != 0 ? trace->marks[low - 1].image : 0;
+    return low != 0;
+}
