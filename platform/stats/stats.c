@@ -274,8 +274,9 @@ struct table {
     size_t count, step;
 };
 
-#define TABLE(entries, number) \
-    ((struct table){&(entries)->address, (entries) != NULL ? (number) : 0, sizeof *(entries)})
+#define TABLE(entries, number)                                                                                      \
+    ((struct table){(entries) != NULL ? (const void *)&(entries)->address : NULL, (entries) != NULL ? (number) : 0, \
+                    sizeof *(entries)})
 
 static struct extent extent_of(const struct table *table, size_t index)
 {
