@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "context.h"
+#include "way_in.h"
 
 namespace cnnvp {
 
@@ -20,11 +21,11 @@ constexpr int max_steps = 1'000'000; /* of the kernel for one access of the load
 } // namespace
 
 memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
-                         bool is_link)
+                         way_in *back)
     : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), instance_(instance.name),
       protocol_(cnnvp_instance_value_or(&instance, "protocol", 0) != 0 ? protocol::at : protocol::lt),
       plain_bytes_(std::min<uint64_t>(cnnvp_instance_value_or(&instance, "burst_bytes", UINT64_MAX), plain_bytes)),
-      is_device_(cnnvp_instance_value_or(&instance, "role", 0) == 1), is_link_(is_link),
+      is_device_(cnnvp_instance_value_or(&instance, "role", 0) == 1), back_(back),
       due_("due", this, &memory_port::on_due)
 {
     target.register_nb_transport_fw(this, &memory_port::from_unit);
@@ -187,9 +188,16 @@ tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm
 void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     auto *extension = payload.get_extension<payload_extension>();
-    const bool untimed = !is_device_ && extension && extension->access && (extension->access->flags & CNNVP_UNTIMED);
+    const bool untimed = !is_device_ && extension && extension->access && (extension->access->flags & CNNVP_UNTIMED) &&
+                         (!back_ || back_->is_memory(*extension->access));
     const cnnvp_time before = control_.now();
 
+    if (back_ && back_->takes_whole()) {
+        extension->status = cross(*extension->access, delay);
+        extension->answered = true;
+        payload.set_response_status(to_response(extension->status));
+        return;
+    }
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return;
@@ -211,10 +219,53 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
     }
 }
 
+/* In this call: what the model takes is what it annotates. */
+int memory_port::cross(cnnvp_access &access, sc_core::sc_time &delay)
+{
+    const bool writes = access.op != CNNVP_READ && access.op != CNNVP_BORROW_READ;
+    const bool has_data = access.data && access.op <= CNNVP_COMMAND;
+    job *const mine =
+        new_job(writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, access.address,
+                has_data ? static_cast<const unsigned char *>(access.data) : nullptr, static_cast<size_t>(access.size));
+    const auto whole = std::make_shared<crossing>(crossing{&access});
+
+    if (access.size == 0)
+        mine->set_command(tlm::TLM_IGNORE_COMMAND);
+    mine->of->initiator = access.initiator;
+    mine->of->tag = access.tag;
+    mine->of->flow = access.flow;
+    mine->of->whole = whole;
+    const sc_dt::uint64 instant = sc_core::sc_delta_count();
+    call(*mine, delay);
+    if (sc_core::sc_delta_count() != instant)
+        control_.finish(basename(), CNNVP_E_FATAL,
+                        "the model at the socket has waited within a call that commands, words or tiles cross; it "
+                        "annotates the time that it takes");
+    whole->access = nullptr;
+    const bool good = mine->is_response_ok();
+    if (good && has_data && !writes)
+        std::memcpy(access.data, mine->bytes.data(), mine->bytes.size());
+    if (good && !whole->came_back)
+        complain("the model at the socket has answered what it has to pass on to target_socket(\"" + instance_ +
+                 "\") within the call");
+    const bool answered = whole->came_back && (good || whole->status < CNNVP_OK);
+    const int status = answered ? whole->status : good ? int(CNNVP_E_NOSUP) : to_status(mine->get_response_status());
+    mine->under_way = false;
+    mine->release();
+    return status;
+}
+
 unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
 {
     tlm::tlm_generic_payload copy;
     const unsigned size = payload.get_data_length();
+
+    if (back_ && back_->takes_whole()) {
+        auto *extension = payload.get_extension<payload_extension>();
+        extension->status = back_->pass_on(*extension->access);
+        extension->answered = true;
+        return size;
+    }
 
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || size == 0 || socket.size() == 0)
         return 0; /* or not bound yet */
@@ -245,10 +296,8 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
 
 /* -- lt -- */
 
-void memory_port::transport(job &job)
+void memory_port::call(job &job, sc_core::sc_time &delay)
 {
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-
     try {
         socket->b_transport(job, delay);
     } catch (const sc_core::sc_unwind_exception &) {
@@ -257,6 +306,13 @@ void memory_port::transport(job &job)
         complain(std::string("the memory threw: ") + problem.what());
         job.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
+}
+
+void memory_port::transport(job &job)
+{
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+
+    call(job, delay);
     if (delay != sc_core::SC_ZERO_TIME)
         sc_core::wait(delay);
 }

@@ -12,6 +12,10 @@
  * What it may refuse: direct memory, debug transport (then accesses of the core and the loader go the ordinary way, and
  * their time is not counted), anything by an error response. Exceptions that it throws at us become an error response
  * and one line in the log.
+ *
+ * Of a link to a unit that is no memory, each access crosses whole, in one b_transport: a command or a tile is a write
+ * of its structure, words of a buffer are read or written at their addresses. The model annotates what it takes.
+ * Questions (CNNVP_DEBUG) go past it.
  */
 #ifndef CNNVP_PLATFORM_MEMORY_PORT_H
 #define CNNVP_PLATFORM_MEMORY_PORT_H
@@ -32,15 +36,17 @@
 
 namespace cnnvp {
 
+class way_in;
+
 class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<>, private tlm::tlm_mm_interface {
 public:
     enum class protocol { lt, at };
 
     /* Of the unit `instance`, whose parameters say more. burst_bytes: no transaction at the socket crosses a multiple
-     * of it. Every access of a device is a transaction with its time, but for debuggers. Those of a link carry
-     * `origin`. */
+     * of it. Every access of a device is a transaction with its time, but for debuggers. Those of a link, whose end is
+     * `back`, carry `origin`. */
     memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
-                bool is_link);
+                way_in *back);
     ~memory_port() override;
 
     const std::string &instance() const { return instance_; }
@@ -53,7 +59,7 @@ public:
 private:
     /* One transaction at the socket. Its data are its own: the unit may be reset, and free its buffers, meanwhile. */
     struct job : tlm::tlm_generic_payload {
-        explicit job(memory_port &port) : tlm::tlm_generic_payload(&port), of(port.is_link_ ? new origin : nullptr)
+        explicit job(memory_port &port) : tlm::tlm_generic_payload(&port), of(port.back_ ? new origin : nullptr)
         {
             if (of)
                 set_extension(of);
@@ -76,11 +82,13 @@ private:
     const std::string instance_;
     const protocol protocol_;
     const size_t plain_bytes_;
-    const bool is_device_, is_link_;
+    const bool is_device_;
+    way_in *const back_; /* of a link */
     std::vector<std::unique_ptr<job>> jobs_;
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;
     std::vector<std::unique_ptr<worker>> workers_; /* lt */
+    bool gave_dmi_ = false;
     std::vector<worker *> idle_workers_;
     job *requesting_ = nullptr; /* at: whose request phase has not ended */
     sc_core::sc_event may_request_;
@@ -88,13 +96,13 @@ private:
     std::function<void()> outside_work_;
     sc_core::sc_event outside_wanted_;
     sc_core::sc_process_handle outside_thread_;
-    bool gave_dmi_ = false;
     std::string complaint_; /* the last */
     unsigned complaints_ = 0;
 
     /* the unit's side */
     tlm::tlm_sync_enum from_unit(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase, sc_core::sc_time &delay);
     void access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    int cross(cnnvp_access &access, sc_core::sc_time &delay);
     unsigned debug(tlm::tlm_generic_payload &payload);
     bool direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
 
@@ -108,6 +116,7 @@ private:
     /* lt */
     void work(worker *self);
     void transport(job &job);
+    void call(job &job, sc_core::sc_time &delay);
 
     /* at */
     void send_next();

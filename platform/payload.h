@@ -60,8 +60,16 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
     }
 };
 
+/* An access that crosses a third party's model whole, in one call. */
+struct crossing {
+    cnnvp_access *access;       /* null: the call is over */
+    bool came_back = false;     /* to the unit at the other side, */
+    int status = CNNVP_E_NOSUP; /* which has answered so */
+};
+
 /* Beside the payloads of a link that leads through a third party's model: whose work they are. */
 struct origin : tlm::tlm_extension<origin> {
+    std::shared_ptr<crossing> whole; /* null: reads and writes of memory */
     uint32_t initiator = CNNVP_NO_INSTANCE;
     uint32_t tag = 0;
     uint32_t outstanding = 1;

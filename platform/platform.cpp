@@ -14,12 +14,25 @@ namespace {
 
 const char *const core_port = "control"; /* see cnnvp_program.h */
 
+/* `name` null: the first of that kind. */
 uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *name)
 {
     for (uint32_t i = 0; i < unit.port_count; ++i)
-        if (unit.ports[i].kind == kind && std::strcmp(unit.ports[i].name, name) == 0)
+        if (unit.ports[i].kind == kind && (!name || std::strcmp(unit.ports[i].name, name) == 0))
             return i;
     return UINT32_MAX;
+}
+
+/* A link whose accesses go on to a unit that is no memory. */
+bool crosses_whole(const cnnvp_resolved &resolved, const cnnvp_instance &link)
+{
+    for (size_t i = 0; cnnvp_instance_is_link(&link) && i < link.binding_count; ++i) {
+        const cnnvp_binding &binding = link.bindings[i];
+        const cnnvp_unit *const behind = resolved.instances[binding.target].unit;
+        if (behind && behind->ports[binding.target_port].kind == CNNVP_PORT_TARGET)
+            return true;
+    }
+    return false;
 }
 
 } // namespace
@@ -74,6 +87,10 @@ platform::design::plan platform::design::make_plan() const
             } else if (!resolved_.instances[binding.target].unit) {
                 socket = plan.bus_initiators.size();
                 plan.bus_initiators.push_back(instance.name);
+            } else if (binding.through != 0) {
+                socket = plan.incoming[binding.through - 1].size();
+                plan.incoming[binding.through - 1].push_back(
+                    find_port(*resolved_.instances[binding.through - 1].unit, CNNVP_PORT_MEM_TARGET, nullptr));
             } else {
                 socket = plan.incoming[binding.target].size();
                 plan.incoming[binding.target].push_back(binding.target_port);
@@ -119,14 +136,20 @@ void platform::design::connect_binding(const arrival &arrival)
         from.set_bus(binding.port, *bus_);
         return;
     }
+    if (from.instance().unit->ports[binding.port].flags & CNNVP_PORT_COUNTED)
+        hosts_[binding.target]->set_counted();
+    if (binding.through != 0) {
+        from.set_link(binding.port, binding.through - 1, 0, 0);
+        from.set_through(binding.port, *hosts_[binding.through - 1]);
+        from.initiator(binding.port).bind(hosts_[binding.through - 1]->target(static_cast<uint32_t>(arrival.socket)));
+        return;
+    }
     /* A byte of memory has one address: what the bus calls it, also on a connection of its own. */
     const bool is_memory = target.unit->ports[binding.target_port].kind == CNNVP_PORT_MEM_TARGET;
     const bool moved = is_memory && target.on_bus && target.bus_port == binding.target_port;
     from.set_link(binding.port, binding.target, moved ? target.base : 0, moved ? target.size : 0);
     from.set_target(binding.port, *hosts_[binding.target], binding.target_port);
     from.initiator(binding.port).bind(hosts_[binding.target]->target(static_cast<uint32_t>(arrival.socket)));
-    if (from.instance().unit->ports[binding.port].flags & CNNVP_PORT_COUNTED)
-        hosts_[binding.target]->set_counted();
 }
 
 void platform::design::connect(const plan &plan)
@@ -206,11 +229,11 @@ cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, cons
 {
     const cnnvp_instance &instance = host.instance();
     const std::string name = instance.name;
-    const size_t before = inside_.size();
+    way_in *back = nullptr;
 
     for (size_t i = 0; i < instance.binding_count; ++i) {
         const uint32_t inward = instance.bindings[i].port;
-        if (instance.unit->ports[inward].kind != CNNVP_PORT_MEM_INITIATOR)
+        if (instance.unit->ports[inward].kind != CNNVP_PORT_INITIATOR)
             continue;
         if (!is_driven()) {
             cnnvp_config_place_error(&instance, UINT32_MAX,
@@ -220,6 +243,7 @@ cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, cons
             return CNNVP_BAD_INPUT;
         }
         inside_.push_back(std::make_unique<way_in>((name + "_inside").c_str(), *control_, host, inward));
+        back = inside_.back().get();
     }
     if (host.leads_out()) {
         if (!bind && !is_driven()) {
@@ -229,8 +253,7 @@ cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, cons
                                      error);
             return CNNVP_BAD_INPUT;
         }
-        outside_.push_back(
-            std::make_unique<memory_port>((name + "_outside").c_str(), *control_, instance, inside_.size() > before));
+        outside_.push_back(std::make_unique<memory_port>((name + "_outside").c_str(), *control_, instance, back));
         host.initiator(port).bind(outside_.back()->target);
     }
     control_->stay_with_kernel();
@@ -299,6 +322,8 @@ platform::design::design(const cnnvp_resolved &resolved, const run_control::opti
     simulation_context::visit inside = enter();
     run_control::options with = options;
     with.resolved = &resolved_;
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i)
+        with.calls_in_threads |= crosses_whole(resolved_, resolved_.instances[i]);
     control_ = std::make_unique<run_control>("_control", with);
     inside.set_log(control_.get());
     loader_ = std::make_unique<loader>("_loader", *control_);

@@ -113,6 +113,7 @@ public:
         results_total *results = nullptr; /* what commands write is compared with the reference; may stay null */
         bool check_costs = false;         /* of all units, and a difference ends the run; else of libraries' units */
         bool strict = false;              /* a host call that is refused ends the run */
+        bool calls_in_threads = false;    /* see below */
         bool driven = false;              /* somebody else's sc_start runs the kernel: it is neither run nor paused */
     };
 
@@ -127,6 +128,8 @@ public:
         close();
     }
     payload_pool &pool() { return pool_; }
+    /* Units act in threads alone: an access that crosses a third party's model whole is its b_transport. */
+    bool calls_in_threads() const { return options_.calls_in_threads; }
     cnnvp_path *path() const { return path_.get(); } /* null where nothing is recorded */
 
     /* -- time: the kernel's, or that of the one process that runs ahead of it -- */

@@ -54,21 +54,35 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
     for (uint32_t i = 0; i < unit_.event_count; ++i) {
         events_.push_back(std::make_unique<event_state>());
         control_.add_due(events_[i]->at);
-        sc_core::sc_spawn_options options;
-        options.spawn_method();
-        options.dont_initialize();
-        options.set_sensitivity(&events_[i]->due);
-        sc_core::sc_spawn([this, i] { on_event(i); }, ("on_event_" + std::to_string(i)).c_str(), &options);
+        spawn_on(events_[i]->due, "on_event_" + std::to_string(i), [this, i] { on_event(i); });
     }
-    sc_core::sc_spawn_options on_answered;
-    on_answered.spawn_method();
-    on_answered.dont_initialize();
-    on_answered.set_sensitivity(&answered_event_);
-    sc_core::sc_spawn([this] { deliver_answered(); }, "answered", &on_answered);
+    spawn_on(answered_event_, "answered", [this] { deliver_answered(); });
     control_.add_due(answered_due_);
     control_.add_due(process_due_);
     if (unit_.process)
         make_process();
+}
+
+void unit_host::spawn_on(const sc_core::sc_event &event, const std::string &name, const std::function<void()> &work)
+{
+    sc_core::sc_spawn_options options;
+
+    if (control_.calls_in_threads()) {
+        options.set_stack_size(static_cast<int>(default_stack));
+        sc_core::sc_spawn(
+            [&event, work] {
+                for (;;) {
+                    sc_core::wait(event);
+                    work();
+                }
+            },
+            name.c_str(), &options);
+        return;
+    }
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&event);
+    sc_core::sc_spawn(work, name.c_str(), &options);
 }
 
 unit_host::~unit_host()

@@ -9,7 +9,8 @@
  * - request: nb_transport BEGIN_REQ / END_REQ, its completion BEGIN_RESP answered TLM_COMPLETED. dmi:
  *   get_direct_mem_ptr. Each outgoing port has one initiator socket, each connection that arrives at a target port a
  *   target socket of its own.
- * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
+ * - events: one sc_event and SC_METHOD each, or an SC_THREAD where what units do may lead to a third party's
+ * b_transport. process: one SC_THREAD. Interrupt lines: direct calls, levels.
  * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it
  * is the only one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
  * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process:
@@ -67,6 +68,11 @@ public:
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
     void set_target(uint32_t port, unit_host &target, uint32_t target_port);
+    /* What comes to this external instance crosses a third party's model whole: it goes on to a unit that is no memory.
+     */
+    bool crosses_whole() const { return crosses_whole_; }
+    /* `port` leads outside through `link`, and comes back there. */
+    void set_through(uint32_t port, unit_host &link) { ports_[port].through = &link; }
     /* Its commands come from a port that leaves their cycles to it, CNNVP_PORT_COUNTED. */
     void set_counted() { counted_ = true; }
     /* `port` is bound to the bus. */
@@ -149,6 +155,7 @@ private:
         std::function<void(int)> outside; /* IRQ_OUT, IRQ_IN */
         unit_host *target = nullptr;      /* what it leads to, if that is a unit */
         uint32_t target_port = 0;
+        unit_host *through = nullptr; /* the link on its way, if one leads outside */
         std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
     };
     struct event_state {
@@ -176,8 +183,9 @@ private:
     std::unique_ptr<register_file> registers_;
     std::unique_ptr<unit_results> results_; /* of a unit that has had a command to calculate, if results are compared */
     bool is_core_ = false;
-    bool is_external_ = false, leads_out_ = false;
-    bool is_out_ = false; /* a thread's access has left, and has not come back */
+    bool is_external_ = false, leads_out_ = false, crosses_whole_ = false;
+    bool is_out_ = false;                           /* a thread's access has left, and has not come back */
+    cnnvp_time came_back_at_ = 0, answered_at_ = 0; /* of the last one that has crossed whole: its delays */
     sc_core::sc_event came_back_;
     frame *current_ = nullptr;
     /* What has been refused, so that each is said once. */
@@ -270,6 +278,7 @@ private:
     void follow(uint32_t slot, uint32_t tag);
 
     /* events */
+    void spawn_on(const sc_core::sc_event &event, const std::string &name, const std::function<void()> &work);
     void on_event(uint32_t event);
     int notify(uint32_t event, cnnvp_time at);
     int cancel(uint32_t event);
@@ -297,6 +306,7 @@ private:
     std::string in_words(const command &one) const;
     void note_busy(const cnnvp_access &access, int status, cnnvp_time delay);
     void note_sent(const cnnvp_access &access);
+    void count_way(const port_state &port, const cnnvp_access &access, cnnvp_time before);
     /* A warning, once for each `why`, which is a format; with --strict or --check-costs, of any unit, it ends the run.
      */
     void complain(const char *why, ...) CNNVP_PRINTF(2, 3);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "context.h"
 #include "unit_enter.h"
 #include "unit_host.h"
 
@@ -106,7 +107,7 @@ tlm::tlm_sync_enum unit_host::nb_transport_bw(int, tlm::tlm_generic_payload &pay
 
     if (phase != tlm::BEGIN_RESP || !extension || !extension->record)
         return tlm::TLM_ACCEPTED;
-    if (delay == sc_core::SC_ZERO_TIME)
+    if (delay == sc_core::SC_ZERO_TIME && (!control_.calls_in_threads() || in_thread()))
         deliver(extension->record);
     else
         answer_at(extension->record, control_.now() + to_ps(delay));

@@ -111,6 +111,7 @@ void unit_host::set_target(uint32_t port, unit_host &target, uint32_t target_por
 {
     ports_[port].target = &target;
     ports_[port].target_port = target_port;
+    crosses_whole_ |= is_external_ && target.unit_.ports[target_port].kind == CNNVP_PORT_TARGET;
 }
 
 /* -- accesses that leave -- */
@@ -173,7 +174,24 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
         if (const bus::unit_port *to = port->way->find_unit(access.address, last - port->base))
             return send_straight(*port, *to, access);
-    return carry(*port, access);
+    const cnnvp_time before = access.delay;
+    const int status = carry(*port, access);
+    if (status == CNNVP_OK && port->through && unit_.ports[number].flags & CNNVP_PORT_COUNTED &&
+        !(access.flags & CNNVP_DEBUG))
+        count_way(*port, access, before);
+    return status;
+}
+
+/* A command's time on its way and back, in which its unit is busy and counts nothing: instruction. */
+void unit_host::count_way(const port_state &port, const cnnvp_access &access, cnnvp_time before)
+{
+    const auto edge = [this](cnnvp_time delay) { return cnnvp_edge_at_or_after(clock_mhz_, control_.now() + delay); };
+    const uint64_t inside = edge(port.through->answered_at_) - edge(port.through->came_back_at_);
+
+    for (uint32_t stat = 0; control_.recorder() && stat < unit_.stat_count; ++stat)
+        if (unit_.stats[stat].layer && std::strcmp(unit_.stats[stat].layer, "stall_cycles.instruction") == 0)
+            cnnvp_recorder_count(control_.recorder(), instance_.number, stat, access.tag,
+                                 edge(access.delay) - edge(before) - inside);
 }
 
 /* By TLM. */
@@ -250,7 +268,7 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     set_time(delay, access.delay);
     const cnnvp_port &of = unit_.ports[&port - ports_.data()];
     {
-        const outside_call call(*this, (of.flags & CNNVP_PORT_OUTSIDE) != 0);
+        const outside_call call(*this, of.flags & CNNVP_PORT_OUTSIDE && !crosses_whole_);
         (*port.socket)->b_transport(payload, delay);
     }
     access.delay = to_ps(delay);
@@ -282,11 +300,17 @@ int unit_host::pass(uint32_t number, cnnvp_access &access)
 {
     port_state &port = ports_[number];
 
-    access.initiator = instance_.number;
     if (!translate(port, access.address, access.address + (access.size - 1)))
         return CNNVP_E_ADDR;
-    const from_outside here(control_.path());
     access.address -= port.base;
+    if (access.initiator != CNNVP_NO_INSTANCE) { /* one of ours, that has crossed a link */
+        came_back_at_ = access.delay;
+        const int status = carry(port, access);
+        answered_at_ = access.delay;
+        return status;
+    }
+    access.initiator = instance_.number;
+    const from_outside here(control_.path());
     return carry(port, access);
 }
 
@@ -433,7 +457,7 @@ bool unit_host::begin_results(uint32_t port, const cnnvp_access &access)
     const auto *command = static_cast<const cnnvp_command *>(access.data);
     const uint32_t crosses = unit_.ports[port].flags & CNNVP_PORT_CROSSES;
 
-    if (access.op != CNNVP_COMMAND || !command || access.size != sizeof *command ||
+    if (is_external_ || access.op != CNNVP_COMMAND || !command || access.size != sizeof *command ||
         (crosses != CNNVP_PORT_COMMANDS && crosses != 0) || !unit_results::judges(*command))
         return false;
     if (!results_)

@@ -3,6 +3,7 @@
 #include "way_in.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "unit_host.h"
 
@@ -92,7 +93,7 @@ void tell_wrong(const run_control &control, const char *who, const char *wrong, 
 way_in::way_in(const sc_core::sc_module_name &name, run_control &control, unit_host &unit, uint32_t port)
     : sc_core::sc_module(name), socket("socket"), control_(control), unit_(unit), port_(port),
       outstanding_(static_cast<uint32_t>(cnnvp_instance_value_or(&unit.instance(), "in_flight", 1))),
-      gives_dmi_(cnnvp_instance_value_or(&unit.instance(), "dmi", 0) != 0)
+      gives_dmi_(cnnvp_instance_value_or(&unit.instance(), "dmi", 0) != 0), takes_whole_(unit.crosses_whole())
 {
     socket.register_b_transport(this, &way_in::b_transport);
     socket.register_transport_dbg(this, &way_in::transport_dbg);
@@ -126,12 +127,48 @@ int way_in::pass(cnnvp_access &access, const origin *of, sc_core::sc_time &delay
     return status;
 }
 
+int way_in::pass_on(cnnvp_access &access)
+{
+    return unit_.pass(port_, access);
+}
+
+/* What is wrong with how it comes back; null if nothing. */
+const char *way_in::end_crossing(crossing &of, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
+{
+    cnnvp_access *const access = of.access;
+
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    if (!access)
+        return "what crosses a link in one call has come back when that was over";
+    if (payload.get_data_length() != access->size)
+        return "what crosses a link in one call has come back in pieces";
+    const bool has_data = access->data && access->op <= CNNVP_COMMAND;
+    if (has_data && payload.is_write() && std::memcmp(access->data, payload.get_data_ptr(), access->size) != 0)
+        std::memcpy(access->data, payload.get_data_ptr(), access->size);
+    access->address = payload.get_address();
+    access->delay = to_ps(delay);
+    of.came_back = true;
+    of.status = pass_on(*access);
+    delay = from_ps(access->delay);
+    if (payload.is_read() && access->data && of.status >= CNNVP_OK)
+        std::memcpy(payload.get_data_ptr(), access->data, access->size);
+    payload.set_response_status(to_response(of.status));
+    return nullptr;
+}
+
 void way_in::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     const origin *const of = payload.get_extension<origin>();
     bool hint = false;
 
     control_.pulse(basename());
+    if (of && of->whole) {
+        const char *const wrong = end_crossing(*of->whole, payload, delay);
+        if (wrong && wrong != wrong_)
+            control_.log(CNNVP_LOG_WARNING, basename(), wrong);
+        wrong_ = wrong ? wrong : wrong_;
+        return;
+    }
     const char *const wrong = serve_pieces(payload, 0, [&](cnnvp_access &access) {
         hint = gives_dmi_ && is_memory(access);
         return pass(access, of, delay);

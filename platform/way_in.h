@@ -41,6 +41,12 @@ public:
     way_in(const sc_core::sc_module_name &name, run_control &control, unit_host &unit, uint32_t port);
 
     const char *instance() const;
+    /* It leads to a unit that is no memory: what comes by the link crosses whole. */
+    bool takes_whole() const { return takes_whole_; }
+    /* A memory that takes requests has those bytes. */
+    bool is_memory(const cnnvp_access &access);
+    /* Past the third party. */
+    int pass_on(cnnvp_access &access);
     tlm_utils::simple_target_socket<way_in> socket;
 
 private:
@@ -48,14 +54,14 @@ private:
     unit_host &unit_;
     const uint32_t port_;
     const uint32_t outstanding_;
-    const bool gives_dmi_;
+    const bool gives_dmi_, takes_whole_;
     const char *wrong_ = nullptr; /* tell_wrong */
 
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     unsigned transport_dbg(tlm::tlm_generic_payload &payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
-    bool is_memory(const cnnvp_access &access);
     int pass(cnnvp_access &access, const origin *of, sc_core::sc_time &delay);
+    const char *end_crossing(crossing &of, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
 };
 
 } // namespace cnnvp

@@ -216,7 +216,7 @@ static int is_memory(const struct cnnvp_resolved *resolved, const struct cnnvp_i
         for (size_t j = 0; j < resolved->instances[i].binding_count; ++j) {
             const struct cnnvp_binding *binding = &resolved->instances[i].bindings[j];
             if (binding->target == instance->number && instance->binding_count == 0 &&
-                resolved->instances[i].unit->ports[binding->port].kind == CNNVP_PORT_MEM_INITIATOR)
+                instance->unit->ports[binding->target_port].kind == CNNVP_PORT_MEM_TARGET)
                 return 1;
         }
     return 0;

@@ -30,6 +30,7 @@ struct cnnvp_binding {
     uint32_t target_port; /* index in the target's port table; unused if the target is the bus */
     uint32_t target_line; /* IRQ_IN ports: line */
     const char *text;     /* the target as `connect:` says it */
+    uint32_t through;     /* 0, or the number + 1 of the link on the way that leads outside */
 };
 
 struct cnnvp_instance {
@@ -101,6 +102,9 @@ const struct cnnvp_instruction *cnnvp_instance_instructions(
 
 /* Those of all units, as cnnvp_config_instructions. */
 const struct cnnvp_instruction **cnnvp_resolved_instructions(const struct cnnvp_resolved *resolved);
+
+/* It stands for a third party's model between two units (model external, `role: link`). */
+int cnnvp_instance_is_link(const struct cnnvp_instance *instance);
 
 /* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
  * no room. */

@@ -4,7 +4,8 @@
  * `connect: {port: target}`: target is `instance`, `instance.port`, `instance.line` or `instance.port.line`; without a
  * port, the one port of the instance that fits. INITIATOR ports lead to TARGET ports, MEM_TARGET ports or the bus;
  * MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, one driver a line.
- * Where both ports say what crosses them, it must be the same.
+ * Where both ports say what crosses them, it must be the same. A port of commands, words or tiles that names a link
+ * which leads outside leads to what the link's `inward` names, through it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -218,6 +219,33 @@ static cnnvp_result choose_line(const struct connection *connection, uint32_t po
     return CNNVP_DONE;
 }
 
+/* Commands, words and tiles have one link between two units, in which they cross in one call. */
+static cnnvp_result find_behind(struct connection *connection, uint32_t *through)
+{
+    struct cnnvp_instance *link = &connection->box->resolved.instances[connection->to->number];
+    const struct cnnvp_setting *inward = cnnvp_draft_setting(connection->box->drafts[link->number], "inward", 1);
+    const uint32_t sent = connection->port->flags & CNNVP_PORT_CROSSES;
+    if (!cnnvp_instance_is_link(link) || connection->port->kind != CNNVP_PORT_INITIATOR || sent <= CNNVP_PORT_PLAIN)
+        return CNNVP_DONE;
+    if (inward == NULL || inward->text == NULL)
+        return refuse(connection, ": this link leads nowhere", "; give it `connect: {inward: ...}`");
+    if (sent == CNNVP_PORT_COMPLETIONS)
+        return refuse(connection, " leads outside, but completions are moments, which take no time on their way",
+                      "; lead the commands or the memory of the unit through a link");
+    if (cnnvp_instance_value_or(link, "protocol", 0) != 0)
+        return refuse(connection, " has protocol: at, but commands, words and tiles cross a link in one call",
+                      "; give it protocol: lt");
+    *through = link->number + 1u;
+    if (link->clock == CNNVP_NO_INSTANCE)
+        link->clock = connection->from->clock;
+    connection->setting = inward;
+    connection->target_port = connection->line = NULL;
+    CNNVP_TRY(split(connection));
+    return cnnvp_instance_is_link(connection->to)
+               ? refuse(connection, " is a link behind a link", "; one is expected")
+               : CNNVP_DONE;
+}
+
 static cnnvp_result add_binding(struct cnnvp_instance *from, const struct cnnvp_binding *binding)
 {
     from->bindings[from->binding_count++] = *binding;
@@ -231,6 +259,7 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
         .box = box, .from = from, .port = &from->unit->ports[port], .setting = setting, .error = error};
     struct cnnvp_binding binding = {.port = port};
     CNNVP_TRY(split(&connection));
+    CNNVP_TRY(find_behind(&connection, &binding.through));
     binding.target = connection.to->number;
     if (connection.to->unit == NULL) {
         if (connection.port->kind == CNNVP_PORT_IRQ_OUT)
@@ -479,7 +508,9 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
     }
     for (size_t i = 0; i < from->binding_count; ++i) {
         char text[512];
-        cnnvp_binding_text(&box->resolved, &from->bindings[i], text, sizeof text);
+        struct cnnvp_binding end = from->bindings[i];
+        end.through = 0;
+        cnnvp_binding_text(&box->resolved, &end, text, sizeof text);
         from->bindings[i].text = cnnvp_arena_text(&box->arena, text);
         if (from->bindings[i].text == NULL)
             return cnnvp_config_no_memory(error);

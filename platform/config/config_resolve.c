@@ -307,13 +307,21 @@ uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct 
     return mhz != NULL ? *mhz : missing;
 }
 
+int cnnvp_instance_is_link(const struct cnnvp_instance *instance)
+{
+    enum { LINK = 2 };
+    return instance->unit != NULL && strcmp(instance->unit->kind, "external") == 0 &&
+           cnnvp_instance_value_or(instance, "role", 0) == LINK;
+}
+
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size)
 {
     const struct cnnvp_instance *target = &resolved->instances[binding->target];
     const struct cnnvp_port *port = target->unit != NULL ? &target->unit->ports[binding->target_port] : NULL;
-    if (port == NULL)
-        (void)snprintf(buffer, size, "%s", target->name);
+    if (binding->through != 0 || port == NULL)
+        (void)snprintf(buffer, size, "%s",
+                       port == NULL ? target->name : resolved->instances[binding->through - 1u].name);
     else if (port->kind != CNNVP_PORT_IRQ_IN)
         (void)snprintf(buffer, size, "%s.%s", target->name, port->name);
     else

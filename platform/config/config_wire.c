@@ -285,7 +285,7 @@ static cnnvp_result check_speedup(const struct cnnvp_box *box, const struct cnnv
 static int goes_on(const struct cnnvp_instance *instance)
 {
     for (size_t j = 0; j < instance->binding_count; ++j)
-        if (instance->unit->ports[instance->bindings[j].port].kind == CNNVP_PORT_MEM_INITIATOR)
+        if (instance->unit->ports[instance->bindings[j].port].kind == CNNVP_PORT_INITIATOR)
             return 1;
     return 0;
 }

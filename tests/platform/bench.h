@@ -51,7 +51,7 @@ public:
     }
     void bind(uint32_t from, uint32_t port, uint32_t to, uint32_t to_port = 0, uint32_t line = 0)
     {
-        bindings_[from].push_back({port, to, to_port, line, nullptr});
+        bindings_[from].push_back({port, to, to_port, line, nullptr, 0});
     }
     const cnnvp_resolved &resolved()
     {

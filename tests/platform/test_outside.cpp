@@ -10,8 +10,10 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
@@ -60,11 +62,11 @@ struct work {
     std::vector<float> output;
     json_t *stats = nullptr;
 
-    explicit work(const std::string &units, bool timing_only = false)
+    explicit work(const std::string &units, bool timing_only = false, const char *base = "nfu")
     {
         cnnvp_error error{};
-        std::ofstream("outside.yaml") << "base: nfu\nunits:\n" << units;
-        if (cnnvp_config_new(units.empty() ? "nfu" : "outside.yaml", &config, &error) != CNNVP_DONE ||
+        std::ofstream("outside.yaml") << "base: " << base << "\nunits:\n" << units;
+        if (cnnvp_config_new(units.empty() ? base : "outside.yaml", &config, &error) != CNNVP_DONE ||
             cnnvp_config_resolve(config, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
         cnnvp_network_options with{};
@@ -127,12 +129,13 @@ json_int_t number(const work &of, const std::vector<const char *> &path)
     return json_integer_value(at);
 }
 
-const work &alone()
+const work &alone(const char *base = "nfu")
 {
-    static std::unique_ptr<work> one;
+    static std::map<std::string, std::unique_ptr<work>> all;
+    std::unique_ptr<work> &one = all[base];
     if (!one) {
         const simulation mine;
-        one = std::make_unique<work>("");
+        one = std::make_unique<work>("", false, base);
         cnnvp::platform platform("platform", one->config, &one->options);
         one->load(platform);
         sc_core::sc_start();
@@ -151,7 +154,7 @@ void assert_same_work(const work &mine, const work &other)
                     std::vector<const char *>{"compute_cycles", "input_words", "dram_read_bytes", "dram_write_bytes"}),
           std::pair("tensors", std::vector<const char *>{"read_bytes", "write_bytes"})}) {
         const json_t *left = json_object_get(mine.stats, list), *right = json_object_get(other.stats, list);
-        assert_true(json_array_size(left) >= json_array_size(right) && json_array_size(right) > 3);
+        assert_true(json_array_size(left) >= json_array_size(right) && json_array_size(right) > 0);
         for (size_t i = 0; i < json_array_size(right); ++i) /* then what is nobody's of the network */
             for (const char *name : names)
                 assert_int_equal(json_integer_value(json_object_get(json_array_get(left, i), name)),
@@ -530,6 +533,9 @@ void test_master_left(void **)
 
 /* Between two units of the platform: a network on chip of the program's, which takes 10 ns each way. */
 struct network_on_chip : sc_core::sc_module {
+    sc_time takes = ns(10);
+    bool waits = true;
+    std::function<bool(payload_type &, sc_time &)> instead; /* true: it has been dealt with */
     tlm_utils::simple_target_socket<network_on_chip> in{"in"};
     tlm_utils::simple_initiator_socket<network_on_chip> out{"out"};
     bool copies;
@@ -543,8 +549,14 @@ struct network_on_chip : sc_core::sc_module {
     }
     void b_transport(payload_type &payload, sc_time &delay)
     {
-        sc_core::wait(ns(10) + delay);
-        delay = sc_core::SC_ZERO_TIME;
+        if (waits)
+            sc_core::wait(std::exchange(delay, sc_core::SC_ZERO_TIME));
+        if (waits)
+            sc_core::wait(takes);
+        else
+            delay += takes;
+        if (instead && instead(payload, delay))
+            return;
         if (copies) {
             payload_type own;
             std::vector<unsigned char> bytes(payload.get_data_length());
@@ -556,7 +568,7 @@ struct network_on_chip : sc_core::sc_module {
         } else {
             out->b_transport(payload, delay);
         }
-        delay += ns(10);
+        delay += takes;
     }
     unsigned transport_dbg(payload_type &payload) { return out->transport_dbg(payload); }
     bool get_direct_mem_ptr(payload_type &payload, tlm::tlm_dmi &dmi) { return out->get_direct_mem_ptr(payload, dmi); }
@@ -597,6 +609,141 @@ void test_link(void **)
                 assert_true(number(network, {"total", "time_ps"}) > times[copies]);
         }
     assert_int_equal(times[0], times[1]);
+}
+
+/* What is no memory's crosses whole, and what the model annotates is time. A link that takes none changes no cycle. */
+struct whole_link {
+    const char *base, *from, *port, *to;
+};
+
+const whole_link whole_links[] = {
+    {"nfu", "instruction", "array", "pe_array"},
+    {"nfu", "instruction", "dma", "dma"},
+    {"nfu", "pe_array", "input", "input_buffer"},
+    {"nfu", "pe_array", "output", "output_buffer"},
+    {"nfu", "dma", "input", "input_buffer"},
+    {"trainer", "relu", "next", "quantise"},
+    {"trainer", "multi_function", "batch_norm", "batch_norm"}};
+
+std::string units_of(const whole_link &link)
+{
+    return std::string("  noc: {model: external, role: link, connect: {inward: ") + link.to + "}}\n  " + link.from +
+           ": {connect: {" + link.port + ": noc}}\n";
+}
+
+/* The program's model, with checkers at both sides; runs the network. */
+struct whole_run {
+    const simulation mine;
+    work network;
+    cnnvp::platform platform{"platform", network.config, &network.options};
+    network_on_chip noc;
+    tlm_checker before{"before"}, behind{"behind"};
+
+    whole_run(const whole_link &link, bool copies, double takes)
+        : network(units_of(link), false, link.base), noc("noc_model", copies)
+    {
+        noc.takes = ns(takes);
+        noc.waits = false;
+        platform.initiator_socket("noc").bind(before.from);
+        before.to.bind(noc.in);
+        noc.out.bind(behind.from);
+        behind.to.bind(platform.target_socket("noc"));
+        network.load(platform);
+    }
+};
+
+void test_link_whole(void **)
+{
+    for (const whole_link &link : whole_links) {
+        const work &other = alone(link.base);
+        for (const double takes : {0.0, 10.0})
+            for (const bool copies : {false, true}) {
+                whole_run run(link, copies, takes);
+                sc_core::sc_start(ns(40000000));
+                run.network.take(run.platform);
+                assert_same_work(run.network, other);
+                assert_clean(run.before);
+                assert_clean(run.behind);
+                assert_int_equal(run.before.blocking, run.behind.blocking);
+                assert_int_equal(run.before.bytes, run.behind.bytes);
+                assert_true(run.before.blocking > 0);
+                const json_int_t longer =
+                    number(run.network, {"total", "time_ps"}) - number(other, {"total", "time_ps"});
+                const json_int_t cycles =
+                    number(run.network, {"total", "accel_cycles"}) - number(other, {"total", "accel_cycles"});
+                /* the array is busy with its own work and with what is on its way */
+                assert_int_equal(longer, cycles * (std::strcmp(link.base, "nfu") == 0 ? 1000 : 5000));
+                assert_true(takes > 0 ? longer > 0 : longer == 0);
+            }
+    }
+}
+
+/* All of the core's accesses: registers with their effects and time, memory by direct memory or without time. */
+void test_link_of_core(void **)
+{
+    for (const char *dmi : {"on", "off"}) {
+        const simulation mine;
+        work network(std::string("  noc: {model: external, role: link, connect: {inward: bus}, dmi: ") + dmi +
+                     "}\n  cpu: {connect: {bus: noc}}\n");
+        cnnvp::platform platform("platform", network.config, &network.options);
+        network_on_chip noc("noc_model", false);
+        tlm_checker before("before"), behind("behind");
+        platform.initiator_socket("noc").bind(before.from);
+        before.to.bind(noc.in);
+        noc.out.bind(behind.from);
+        behind.to.bind(platform.target_socket("noc"));
+        network.load(platform);
+        sc_core::sc_start(ns(4000000));
+        network.take(platform);
+        assert_same_work(network, alone());
+        assert_clean(before);
+        assert_clean(behind);
+        assert_true(before.blocking > 20 && before.blocking == behind.blocking);
+        assert_int_equal(before.granted > 0, std::strcmp(dmi, "on") == 0);
+        assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
+    }
+}
+
+/* A model that waits, answers by itself, hands on pieces, or what is over; one that refuses. */
+void test_link_whole_wrong(void **)
+{
+    enum wrong { WAITS, ANSWERS, PIECES, LATE, REFUSES };
+    static const char *const says[] = {"the model at the socket has waited", "has to pass on to target_socket(\"noc\")",
+                                       "come back in pieces", "come back when that was over", "refused"};
+    for (const wrong what : {WAITS, ANSWERS, PIECES, LATE, REFUSES}) {
+        whole_run run(whole_links[0], false, 0);
+        payload_type kept;
+        std::vector<unsigned char> bytes(1024);
+        run.noc.waits = what == WAITS;
+        run.noc.instead = [&](payload_type &payload, sc_time &delay) {
+            payload.set_response_status(what == REFUSES ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+            kept.set_data_ptr(bytes.data());
+            kept.set_byte_enable_ptr(nullptr);
+            kept.deep_copy_from(payload);
+            kept.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+            if (what == PIECES) {
+                kept.set_data_length(payload.get_data_length() / 2);
+                kept.set_streaming_width(kept.get_data_length());
+                run.noc.out->b_transport(kept, delay);
+                payload.set_response_status(kept.get_response_status());
+            }
+            if (what == LATE)
+                sc_core::sc_spawn([&] {
+                    sc_time none;
+                    sc_core::wait(ns(1));
+                    run.noc.out->b_transport(kept, none);
+                    EXPECT(kept.get_response_status() == tlm::TLM_GENERIC_ERROR_RESPONSE);
+                });
+            return what != WAITS;
+        };
+        sc_core::sc_start(ns(100000));
+        assert_string_equal(faults.c_str(), "");
+        const cnnvp_run_result result = run.platform.result();
+        assert_true(
+            what == WAITS ? result.end == CNNVP_END_FATAL : result.end == CNNVP_END_EXIT && result.exit_code != 0);
+        if (what != REFUSES)
+            assert_says(what == WAITS ? result.reason : lines_of_log, says[what]);
+    }
 }
 
 /* On the bus in front of a device's registers and memory: the core's accesses go through it. */

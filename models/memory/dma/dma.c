@@ -216,7 +216,7 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_OK;
 }
 
-static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint32_t index)
+static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time delay)
 {
     struct dma_channel *channel = &dma->channels[DMA_READ];
     struct dma_transfer *transfer = NULL;
@@ -233,7 +233,7 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     transfer->command.sequence = command->sequence;
     transfer->command.opcode = command->opcode;
     transfer->receive_tag = command->tag;
-    transfer->port_from = dma->ops->now(dma->host);
+    transfer->port_from = dma->ops->now(dma->host) + delay;
     dma_advance(dma);
     return CNNVP_PENDING;
 }
@@ -257,7 +257,7 @@ static int do_forget(struct dma *dma)
     return CNNVP_OK;
 }
 
-static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32_t index)
+static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time delay)
 {
     struct dma_transfer *transfer = new_transfer(dma, DMA_WRITE, command, index);
     struct cnnvp_access access;
@@ -276,7 +276,7 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     if (!dma->timing_only && access.data != NULL)
         dma_gather(&transfer->buffer, access.data, transfer->staging.data);
     transfer->received = 1;
-    transfer->port_from = dma->ops->now(dma->host) + access.delay;
+    transfer->port_from = dma->ops->now(dma->host) + delay + access.delay;
     ++dma->channels[DMA_WRITE].count;
     dma_advance(dma);
     return CNNVP_PENDING;
@@ -429,7 +429,7 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (index >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
     if (opcode == CNNVP_OPCODE_receive && !(access->flags & CNNVP_ESTIMATE))
-        return do_receive(dma, command, index);
+        return do_receive(dma, command, index, access->delay);
     const int uses_memory =
         opcode == CNNVP_OPCODE_request || opcode == CNNVP_OPCODE_receive || opcode == CNNVP_OPCODE_store;
     const char *error = descriptor_error(dma, command, uses_memory, opcode == CNNVP_OPCODE_move);
@@ -440,7 +440,7 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (opcode == CNNVP_OPCODE_request)
         return do_request(dma, command, index, &access->delay);
     if (opcode == CNNVP_OPCODE_store)
-        return do_store(dma, command, index);
+        return do_store(dma, command, index, access->delay);
     if (opcode == CNNVP_OPCODE_move)
         return do_move(dma, command, index, &access->delay);
     return opcode == CNNVP_OPCODE_live ? do_live(dma, command, index, &access->delay)

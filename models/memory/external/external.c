@@ -325,11 +325,11 @@ static int external_access(void *instance, uint32_t port, struct cnnvp_access *a
 {
     struct external *self = instance;
     (void)port;
-    if (access->op > CNNVP_WRITE)
+    if (access->op > CNNVP_WRITE && !self->is_link)
         return CNNVP_E_ACCESS;
     if (!cnnvp_storage_has(self->size, access->address, access->size))
         return CNNVP_E_ADDR;
-    if (!access->size)
+    if (!access->size && !self->is_link)
         return CNNVP_OK;
     if (self->data == NULL) {
         access->address += self->offset;

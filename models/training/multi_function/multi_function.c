@@ -131,7 +131,11 @@ static int send(const struct multi_function *module, const struct work *work, ui
         .words = words,
         .word_bytes = word_bytes,
     };
-    return module->ops->access(module->host, port, &access);
+    const int status = module->ops->access(module->host, port, &access);
+    if (access.delay != 0) /* on its way between blocks */
+        tile->fill +=
+            cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), access.delay);
+    return status;
 }
 
 /* The matrices of a tile of errors come in first. */

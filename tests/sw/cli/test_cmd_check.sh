@@ -70,6 +70,26 @@ printf 'base: nfu\nunits:\n  master: {model: external, role: link}\n' >nowhere_o
 refused 2 'nowhere_on.yaml:3:3: master: this link leads nowhere; give it `connect: {inward: bus}`' check nowhere_on.yaml
 printf 'base: nfu\nunits:\n  noc: {model: external, connect: {inward: dram}}\n' >no_link.yaml
 refused 2 'no_link.yaml:3:3: noc: its port inward is that of a link: write `role: link`' check no_link.yaml
+# Commands, words and tiles through a link: what is printed says the same.
+links() { # INWARD LINK-PARAMETERS UNIT PORT
+    printf 'base: nfu\nunits:\n  noc: {model: external, role: link%s, connect: {inward: %s}}\n  %s: {connect: {%s: noc}}\n' "$2" "$1" "$3" "$4" >links.yaml
+}
+links pe_array "" instruction array
+expect 0 check links.yaml
+grep -qx '      array: noc' out || fail "the link is not shown"
+cp out shown.yaml
+expect 0 check shown.yaml
+cmp -s out shown.yaml || fail "the link does not go round"
+links instruction.done "" dma done
+refused 2 'links.yaml:4:25: dma.connect.done: "noc" leads outside, but completions are moments' check links.yaml
+links pe_array ", protocol: at" instruction array
+refused 2 'links.yaml:4:34: instruction.connect.array: "noc" has protocol: at, but commands, words and tiles cross a link in one call' check links.yaml
+links input_buffer "" instruction array
+refused 2 'links.yaml:3:56: instruction.connect.array: "input_buffer" takes words of buffers' check links.yaml
+links noc "" instruction array
+refused 2 'links.yaml:3:56: instruction.connect.array: "noc" is a link behind a link' check links.yaml
+links null "" instruction array
+refused 2 'links.yaml:4:34: instruction.connect.array: "noc": this link leads nowhere' check links.yaml
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
