@@ -2,6 +2,7 @@
 /*
  * What a core is told before it starts: an access with op CNNVP_COMMAND on its target port `control`, `data` a
  * struct cnnvp_cpu_program, size its size. Made by the platform's program loader, before the core's process starts.
+ * Where direct memory that the core has is withdrawn, it is told so by another one, struct cnnvp_cpu_withdrawal.
  */
 #ifndef CNNVP_PROGRAM_H
 #define CNNVP_PROGRAM_H
@@ -105,6 +106,16 @@ struct cnnvp_cpu_program {
     uint32_t held_count;
     uint32_t table_count;
     uint32_t stack; /* address after the stack, which grows down from there; 0: not known */
+};
+
+/*
+ * Direct memory (struct cnnvp_host_ops, dmi) in [start, end], addresses of the bus, is none any more, from within this
+ * access on, which comes between two instructions or while one waits for an access or a request. The core may ask for
+ * it again. One that refuses this access cannot stand where a third party withdraws direct memory.
+ */
+struct cnnvp_cpu_withdrawal {
+    uint64_t start;
+    uint64_t end;
 };
 
 #ifdef __cplusplus

@@ -39,6 +39,7 @@ bus::bus(const sc_core::sc_module_name &name, run_control &control, uint32_t ins
         route &route = routes_[i];
         route.socket = std::make_unique<initiator_socket>(("to_" + route.place.name).c_str());
         route.socket->register_nb_transport_bw(this, &bus::nb_transport_bw, static_cast<int>(i));
+        route.socket->register_invalidate_direct_mem_ptr(this, &bus::invalidate_direct_mem_ptr, static_cast<int>(i));
         if (control_.recorder())
             route.link = cnnvp_recorder_link(control_.recorder(), instance, route.place.instance);
     }
@@ -186,6 +187,16 @@ bool bus::get_direct_mem_ptr(int, tlm::tlm_generic_payload &payload, tlm::tlm_dm
     dmi.set_end_address(std::min<uint64_t>(dmi.get_end_address(), route->place.size - 1) + route->place.base);
     dmi.set_start_address(dmi.get_start_address() + route->place.base);
     return true;
+}
+
+void bus::invalidate_direct_mem_ptr(int index, sc_dt::uint64 start, sc_dt::uint64 end)
+{
+    const window &place = routes_[static_cast<size_t>(index)].place;
+
+    if (start < place.size)
+        for (const auto &target : targets_)
+            (*target)->invalidate_direct_mem_ptr(
+                place.base + start, place.base + std::min<uint64_t>(end, place.size - 1));
 }
 
 /* -- requests -- */

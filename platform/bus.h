@@ -83,6 +83,7 @@ private:
     void b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     unsigned transport_dbg(int socket, tlm::tlm_generic_payload &payload);
     bool get_direct_mem_ptr(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
+    void invalidate_direct_mem_ptr(int index, sc_dt::uint64 start, sc_dt::uint64 end);
     tlm::tlm_sync_enum nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                        sc_core::sc_time &delay);
     tlm::tlm_sync_enum forward_begin(size_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,

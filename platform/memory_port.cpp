@@ -286,12 +286,9 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
 
     copy.set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
     copy.set_address(payload.get_address());
-    if (socket.size() == 0 || !socket->get_direct_mem_ptr(copy, dmi) || !dmi.is_read_write_allowed() ||
-        !dmi.get_dmi_ptr() || dmi.get_start_address() > payload.get_address() ||
-        dmi.get_end_address() < payload.get_address())
-        return false;
-    gave_dmi_ = true;
-    return true;
+    return socket.size() != 0 && socket->get_direct_mem_ptr(copy, dmi) && dmi.is_read_write_allowed() &&
+           dmi.get_dmi_ptr() && dmi.get_start_address() <= payload.get_address() &&
+           dmi.get_end_address() >= payload.get_address();
 }
 
 /* -- lt -- */
@@ -408,11 +405,9 @@ tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload &payloa
     return phase == tlm::END_REQ ? tlm::TLM_ACCEPTED : tlm::TLM_COMPLETED;
 }
 
-void memory_port::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64)
+void memory_port::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end)
 {
-    if (gave_dmi_)
-        complain("the memory withdraws direct memory that is in use; set dmi=off for such a memory");
-    gave_dmi_ = false;
+    target->invalidate_direct_mem_ptr(start, end);
 }
 
 /* -- the ordinary way for accesses that debug transport refused -- */

@@ -88,7 +88,6 @@ private:
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;
     std::vector<std::unique_ptr<worker>> workers_; /* lt */
-    bool gave_dmi_ = false;
     std::vector<worker *> idle_workers_;
     job *requesting_ = nullptr; /* at: whose request phase has not ended */
     sc_core::sc_event may_request_;

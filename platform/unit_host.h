@@ -94,6 +94,11 @@ public:
     bool is_external() const { return is_external_; }
     bool leads_out() const { return leads_out_; }
     bool direct(uint32_t port, uint64_t address, tlm::tlm_dmi &dmi);
+    /* `withdraw` hears of direct memory of `port` that is none any more: first and last address. */
+    void at_withdrawal(uint32_t port, const std::function<void(uint64_t, uint64_t)> &withdraw)
+    {
+        ports_[port].withdraw = withdraw;
+    }
 
     /* -- life -- */
     /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
@@ -156,6 +161,8 @@ private:
         unit_host *target = nullptr;      /* what it leads to, if that is a unit */
         uint32_t target_port = 0;
         unit_host *through = nullptr; /* the link on its way, if one leads outside */
+        bool has_direct = false;      /* the unit has been given direct memory there */
+        std::function<void(uint64_t, uint64_t)> withdraw;
         std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
     };
     struct event_state {
@@ -333,6 +340,7 @@ private:
     int send_request(uint32_t port, cnnvp_request &request);
     int issue(uint32_t port, cnnvp_request &request, visit *of);
     int offer(port_state &port, request_record *record);
+    void invalidate_direct_mem_ptr(int port, sc_dt::uint64 start, sc_dt::uint64 end);
     int query_dmi(uint32_t port, uint64_t address, cnnvp_dmi &dmi);
     struct path_scope;
     struct outside_call;

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "cnnvp_command.h"
+#include "cnnvp_program.h"
 #include "context.h"
 #include "unit_enter.h"
 #include "unit_host.h"
@@ -80,6 +82,7 @@ void unit_host::make_initiator(uint32_t port)
     const int id = static_cast<int>(port);
 
     socket->register_nb_transport_bw(this, &unit_host::nb_transport_bw, id);
+    socket->register_invalidate_direct_mem_ptr(this, &unit_host::invalidate_direct_mem_ptr, id);
     ports_[port].socket = std::move(socket);
     ports_[port].connected = true;
 }
@@ -343,7 +346,34 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
     if (!direct(number, address, answer))
         return translate(*port, address, address) ? CNNVP_E_NOSUP : CNNVP_E_ADDR;
     dmi = {answer.get_dmi_ptr(), answer.get_start_address(), answer.get_end_address()};
+    port->has_direct = true;
     return CNNVP_OK;
+}
+
+/* On to who may have it: through an external instance to those before it, or to a third party, or to the unit. */
+void unit_host::invalidate_direct_mem_ptr(int number, sc_dt::uint64 start, sc_dt::uint64 end)
+{
+    port_state &port = ports_[static_cast<size_t>(number)];
+    const uint64_t offset = cnnvp_instance_value_or(&instance_, "offset", 0);
+
+    start += port.base;
+    end = std::max(end + port.base, start);
+    if (port.withdraw)
+        port.withdraw(start, end);
+    else if (is_external_ && end >= offset)
+        for (size_t i = 0; i < targets_.size(); ++i) {
+            if (unit_.ports[target_ports_[i]].kind == CNNVP_PORT_MEM_TARGET)
+                (*targets_[i])->invalidate_direct_mem_ptr(start > offset ? start - offset : 0, end - offset);
+        }
+    if (!port.has_direct || is_external_)
+        return;
+    cnnvp_cpu_withdrawal gone = {start, end};
+    cnnvp_access access = outside_access(CNNVP_COMMAND, CNNVP_UNTIMED, 0, &gone, sizeof gone);
+    uint32_t control = 0;
+    while (control < unit_.port_count && (unit_.ports[control].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_PROGRAM)
+        ++control;
+    if (control == unit_.port_count || serve(control, access) != CNNVP_OK)
+        log(CNNVP_LOG_WARNING, "direct memory that it has is withdrawn, but it keeps it; set dmi=off at that memory");
 }
 
 /* -- accesses that arrive -- */

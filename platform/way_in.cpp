@@ -98,6 +98,7 @@ way_in::way_in(const sc_core::sc_module_name &name, run_control &control, unit_h
     socket.register_b_transport(this, &way_in::b_transport);
     socket.register_transport_dbg(this, &way_in::transport_dbg);
     socket.register_get_direct_mem_ptr(this, &way_in::get_direct_mem_ptr);
+    unit.at_withdrawal(port, [this](uint64_t start, uint64_t end) { socket->invalidate_direct_mem_ptr(start, end); });
 }
 
 const char *way_in::instance() const

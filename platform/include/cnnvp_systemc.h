@@ -22,9 +22,9 @@
  * addresses at a socket begin at its parameter `offset`, 0. `cnnvp models external` lists the parameters.
  * - `memory: external` in a platform file (or dram.model=external): the off-chip memory. What crosses its socket: reads
  *   and writes of 1 to burst_bytes bytes, contiguous, without byte enables or extensions. The target may wait, annotate
- *   delays, refuse direct memory, refuse debug transport and answer with errors; an error ends the transfer, and the
- *   guest sees it in the instruction element's ERROR registers. With timing_only, written data are zeros and read data
- *   are not used.
+ *   delays, refuse direct memory, withdraw it at any time, refuse debug transport and answer with errors; an error ends
+ *   the transfer, and the guest sees it in the instruction element's ERROR registers. With timing_only, written data
+ *   are zeros and read data are not used.
  * - `timer: {model: external, role: device, at: 0x20000000, size: 4KiB, irq: 9}`: a peripheral on the bus. Each of the
  *   core's accesses is one transaction (b_transport, or nb_transport with `protocol: at`) at the instant of the
  *   instruction; the core stands still for what the target waits and annotates, to the next clock edge. An error
@@ -32,8 +32,8 @@
  * - `master: {model: external, role: link, connect: {inward: bus}}`: the way in of a bus master,
  * target_socket("master"). Addresses are those of the bus. A read or write of memory is a request among those of the
  * units, and takes what it takes there; one of a register has its effects at once. Any length; byte enables, streaming,
- * annotated delays, which pass first; direct memory with dmi=on. What breaks the standard is answered with an error and
- * named.
+ * annotated delays, which pass first; direct memory with dmi=on, which is withdrawn if a memory of the program's
+ * withdraws it. What breaks the standard is answered with an error and named.
  * - `noc: {model: external, role: link, connect: {inward: dram}}`, and `dma: {connect: {mem: noc}}`: a link between two
  *   units of the platform leads out at initiator_socket("noc"), as a memory's, and comes back at target_socket("noc"),
  *   from the program's network, cache or arbiter. An extension beside the payload says whose work it is: whatever hands

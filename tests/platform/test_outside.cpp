@@ -782,6 +782,91 @@ void test_link_silent(void **)
     assert_says(platform.result().reason, "of noc");
 }
 
+/* ---- direct memory that is withdrawn ---- */
+
+/* A memory that moves its bytes while others run: it gives direct memory, withdraws it, leaves nothing of use where the
+ * bytes were, gives none for a while, and gives it again where they are now. */
+struct mover : sc_core::sc_module {
+    std::function<bool()> goes_on = [] { return true; };
+    tlm_utils::simple_target_socket<mover> socket{"socket"};
+    memories::store other, here;
+    bool gives = true;
+    unsigned moves = 0, granted_after = 0;
+
+    explicit mover(const sc_core::sc_module_name &name) : sc_core::sc_module(name)
+    {
+        socket.register_b_transport(this, &mover::b_transport);
+        socket.register_transport_dbg(this, &mover::transport_dbg);
+        socket.register_get_direct_mem_ptr(this, &mover::get_direct_mem_ptr);
+        sc_core::sc_spawn([this] {
+            for (; goes_on(); moves += 1) {
+                sc_core::wait(ns(2000));
+                gives = false;
+                socket->invalidate_direct_mem_ptr(0, memories::store::size - 1);
+                std::memcpy(other.bytes.get(), here.bytes.get(), used);
+                std::swap(here.bytes, other.bytes);
+                std::memset(other.bytes.get(), 0xa5, used);
+                sc_core::wait(ns(500));
+                gives = true;
+            }
+        });
+    }
+    static constexpr size_t used = size_t(32) << 20;
+    void b_transport(payload_type &payload, sc_time &delay)
+    {
+        delay += ns(40);
+        here.serve(payload);
+        payload.set_dmi_allowed(gives);
+    }
+    unsigned transport_dbg(payload_type &payload) { return here.debug(payload); }
+    bool get_direct_mem_ptr(payload_type &, tlm::tlm_dmi &dmi)
+    {
+        dmi.set_start_address(0);
+        dmi.set_end_address(memories::store::size - 1);
+        dmi.allow_read_write();
+        dmi.set_dmi_ptr(here.bytes.get());
+        granted_after += gives && moves > 0;
+        return gives;
+    }
+};
+
+/* Nothing is lost, by the core, by units, or by a bus master that has got direct memory, too. */
+void test_withdrawal(void **)
+{
+    for (const char *more : {"", "  cpu: {memory: cache}\n"}) {
+        const simulation mine;
+        work network(std::string(with_master) + "  dram: {model: external, at: 0x80000000}\n" + more);
+        cnnvp::platform platform("platform", network.config, &network.options);
+        mover memory("memory");
+        memory.goes_on = [&] { return platform.result().end == CNNVP_END_MAX_TIME; };
+        tlm_checker at_memory("at_memory"), at_master("at_master");
+        unsigned grants = 0;
+        master other("other", false, [&](master &self) {
+            for (unsigned i = 0; i < 50; ++i) {
+                payload_type payload;
+                tlm::tlm_dmi dmi;
+                payload.set_write();
+                payload.set_address(scratch);
+                grants += self.socket->get_direct_mem_ptr(payload, dmi);
+                sc_core::wait(ns(700));
+            }
+        });
+        platform.initiator_socket("dram").bind(at_memory.from);
+        at_memory.to.bind(memory.socket);
+        other.socket.bind(at_master.from);
+        at_master.to.bind(platform.target_socket("master"));
+        network.load(platform);
+        sc_core::sc_start(ns(8000000));
+        network.take(platform);
+        assert_memory_equal(network.output.data(), alone().output.data(), network.output.size() * sizeof(float));
+        assert_clean(at_memory);
+        assert_clean(at_master);
+        assert_int_equal(memory.here.broken, 0);
+        assert_true(memory.moves > 5 && memory.granted_after > 5 && grants > 10 && grants < 50);
+        assert_true(at_memory.invalidated > 5 && at_master.invalidated > 5);
+    }
+}
+
 /* ---- interrupts ---- */
 
 /* The core's own interrupt leads out, over two signals, and back in. */
@@ -902,6 +987,8 @@ int main()
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_master),           cmocka_unit_test(test_master_shortcuts),
         cmocka_unit_test(test_master_wrong),     cmocka_unit_test(test_link),
+        cmocka_unit_test(test_link_whole),       cmocka_unit_test(test_link_whole_wrong),
+        cmocka_unit_test(test_link_of_core),     cmocka_unit_test(test_withdrawal),
         cmocka_unit_test(test_link_errors),      cmocka_unit_test(test_link_silent),
         cmocka_unit_test(test_interrupts),       cmocka_unit_test(test_memories),
         cmocka_unit_test(test_refused),          cmocka_unit_test(test_master_at_end),

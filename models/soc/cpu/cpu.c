@@ -222,11 +222,8 @@ static void process(void *instance)
     cpu_memory_start(cpu);
     cpu_calls_start(cpu);
     cpu_debug_start(cpu);
-    if (cpu->program.tohost != 0) {
-        (void)cpu_map(cpu, cpu->program.tohost);
-        /* without direct memory its stores come by as accesses: cpu_store */
-        cpu->watch_tohost = cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost) != 0;
-    }
+    if (cpu->program.tohost != 0 && cpu_map(cpu, cpu->program.tohost))
+        (void)cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost);
     while (!cpu->stopped && !cpu->finished)
         run_once(cpu);
 }
@@ -248,6 +245,10 @@ static int take_program(void *instance, uint32_t port, struct cnnvp_access *acce
     (void)port;
     if (access->op != CNNVP_COMMAND || access->data == NULL)
         return CNNVP_E_ACCESS;
+    if (access->size == sizeof(struct cnnvp_cpu_withdrawal)) {
+        cpu_withdraw(cpu, access->data);
+        return CNNVP_OK;
+    }
     if (access->size != sizeof cpu->program)
         return CNNVP_E_INVAL;
     const int status = cpu_tcm_take(cpu, access->data);

@@ -86,7 +86,7 @@ int cpu_map(struct cpu *cpu, uint32_t address)
     struct cnnvp_dmi dmi;
     if (cpu_memory(cpu, address, 1) != NULL)
         return 1;
-    if (*known == page)
+    if (*known == page && !cpu->asks_again)
         return 0;
     *known = page;
     if (cpu->ops->dmi(cpu->host, PORT_bus, address, &dmi) != CNNVP_OK || dmi.start > UINT32_MAX)
@@ -103,7 +103,23 @@ int cpu_map(struct cpu *cpu, uint32_t address)
         return 0;
     cpu->memory[cpu->memories++] = (struct cpu_memory){(uint32_t)start, (uint32_t)(end - start), data};
     *known = 0;
+    if (cpu->program.tohost != 0)
+        (void)cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost); /* if it is there */
     return 1;
+}
+
+void cpu_withdraw(struct cpu *cpu, const struct cnnvp_cpu_withdrawal *gone)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < cpu->memories; ++i) {
+        const struct cpu_memory memory = cpu->memory[i];
+        if (gone->start <= memory.base + (memory.size - 1u) && memory.base <= gone->end)
+            cnnvp_rv32_unmap_ram(cpu->core, memory.base);
+        else
+            cpu->memory[kept++] = memory;
+    }
+    cpu->memories = kept;
+    cpu->asks_again = 1;
 }
 
 uint64_t cpu_stall(struct cpu *cpu, cnnvp_time until)
@@ -180,12 +196,10 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     uint8_t *const to = is_memory ? cpu_memory(cpu, address, size) : bytes;
     for (unsigned i = 0; i < size; ++i)
         to[i] = (uint8_t)(value >> 8u * i);
-    if (is_memory)
-        return 0;
-    ++cpu->device_writes;
-    const int status = device_access(cpu, CNNVP_WRITE, address, bytes, size);
-    if (status == CNNVP_OK && cpu->watch_tohost && address == cpu->program.tohost && size == 4 && value != 0)
-        cpu_tohost(cpu, value);
+    cpu->device_writes += !is_memory;
+    const int status = is_memory ? CNNVP_OK : device_access(cpu, CNNVP_WRITE, address, bytes, size);
+    if (status == CNNVP_OK && cpu->program.tohost != 0 && address == cpu->program.tohost && size == 4 && value != 0)
+        cpu_tohost(cpu, value); /* what is mapped tells by itself */
     return status;
 }
 

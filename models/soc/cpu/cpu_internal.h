@@ -64,9 +64,8 @@ struct cpu {
     struct cnnvp_rv32 *core;
     struct cnnvp_cpu_program program;
     int has_program;
-    int watch_tohost; /* it lies in memory without direct access */
-    int stopped;      /* the host ends the process */
-    int finished;     /* the guest has ended the run */
+    int stopped;  /* the host ends the process */
+    int finished; /* the guest has ended the run */
     uint64_t mhz;
     uint64_t timebase_mhz;
     uint64_t quantum;
@@ -91,6 +90,7 @@ struct cpu {
     struct cpu_memory memory[CNNVP_RV32_MAX_REGIONS];
     uint32_t memories;
     uint64_t no_dmi[CPU_NO_DMI_PAGES]; /* number + 1 of pages known to be devices, by number modulo size */
+    int asks_again;                    /* direct memory has been withdrawn, and may be given again */
     uint32_t faults_logged;
     uint32_t features_at; /* where the guest reads on in ":semihosting-features" */
     uint64_t wfi_cycles;
@@ -122,6 +122,8 @@ int cpu_sync(struct cpu *cpu);
 void cpu_tighten(struct cpu *cpu);
 /* Guest memory [address, address + size), NULL if it is not directly accessible in one piece. */
 uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size);
+/* Direct memory is none any more. */
+void cpu_withdraw(struct cpu *cpu, const struct cnnvp_cpu_withdrawal *gone);
 /* Asks for direct access to the memory at an address, once a page. 1 if there is some now. */
 int cpu_map(struct cpu *cpu, uint32_t address);
 /* The clock edge of the instruction in progress. */

@@ -138,6 +138,22 @@ int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, ui
     return 0;
 }
 
+void cnnvp_rv32_unmap_ram(struct cnnvp_rv32 *core, uint32_t base)
+{
+    for (unsigned i = 0; i < core->regions; ++i) {
+        struct rv32_region *region = &core->region[i];
+        if (region->base != base)
+            continue;
+        rv32_drop(core, region, 0, region->size);
+        free(region->flags);
+        free(region->heads);
+        *region = core->region[--core->regions];
+        ++core->unmapped;
+        rv32_close_windows(core);
+        return;
+    }
+}
+
 static int is_range(const struct cnnvp_rv32_range *ranges, unsigned count, const struct cnnvp_rv32_range *range)
 {
     for (unsigned i = 0; i < count; ++i)

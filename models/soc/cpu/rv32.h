@@ -209,7 +209,11 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc);
  * 0, or -1: arguments, too many regions, or no memory; nothing has changed then. */
 int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, uint8_t *host);
 
-/* Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not in RAM. */
+/* [callback] What has been mapped from `base` on is no RAM any more; the instruction in progress, too, finds none. */
+void cnnvp_rv32_unmap_ram(struct cnnvp_rv32 *core, uint32_t base);
+
+/* [callback] Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not
+ * in RAM. */
 int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
 
 /* [callback] Parts of RAM that bus.memory is not asked about, in place of those from before; only where it is there.

@@ -198,6 +198,7 @@ struct cnnvp_rv32 {
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;
+    unsigned unmapped; /* how often that has been done */
     struct cnnvp_rv32_range fast[CNNVP_RV32_MAX_RANGES];
     unsigned fast_ranges;
     struct rv32_bill bill[RV32_OP_COUNT]; /* of each op code */

@@ -104,11 +104,14 @@ enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint3
 {
     unsigned size = size_of(code);
     const struct rv32_region *region = rv32_region_at(core, address, size);
+    const unsigned unmapped = core->unmapped;
     enum rv32_after result = RV32_NEXT;
     uint32_t got = 0;
     if (region != NULL) {
         if (reach(core, region, CNNVP_RV32_READ, address, size) != 0)
             return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
+        if (core->unmapped != unmapped)
+            return rv32_load(core, code, address, value);
         got = rv32_get(region->host + (address - region->base), size);
         result = after(core);
     } else {
@@ -139,8 +142,11 @@ static enum rv32_after ram_store(struct cnnvp_rv32 *core, struct rv32_region *re
 {
     uint32_t offset = address - region->base;
     uint32_t tohost = core->tohost - region->base;
+    const unsigned unmapped = core->unmapped;
     if (reach(core, region, CNNVP_RV32_WRITE, address, size) != 0)
         return rv32_raise(core, CNNVP_RV32_STORE_FAULT, address);
+    if (core->unmapped != unmapped)
+        return rv32_store(core, size, address, value);
     rv32_put(region->host + offset, size, value);
     if (region->flags[offset >> RV32_GRANULE_SHIFT] & RV32_FLAG_CODE)
         rv32_drop(core, region, offset, size);
@@ -209,6 +215,7 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
     uint32_t address = core->x[insn >> 15 & 31u];
     uint32_t operand = core->x[insn >> 20 & 31u];
     int is_load = code == RV32_OP_LR;
+    const unsigned unmapped = core->unmapped;
     struct rv32_region *region = rv32_region_at(core, address, 4);
     if (address & 3u)
         return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_MISALIGNED : CNNVP_RV32_STORE_MISALIGNED, address);
@@ -218,6 +225,8 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
         return store_conditional(core, region, address, operand, value);
     if (reach(core, region, CNNVP_RV32_READ, address, 4) != 0)
         return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
+    if (core->unmapped != unmapped)
+        return rv32_atomic(core, code, insn, value);
     uint32_t old = rv32_get32(region->host + (address - region->base));
     *value = old;
     if (core->debug.on_data != 0)

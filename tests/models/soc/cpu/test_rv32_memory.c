@@ -32,6 +32,9 @@ static void test_map_rules(void **state)
     for (uint32_t i = 2; i < CNNVP_RV32_MAX_REGIONS; ++i)
         assert_int_equal(cnnvp_rv32_map_ram(m->core, i << 16, 256, more), 0);
     assert_int_equal(cnnvp_rv32_map_ram(m->core, 0x900000, 256, more), -1);
+    cnnvp_rv32_unmap_ram(m->core, 0x40000);
+    assert_int_equal(cnnvp_rv32_map_ram(m->core, 0x900000, 256, more), 0);
+    assert_int_equal(cnnvp_rv32_map_ram(m->core, 0x40000, 256, more), -1);
     rv32_end(m);
     free(more);
 }
