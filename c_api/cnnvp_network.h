@@ -145,10 +145,25 @@ CNNVP_MUST_USE cnnvp_result cnnvp_options_set(cnnvp_options *options, const char
 CNNVP_MUST_USE cnnvp_result cnnvp_options_check(const cnnvp_options *options, struct cnnvp_error *error);
 /* The members of struct cnnvp_network_options that options have; what was not set has the command's default. The other
  * options of a command (platform and its settings, arrays, outputs, how the platform is run) are the caller's to
- * follow. Points into `options`, which has to live until the network is made. Not checked: see cnnvp_options_check. */
-struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options);
+ * follow. Points into `options`, which has to live until the network is made. Not checked: see cnnvp_options_check.
+ * `members->struct_size`, which is kept, says how much of it there is. */
+void cnnvp_network_options_get(const cnnvp_options *options, struct cnnvp_network_options *members);
+static inline struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options)
+{
+    struct cnnvp_network_options members;
+    members.struct_size = sizeof members;
+    cnnvp_network_options_get(options, &members);
+    return members;
+}
 /* Likewise the members of struct cnnvp_platform_options that options of "run", "train" or "exec" have. */
-struct cnnvp_platform_options cnnvp_platform_options_of(const cnnvp_options *options);
+void cnnvp_platform_options_get(const cnnvp_options *options, struct cnnvp_platform_options *members);
+static inline struct cnnvp_platform_options cnnvp_platform_options_of(const cnnvp_options *options)
+{
+    struct cnnvp_platform_options members;
+    members.struct_size = sizeof members;
+    cnnvp_platform_options_get(options, &members);
+    return members;
+}
 
 /* The preset that a command ("run", "train", "exec") takes without -p. */
 const char *cnnvp_command_platform(const char *command);

@@ -88,7 +88,14 @@ struct cnnvp_trainer_options {
 };
 
 /* The members that options of "train" have (cnnvp_options_new), without the data sets; as cnnvp_network_options_of. */
-struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *options);
+void cnnvp_trainer_options_get(const cnnvp_options *options, struct cnnvp_trainer_options *members);
+static inline struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *options)
+{
+    struct cnnvp_trainer_options members;
+    members.struct_size = sizeof members;
+    cnnvp_trainer_options_get(options, &members);
+    return members;
+}
 
 /*
  * Reads the network (cnnvp_network_find) and plans its training on the configured engine. The engine trains chains of

@@ -9,10 +9,9 @@
 
 #include "value.h"
 
-struct cnnvp_platform_options cnnvp_platform_options_of(const struct cnnvp_options *options)
+void cnnvp_platform_options_get(const struct cnnvp_options *options, struct cnnvp_platform_options *members)
 {
-    return (struct cnnvp_platform_options){
-        .struct_size = sizeof(struct cnnvp_platform_options),
+    const struct cnnvp_platform_options all = {
         .timing_only = options->timing_only,
         .check_costs = options->check_costs,
         .check_results = options->check_results,
@@ -26,7 +25,9 @@ struct cnnvp_platform_options cnnvp_platform_options_of(const struct cnnvp_optio
         .gdb = options->gdb,
         .max_time_ps = options->max_time,
     };
+    cnnvp_fill_client(members, &all, sizeof all);
 }
+CNNVP_BY_VALUE(cnnvp_platform_options, log_context)
 
 /* A file whose name has such a sign is one. */
 const char *cnnvp_input_file(const char *input, size_t *name)

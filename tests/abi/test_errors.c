@@ -69,6 +69,12 @@ static void platforms(void **state)
     cnnvp_config_free(config);
 }
 
+/* As the header of library 1.5 had it. */
+struct options_then {
+    unsigned char bytes[offsetof(struct cnnvp_platform_options, log_context) + sizeof(void *)];
+};
+struct options_then options_then(const cnnvp_options *options) __asm__("cnnvp_platform_options_of");
+
 /* A struct that ends earlier, where the client's memory has something else, and one that has more. */
 static void other_versions(void **state)
 {
@@ -104,6 +110,25 @@ static void other_versions(void **state)
     assert_int_equal(cnnvp_platform_describe_work(platform, &work), CNNVP_DONE);
     cnnvp_platform_free(platform);
     cnnvp_config_free(config);
+    /* The other way: what a client does not have is not written; programs of before 1.6 got all of it by value. */
+    cnnvp_options *run = cnnvp_options_new("run");
+    assert_int_equal(cnnvp_options_set(run, "max-time", "3ns", &text), CNNVP_DONE);
+    assert_int_equal(cnnvp_options_set(run, "verbose", "true", &text), CNNVP_DONE);
+    memset(&options, 0xff, sizeof options);
+    options.known.struct_size = offsetof(struct cnnvp_platform_options, max_time_ps);
+    cnnvp_platform_options_get(run, &options.known);
+    assert_int_equal(options.known.struct_size, offsetof(struct cnnvp_platform_options, max_time_ps));
+    assert_int_equal(options.known.verbosity, 1);
+    assert_int_equal(options.known.max_time_ps, UINT64_MAX);
+    options.known.struct_size = sizeof options;
+    cnnvp_platform_options_get(run, &options.known);
+    assert_int_equal(options.known.max_time_ps, 3000);
+    assert_int_equal(options.more, 0);
+    const struct options_then then = options_then(run);
+    memcpy(&options.known, &then, sizeof then);
+    assert_int_equal(options.known.struct_size, sizeof then);
+    assert_int_equal(options.known.max_time_ps, 3000);
+    cnnvp_options_free(run);
 }
 
 static void networks(void **state)

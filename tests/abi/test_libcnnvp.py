@@ -50,6 +50,10 @@ for file, old, new, number in CHANGES:
         assert libcnnvp.check(others, library, LOST, record), (file, new)
 assert libcnnvp.check(lines, library, ADDED, record), "a version that nothing has changed in"
 
+# A struct that a function returns is as large as its program's header has it, which the library does not know.
+returned = {re.search(r": struct (\w+) \(", line) for line in lines if line.startswith("function ")} - {None}
+assert not returned, f"returned by value: {sorted(found[1] for found in returned)}"
+
 # What a change of the classes needs.
 assert libcnnvp.needed(lines, lines[:-1], version)[0] == LOST
 assert libcnnvp.needed(lines, [*lines, "symbol _ZN5cnnvp8platform5addedEv"], version)[0] == ADDED

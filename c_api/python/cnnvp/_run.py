@@ -13,8 +13,8 @@ import numpy
 
 from . import _files
 from ._library import Error, call, library, take, text
-from ._structs import (Array, Console, Difference, Log, NamedArray, Progress, ResultsCheck, RunResult, Share, Stopped, TrainRecord,
-                       Watch, WorkInfo)
+from ._structs import (Array, Console, Difference, Log, NamedArray, NetworkOptions, PlatformOptions, Progress, ResultsCheck, RunResult,
+                       Share, Stopped, TrainerOptions, TrainRecord, Watch, WorkInfo)
 
 _lock = threading.RLock()
 _logger = logging.getLogger("cnnvp")
@@ -106,8 +106,13 @@ class _Work:
         self.kept += [struct, values]
         return struct
 
+    def members(self, what, kind):
+        struct = kind(struct_size=ctypes.sizeof(kind))
+        getattr(library, f"cnnvp_{what}_options_get")(self.options, ctypes.byref(struct))
+        return struct
+
     def platform(self, config, console=None, log=None):
-        options = library.cnnvp_platform_options_of(self.options)
+        options = self.members("platform", PlatformOptions)
         options.log = Log(lambda context, level, line: (log or _log)(level, text(line)))
         if console is not None:
             options.console = console
@@ -231,7 +236,7 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
         named = given.pop("input") if isinstance(input, dict) else {}
         arrays = {name: _load(value, name) for name, value in given.items()}
         config = work.configure(platform, set)
-        chosen = library.cnnvp_network_options_of(work.options)
+        chosen = work.members("network", NetworkOptions)
         for name in ("input", "calibration"):
             if name in arrays:
                 setattr(chosen, name, ctypes.pointer(work.array(arrays[name], name)))
@@ -321,7 +326,7 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
             raise Error(f"{name}: `cnnvp train` has it")
     with _work("train", options) as work:
         config = work.configure(platform, set)
-        chosen = library.cnnvp_trainer_options_of(work.options)
+        chosen = work.members("trainer", TrainerOptions)
         file = work.bytes(network, "network")
         for member, option in (("dataset", "dataset"), ("evaluation", "eval")):
             if options.get(option) is not None:

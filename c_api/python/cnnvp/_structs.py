@@ -129,7 +129,7 @@ OTHERS = {
     "cnnvp_network_free": (None, _P), "cnnvp_trainer_free": (None, _P), "cnnvp_dataset_free": (None, _P),
     "cnnvp_sweep_free": (None, _P), "cnnvp_array_clear": (None, _P), "cnnvp_network_outputs": (_Z, _P),
     "cnnvp_network_output_name": (_S, _P, _Z), "cnnvp_sqnr": (c.c_double, _P),
-    "cnnvp_network_options_of": (NetworkOptions, _P), "cnnvp_trainer_options_of": (TrainerOptions, _P),
-    "cnnvp_trainer_console": (None, _P, _P, _Z), "cnnvp_platform_options_of": (PlatformOptions, _P),
+    "cnnvp_network_options_get": (None, _P, _P), "cnnvp_trainer_options_get": (None, _P, _P),
+    "cnnvp_trainer_console": (None, _P, _P, _Z), "cnnvp_platform_options_get": (None, _P, _P),
     "cnnvp_platform_interrupt": (None,), "cnnvp_sweep_interrupt": (None,), "cnnvp_end_text": (_S, _I),
 }

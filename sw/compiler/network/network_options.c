@@ -4,10 +4,9 @@
 #include "network.h"
 #include "onnx.h"
 
-struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *options)
+void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp_network_options *members)
 {
-    return (struct cnnvp_network_options){
-        .struct_size = sizeof(struct cnnvp_network_options),
+    const struct cnnvp_network_options all = {
         .rounding = (enum cnnvp_rounding)options->rounding,
         .schedule = (enum cnnvp_schedule)options->schedule,
         .block = (uint32_t)options->block,
@@ -31,7 +30,9 @@ struct cnnvp_network_options cnnvp_network_options_of(const cnnvp_options *optio
         .base = options->base,
         .precision = (enum cnnvp_precision)options->precision,
     };
+    cnnvp_fill_client(members, &all, sizeof all);
 }
+CNNVP_BY_VALUE(cnnvp_network_options, precision)
 
 struct cnnvp_onnx_sizes cnnvp_network_sizes(const struct cnnvp_network_options *options)
 {

@@ -3,10 +3,9 @@
 #include "cnnvp_train.h"
 #include "command_options.h"
 
-struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *options)
+void cnnvp_trainer_options_get(const struct cnnvp_options *options, struct cnnvp_trainer_options *members)
 {
-    return (struct cnnvp_trainer_options){
-        .struct_size = sizeof(struct cnnvp_trainer_options),
+    const struct cnnvp_trainer_options all = {
         .rounding = (enum cnnvp_rounding)options->rounding,
         .bn = (enum cnnvp_train_bn)options->bn,
         .order = (enum cnnvp_train_order)options->order,
@@ -27,4 +26,6 @@ struct cnnvp_trainer_options cnnvp_trainer_options_of(const cnnvp_options *optio
         .spill = (enum cnnvp_train_spill)options->spill,
         .shuffle = options->shuffle,
     };
+    cnnvp_fill_client(members, &all, sizeof all);
 }
+CNNVP_BY_VALUE(cnnvp_trainer_options, shuffle)

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cnnvp_network.h"
 
@@ -98,5 +99,30 @@ void cnnvp_options_clear(struct cnnvp_options *options);
 /* The index-th file that an option of type TEXT, FILE, INPUTS, OUT, OUTS or DATASET names; NULL: it names no more. */
 const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                size_t index);
+
+/* Fills a client's struct, which says its size, from one of this library's. */
+static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)
+{
+    const uint32_t given = *(const uint32_t *)theirs;
+    memset(theirs, 0, given);
+    memcpy(theirs, own, given < size ? given : size);
+    *(uint32_t *)theirs = given;
+}
+
+/* NAME_of for programs of before library 1.6, which got the struct by value: as it was then, to the member `last`. */
+#define CNNVP_BY_VALUE(name, last)                                                           \
+    struct name##_then {                                                                     \
+        unsigned char bytes[offsetof(struct name, last) + sizeof(((struct name *)0)->last)]; \
+    };                                                                                       \
+    __attribute__((visibility("default"))) struct name##_then name##_then(                   \
+        const struct cnnvp_options *options) __asm__(#name "_of");                           \
+    struct name##_then name##_then(const struct cnnvp_options *options)                      \
+    {                                                                                        \
+        struct name##_then then;                                                             \
+        struct name members = {.struct_size = sizeof then};                                  \
+        name##_get(options, &members);                                                       \
+        memcpy(&then, &members, sizeof then);                                                \
+        return then;                                                                         \
+    }
 
 #endif
