@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The reference of training (train_reference.h): in binary64 its gradients are the derivatives of its loss, and with 24
- * bits of mantissa they agree with those. That the units compute what it does, bit by bit, is tested with the units
- * (models/training/multi_function/test_machine_step.c).
+ * bits of mantissa they agree with those. That the platform computes what it does, bit by bit, is tested there
+ * (tests/training/test_training.c).
  */
 #include "random.h"
 #include "train_reference.h"

@@ -141,19 +141,6 @@ void *machine_at(struct machine *machine, enum machine_instance buffer, uint32_t
     return access.data;
 }
 
-/* Time goes on to an edge of the clock within the command; nothing of it is left. */
-static void break_off(struct machine *machine, cnnvp_time delay)
-{
-    const cnnvp_time edge = 5000;
-    fake_run(&machine->sim, machine->sim.now + delay / 2u / edge * edge);
-    for (unsigned i = 0; i < M_INSTANCES; ++i) {
-        machine->units[i]->span_count = 0; /* the one that was broken off ends here */
-        fake_reset(machine->units[i]);
-    }
-    machine->break_at = 0;
-    longjmp(machine->broken, 1);
-}
-
 int machine_try(struct machine *machine, uint32_t opcode, uint32_t status, uint32_t halves, const void *registers,
                 size_t size)
 {
@@ -172,8 +159,6 @@ int machine_try(struct machine *machine, uint32_t opcode, uint32_t status, uint3
     for (unsigned i = 0; i < M_INSTANCES; ++i)
         if (machine->units[i]->span_count > FAKE_SPANS / 2)
             machine->units[i]->span_count = 0;
-    if (machine->sequence == machine->break_at)
-        break_off(machine, access.delay);
     fake_run(&machine->sim, machine->sim.now + access.delay);
     return result;
 }

@@ -11,7 +11,6 @@
 
 #include "cnnvp_tile.h"
 
-#include <setjmp.h>
 #include <stdbool.h>
 
 enum machine_instance {
@@ -49,10 +48,6 @@ struct machine {
     struct cnnvp_host *units[M_INSTANCES];
     uint64_t sequence;
     cnnvp_time delay; /* of the last command */
-    /* Command `break_at` (0: none) is broken off half-way: every unit is reset, and the machine goes on from
-     * `broken`. */
-    uint64_t break_at;
-    jmp_buf broken;
 };
 
 struct machine_options {
