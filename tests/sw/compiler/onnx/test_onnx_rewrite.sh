@@ -3,7 +3,7 @@
 # Operators that become others: their values, what they are not, and where the table says that operators run.
 . "$SOURCE/tests/support/lib.sh"
 
-/usr/bin/python3 "$SOURCE/tests/sw/compiler/onnx/rewrite.py" "$CNNVP" || fail "values of operators that become others"
+/usr/bin/python3 "$SOURCE/tests/sw/compiler/onnx/rewrite.py" "$CNNVP" "$SLOWER" || fail "values of operators that become others"
 /usr/bin/python3 - <<'PYTHON'
 import onnx
 from onnx import TensorProto, helper
