@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_zoo reference FOLDER [CASE]: every case of a group of the zoo through the compiler and the integer reference:
- * within 1 % of the largest value of what PyTorch computed in float, and the same words with large and with small
- * buffers. test_zoo platform FOLDER [CASE]: the same with `cnnvp run`: exactly the words of the reference, with large
- * buffers and, from case to case in turn, with small ones image by image, in a batch and fused, or on the window
- * engine; every few cases also on the RISC-V core. test_zoo platforms FOLDER [CASE]: on each of these platforms every
- * case. test_zoo bytes FOLDER [CASE]: with words of 8 bits the words of the reference, with large and small buffers
- * and, in turn, on one of these platforms. test_zoo traffic FOLDER [CASE]: timing alone and with maps that stay on
- * chip, and no tensor moves less than its statistics say it must, and no layer and no network less than its bound.
+ * test_zoo platform FOLDER [CASE]: every case of a group of the zoo. The integer reference is within 1 % of the largest
+ * value of what PyTorch computed in float, and has the same words with large and with small buffers. `cnnvp run` has
+ * exactly these words, with large buffers and, from case to case in turn, with small ones image by image, in a batch
+ * and fused, or on the window engine; every few cases also on the RISC-V core, and with maps that stay on chip where
+ * they fit. No tensor moves less than its statistics say it must, and no layer and no network less than its bound,
+ * layer by layer and fused. test_zoo platforms FOLDER [CASE]: on each of these platforms every case. test_zoo bytes
+ * FOLDER [CASE]: with words of 8 bits the words of the reference on the same platforms in turn, and scaled at
+ * write-out.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -43,7 +43,9 @@ static char *cases[MAXIMUM_CASES];
 static size_t case_count;
 static const char *zoo; /* the group's folder */
 static const char *wanted;
-static int bytes; /* words have 8 bits */
+static int bytes;      /* words have 8 bits */
+static int everywhere; /* each case on all platforms */
+static char stats_file[] = "/tmp/cnnvp_zoo_stats_XXXXXX";
 
 static struct fake_config small_config(void)
 {
@@ -242,24 +244,6 @@ static int are_same(const char *name, const char *what, const struct outputs *a,
     return same;
 }
 
-static void close_to_float(void **state)
-{
-    (void)state;
-    size_t failed = 0;
-    const struct fake_config large = large_config();
-    const struct fake_config small = small_config();
-    for (size_t i = 0; i < case_count; ++i) {
-        struct outputs a = {.count = 0};
-        struct outputs b = {.count = 0};
-        const int ran = run_reference(cases[i], &large, &a) && run_reference(cases[i], &small, &b);
-        if (!ran || !are_close(cases[i], &a) || !are_same(cases[i], "the result with small buffers", &a, &b))
-            ++failed;
-        clear_outputs(&a);
-        clear_outputs(&b);
-    }
-    assert_int_equal(failed, 0);
-}
-
 /* `cnnvp run` with further options, which fills `count` outputs: its exit status, -1 where an output cannot be read. */
 static int run_status(const char *name, const char *options, size_t count, struct outputs *outputs)
 {
@@ -306,7 +290,7 @@ static int platform_agrees(const char *name, const struct outputs *reference, co
     return same;
 }
 
-/* Platforms beside that with large buffers; those with small ones calculate the same words (close_to_float). */
+/* Platforms beside that with large buffers; those with small ones calculate the same words. */
 static const char *const others[] = {
     "-s " TEST_NATIVE_CPU SMALL_CONFIG,
     "-s " TEST_NATIVE_CPU " --batch 2" SMALL_CONFIG,
@@ -330,29 +314,6 @@ static int agrees_on_others(const char *name, size_t first, size_t count, const 
     return same;
 }
 
-static void agree(size_t platforms)
-{
-    size_t failed = 0;
-    const struct fake_config large = large_config();
-    for (size_t i = 0; i < case_count; ++i) {
-        struct outputs reference = {.count = 0};
-        int same = run_reference(cases[i], &large, &reference) &&
-                   platform_agrees(cases[i], &reference, "-s " TEST_NATIVE_CPU) &&
-                   agrees_on_others(cases[i], i, platforms, &reference);
-        if (same && (i % 8 == 0 || wanted != NULL))
-            same = platform_agrees(cases[i], &reference, "");
-        clear_outputs(&reference);
-        failed += same ? 0 : 1;
-    }
-    assert_int_equal(failed, 0);
-}
-
-static void exactly_the_reference(void **state)
-{
-    (void)state;
-    agree(wanted != NULL ? OTHERS : 1);
-}
-
 /* With a step for the weights of each output. */
 static int agrees_scaled(const char *name)
 {
@@ -365,54 +326,18 @@ static int agrees_scaled(const char *name)
     return same;
 }
 
-/* Far from float some of them are: a format is a power of two, and words have 7 bits and a sign. */
-static void exactly_the_reference_in_bytes(void **state)
-{
-    (void)state;
-    size_t failed = 0;
-    const struct fake_config large = large_config(), small = small_config();
-    for (size_t i = 0; i < case_count; ++i) {
-        struct outputs a = {.count = 0}, b = {.count = 0};
-        const int same = run_reference(cases[i], &large, &a) && run_reference(cases[i], &small, &b) &&
-                         are_same(cases[i], "the result with small buffers", &a, &b) &&
-                         platform_agrees(cases[i], &a, "-s " TEST_NATIVE_CPU) && agrees_on_others(cases[i], i, 1, &a);
-        clear_outputs(&a);
-        clear_outputs(&b);
-        failed += same && agrees_scaled(cases[i]) ? 0 : 1;
-    }
-    assert_int_equal(failed, 0);
-}
-
-static void exactly_the_reference_everywhere(void **state)
-{
-    (void)state;
-    agree(OTHERS);
-}
-
 /* Maps stay on chip from layer to layer, in buffers that hold most of the cases: zeros around them have to be made
  * there. */
-static void on_chip_is_the_same(void **state)
+static int agrees_on_chip(const char *name, const struct outputs *reference, size_t *fitted)
 {
-    (void)state;
-    size_t failed = 0;
-    size_t fitted = 0;
-    const struct fake_config large = large_config();
-    for (size_t i = 0; i < case_count; ++i) {
-        struct outputs reference = {.count = 0};
-        struct outputs on_chip = {.count = 0};
-        const int ran = run_reference(cases[i], &large, &reference);
-        const int status =
-            run_status(cases[i], "--on-chip -s " TEST_NATIVE_CPU CHIP_CONFIG " 2>/dev/null", reference.count, &on_chip);
-        /* 2: it says that several layers make its output. */
-        const int fits = status != 2;
-        fitted += fits ? 1 : 0;
-        if (!ran || (fits && (status != 0 || !are_same(cases[i], "--on-chip", &on_chip, &reference))))
-            ++failed;
-        clear_outputs(&reference);
-        clear_outputs(&on_chip);
-    }
-    assert_int_equal(failed, 0);
-    assert_true(fitted >= (wanted != NULL ? 0 : case_count / 4));
+    struct outputs on_chip = {.count = 0};
+    const int status =
+        run_status(name, "--on-chip -s " TEST_NATIVE_CPU CHIP_CONFIG " 2>/dev/null", reference->count, &on_chip);
+    /* 2: it says that several layers make its output. */
+    const int same = status == 2 || (status == 0 && are_same(name, "--on-chip", &on_chip, reference));
+    *fitted += status != 2 ? 1 : 0;
+    clear_outputs(&on_chip);
+    return same;
 }
 
 /* Tensors of which layers need or make a part; bytes of both images, counted by hand. */
@@ -507,59 +432,67 @@ static int check_bounds(const char *name, int fused, const json_t *stats)
     return right;
 }
 
-static size_t check_traffic(const char *name, int fused, const char *file)
+/* What the last run has moved. Fused, what a pool drops of odd maps is neither read nor made. */
+static int check_traffic(const char *name, int fused)
 {
-    char options[128];
-    size_t failed = 0;
-    (void)snprintf(options, sizeof options, "--timing-only --schedule %s --stats %s", fused ? "fused" : "layer", file);
-    assert_true(run_platform(name, options, 0, NULL));
-    json_t *stats = json_load_file(file, 0, NULL);
+    json_t *stats = json_load_file(stats_file, 0, NULL);
     const json_t *tensors = json_object_get(stats, "tensors");
-    assert_true(json_array_size(tensors) > 0);
+    int right = json_array_size(tensors) > 0;
     for (size_t t = 0; t < json_array_size(tensors); ++t)
-        failed += check_tensor(name, fused, json_array_get(tensors, t)) ? 0 : 1;
-    failed += check_bounds(name, fused, stats) ? 0 : 1;
-    failed += check_sums(name, stats) ? 0 : 1;
+        right &= check_tensor(name, fused, json_array_get(tensors, t));
+    right = right && check_bounds(name, fused, stats) && check_sums(name, stats);
     json_decref(stats);
-    return failed;
+    return right;
 }
 
-/* Layer by layer, and fused, where what a pool drops of odd maps is neither read nor made. */
-static void no_tensor_moves_less(void **state)
+/* In words of 8 bits some are far from float: a format is a power of two, and words have 7 bits and a sign. */
+static int check_case(size_t i, size_t *fitted)
+{
+    const char *name = cases[i];
+    const struct fake_config large = large_config(), small = small_config();
+    struct outputs a = {.count = 0}, b = {.count = 0};
+    char layer[256], fused[256];
+    (void)snprintf(layer, sizeof layer, "-s " TEST_NATIVE_CPU " --stats %s", stats_file);
+    (void)snprintf(fused, sizeof fused, "--timing-only --schedule fused --stats %s", stats_file);
+    int good = run_reference(name, &large, &a) && run_reference(name, &small, &b) &&
+               are_same(name, "the result with small buffers", &a, &b) && platform_agrees(name, &a, layer);
+    if (bytes)
+        good = good && agrees_scaled(name);
+    else
+        good = good && are_close(name, &a) && check_traffic(name, 0) && run_platform(name, fused, 0, NULL) &&
+               check_traffic(name, 1) && agrees_on_chip(name, &a, fitted) &&
+               ((i % 8 != 0 && wanted == NULL) || platform_agrees(name, &a, ""));
+    good = good && agrees_on_others(name, i, everywhere || (wanted != NULL && !bytes) ? OTHERS : 1, &a);
+    clear_outputs(&a);
+    clear_outputs(&b);
+    return good;
+}
+
+static void check_cases(void **state)
 {
     (void)state;
-    char file[] = "/tmp/cnnvp_zoo_stats_XXXXXX";
     size_t failed = 0;
-    const int descriptor = mkstemp(file);
+    size_t fitted = 0;
+    const int descriptor = mkstemp(stats_file);
     assert_true(descriptor >= 0);
     (void)close(descriptor);
-    for (size_t i = 0; i < 2 * case_count; ++i)
-        failed += check_traffic(cases[i / 2], i % 2 != 0, file);
-    (void)unlink(file);
+    for (size_t i = 0; i < case_count; ++i)
+        failed += check_case(i, &fitted) ? 0 : 1;
+    (void)unlink(stats_file);
     assert_int_equal(failed, 0);
+    assert_true(bytes || wanted != NULL || fitted >= case_count / 4);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
-    const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference)};
-    const struct CMUnitTest platforms[] = {cmocka_unit_test(exactly_the_reference_everywhere)};
-    const struct CMUnitTest in_bytes[] = {cmocka_unit_test(exactly_the_reference_in_bytes)};
-    const struct CMUnitTest traffic[] = {cmocka_unit_test(on_chip_is_the_same), cmocka_unit_test(no_tensor_moves_less)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(check_cases)};
     if (argc < 3)
         return 2;
     zoo = argv[2];
     wanted = argc > 3 ? argv[3] : NULL;
-    if (strcmp(argv[1], "reference") == 0)
-        return cmocka_run_group_tests(reference, find_cases, forget_cases);
-    if (strcmp(argv[1], "platform") == 0)
-        return cmocka_run_group_tests(platform, find_cases, forget_cases);
-    if (strcmp(argv[1], "platforms") == 0)
-        return cmocka_run_group_tests(platforms, find_cases, forget_cases);
     bytes = strcmp(argv[1], "bytes") == 0;
-    if (bytes)
-        return cmocka_run_group_tests(in_bytes, find_cases, forget_cases);
-    if (strcmp(argv[1], "traffic") == 0)
-        return cmocka_run_group_tests(traffic, find_cases, forget_cases);
-    return 2;
+    everywhere = strcmp(argv[1], "platforms") == 0;
+    if (!bytes && !everywhere && strcmp(argv[1], "platform") != 0)
+        return 2;
+    return cmocka_run_group_tests(tests, find_cases, forget_cases);
 }
