@@ -57,7 +57,7 @@ void block_rig_end(struct block_rig *rig)
     fake_sim_free(&rig->sim);
 }
 
-struct cnnvp_host *block_rig_buffer(struct block_rig *rig, const char *port)
+static struct cnnvp_host *buffer_at(struct block_rig *rig, const char *port)
 {
     const struct cnnvp_unit *unit = rig->block->unit;
     uint32_t p = 0;
@@ -70,7 +70,7 @@ struct cnnvp_host *block_rig_buffer(struct block_rig *rig, const char *port)
 void *block_rig_data(struct block_rig *rig, const char *port)
 {
     struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = SIZE};
-    assert_int_equal(fake_access(block_rig_buffer(rig, port), "port", &access), CNNVP_OK);
+    assert_int_equal(fake_access(buffer_at(rig, port), "port", &access), CNNVP_OK);
     return access.data;
 }
 

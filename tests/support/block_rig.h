@@ -23,8 +23,7 @@ void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, int t
 void block_rig_start(struct block_rig *rig);
 void block_rig_end(struct block_rig *rig);
 
-/* The buffer at a port, and its storage (NULL in timing-only). */
-struct cnnvp_host *block_rig_buffer(struct block_rig *rig, const char *port);
+/* The storage of the buffer at a port. */
 void *block_rig_data(struct block_rig *rig, const char *port);
 
 /* A tile of 1 or more images on 2 sets of 3 lanes; without a pool and entries. */
