@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A database of 10 000 points, and a run of 1000 images: their pages are made, fit windows of all widths, light and dark, and hold their
+# A database of 10 000 points, and a run of 1000 images: their pages are made, fit windows of all widths, and hold their
 # numbers. Fails where it takes many times what it should on a machine with nothing else to do.
 . "$SOURCE/tests/support/lib.sh"
 . "$HERE/lib_browser.sh"
@@ -43,7 +43,7 @@ expect 0 report run -o run.html
 [ "$(wc -c <run.html)" -lt 2000000 ] || fail "the page of 1000 images has $(wc -c <run.html) bytes"
 skip_without_browser
 set --
-for window in 1400,light 1400,dark 800,light 800,dark 390,light 390,dark; do
+for window in 1400,light 800,dark 390,light; do
     set -- "$@" sweep.html,$window,use_layout.js run.html,$window,use_layout.js
 done
 frames "$@" run.html,1400,dark,use_run.js
