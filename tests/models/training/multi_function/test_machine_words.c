@@ -514,6 +514,9 @@ static void test_instructions(void **state)
         machine_begin(&m, &options);
         for (uint32_t n = 0; n < RUNS; ++n)
             kinds[n % (sizeof kinds / sizeof kinds[0])](&m, &options, &seed);
+        /* every cycle of the module is in the sum of its commands */
+        assert_int_equal(fake_count(m.units[M_MODULE], "commands"), RUNS);
+        assert_int_equal(fake_count(m.units[M_MODULE], "busy_cycles") * 5000u, m.sim.now);
         machine_end(&m);
     }
 }
