@@ -1,116 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One channel in closed form: what single accesses, hits, activations, turnarounds, refresh and address mappings take.
- */
-#include "timing_case.h"
+/* One channel in closed form: what single accesses to open rows and to others take, clocks of the data bus, address
+ * mappings. Commands of any traffic, clock by clock: test_dram_plan.c. */
+#include "dram_patterns.h"
+#include "cnnvp_integer.h"
 #include "random.h"
 
-static void write_at(struct bench *bench, uint64_t address)
-{
-    cnnvp_dram_replay_burst(bench->replay, 1, address);
-}
-
-static void test_column_spacing(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(1, 32, NULL);
-    for (uint32_t i = 0; i < 16; ++i)
-        read_at(bench, 64 * i);
-    end(bench);
-    for (uint32_t i = 1; i < 16; ++i)
-        assert_int_equal(nth(bench, DRAM_RD, i)->clock - nth(bench, DRAM_RD, i - 1)->clock, 6);
-    done(bench);
-    /* two rows of different groups that are open: the groups alternate at tCCD_S */
-    bench = begin(1, 32, NULL);
-    for (uint32_t i = 0; i < 24; ++i)
-        read_at(bench, 64 * (i / 2) + GROUP_BYTES * (i % 2));
-    end(bench);
-    for (uint32_t i = 14; i < 20; ++i)
-        assert_int_equal(nth(bench, DRAM_RD, i)->clock - nth(bench, DRAM_RD, i - 1)->clock, 4);
-    done(bench);
-}
-
-/* From a write to a read: its data, then tWTR; from a read to a write: the bus is free rtw clocks. */
-static void test_turnaround(void **state)
-{
-    (void)state;
-    for (uint32_t group = 0; group < 2; ++group) {
-        struct bench *bench = begin(1, 1, NULL);
-        read_at(bench, GROUP_BYTES * group); /* opens the row that is read later */
-        read_at(bench, 64 + GROUP_BYTES * group);
-        write_at(bench, 0);
-        write_at(bench, 64);
-        read_at(bench, 128 + GROUP_BYTES * group);
-        end(bench);
-        const uint64_t last_write = nth(bench, DRAM_WR, 0)->clock;
-        assert_true(nth(bench, DRAM_RD, 2)->clock - last_write >= (group ? 12 + 4 + 3 : 12 + 4 + 9));
-        assert_true(bench->result.counts.turnarounds >= 2);
-        done(bench);
-    }
-    /* a write that waits for the bus behind a read */
-    struct bench *bench = begin(1, 32, NULL);
-    write_at(bench, 64);
-    read_at(bench, 0);
-    end(bench);
-    const uint64_t read = nth(bench, DRAM_RD, 0)->clock;
-    assert_int_equal(nth(bench, DRAM_WR, 0)->clock - read, 16 + 4 + 2 - 12);
-    done(bench);
-}
-
-/* lpddr4-3200: ACT, RD and WR take four clocks of the command bus, PRE and REF two, and the standard's timings count
- * from and to the last of these. */
-static void test_long_commands(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(3, 2, NULL);
-    const uint64_t same_bank = (uint64_t)bench->timing.columns * 64u * 8u;
-    read_at(bench, 0);
-    read_at(bench, same_bank);
-    end(bench);
-    const uint64_t opened = nth(bench, DRAM_ACT, 0)->clock;
-    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - opened, 29);                 /* tRCD */
-    assert_int_equal(nth(bench, DRAM_RD, 0)->done - opened, 29 + 3 + 28 + 3 + 8); /* RL, tDQSCK, BL/2 */
-    assert_int_equal(nth(bench, DRAM_PRE, 0)->clock - opened, 3 + 68 - 1);        /* tRAS */
-    assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_PRE, 0)->clock, 1 + 29 - 3); /* tRPpb */
-    done(bench);
-    /* two banks: the ACT of the second while the bus is free, the RDs no nearer than four clocks to any command */
-    bench = begin(3, 32, NULL);
-    for (uint32_t i = 0; i < 64; ++i)
-        read_at(bench, same_bank / 8u * i);
-    end(bench);
-    for (uint32_t i = 1; i < bench->count; ++i) {
-        const struct dram_issued *before = &bench->log[i - 1];
-        const uint64_t length = before->command == DRAM_ACT || before->command == DRAM_RD ? 4 : 2;
-        assert_true(bench->log[i].clock - before->clock >= length);
-    }
-    done(bench);
-}
-
-/* hbm2: ACT, PRE and REF have a bus of their own, on which ACT takes two clocks; at one clock RD and WR go first. */
-static void test_two_buses(void **state)
-{
-    (void)state;
-    struct bench *bench = begin(4, 32, NULL);
-    uint32_t together = 0;
-    for (uint32_t i = 0; i < 400; ++i)
-        read_at(bench, 2048u * (i / 4u) + 64u * (i % 4u));
-    end(bench);
-    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - nth(bench, DRAM_ACT, 0)->clock, 1 + 14);
-    uint64_t row = 0;
-    for (uint32_t i = 0; i < bench->count; ++i) {
-        const struct dram_issued *issued = &bench->log[i];
-        if (i && issued->clock == bench->log[i - 1].clock) {
-            assert_int_equal(bench->log[i - 1].command, DRAM_RD);
-            assert_int_not_equal(issued->command, DRAM_RD);
-            ++together;
-        }
-        if (issued->command == DRAM_RD)
-            continue;
-        assert_true(issued->clock >= row);
-        row = issued->clock + (issued->command == DRAM_ACT ? 2 : 1);
-    }
-    assert_true(together > 10);
-    done(bench);
-}
+#include "test.h"
 
 /* Every mapping places each burst once, and neighbours where its name says. */
 static void test_mappings(void **state)
@@ -188,79 +83,57 @@ static void test_hashed(void **state)
     }
 }
 
-static void no_refresh(struct dram_options *options)
+/* Without refresh one read at a time: of row after row, or each of another row of one bank. */
+static void read_alone(uint32_t preset, int of_one_bank, struct dram_timing *timing, struct dram_replay_result *result)
 {
-    options->timings[DRAM_T_refi] = 262143;
+    struct dram_options options;
+    char message[200];
+    uint32_t wrong;
+    cnnvp_dram_options_init(&options);
+    options.preset = preset;
+    options.timings[DRAM_T_refi] = 262143;
+    assert_int_equal(cnnvp_dram_timing_init(&options, timing, message, sizeof message, &wrong), CNNVP_OK);
+    const uint64_t row = (uint64_t)timing->columns * 64u, count = of_one_bank ? 300 : 4 * row / 64u;
+    struct dram_replay *replay = cnnvp_dram_replay_new(&options, timing, 1, NULL, NULL);
+    assert_non_null(replay);
+    for (uint64_t i = 0; i < count; ++i)
+        cnnvp_dram_replay_burst(replay, 0, i * (of_one_bank ? row * timing->banks * timing->groups : 64u));
+    cnnvp_dram_replay_end(replay, DRAM_NEVER, result);
+    cnnvp_dram_replay_free(replay);
 }
 
-static void short_queues(struct dram_options *options)
-{
-    no_refresh(options);
-    options->queue = 16;
-}
-
-/* Closed forms of every part. One read at a time, row after row of other banks: a row's opening and, for each burst,
- * its latency and the clock at which its place is free again; lpddr5's WCK has stopped by then, and a CAS takes a
- * clock. */
+/* Closed forms of every part. A row's opening and, for each burst, its latency and the clock at which its place is free
+ * again; lpddr5's WCK has stopped by then, and a CAS takes a clock. */
 static void test_one_by_one(void **state)
 {
     (void)state;
     for (uint32_t preset = 0; preset < 8; ++preset) {
-        struct bench *bench = begin(preset, 1, no_refresh);
-        const uint32_t *t = bench->timing.t, columns = bench->timing.columns;
-        for (uint32_t i = 0; i < 4 * columns; ++i)
-            read_at(bench, 64 * i);
-        end(bench);
-        assert_int_equal(
-            bench->result.clocks,
-            4u * t[DRAM_T_rcd] + (uint64_t)4u * columns * ((t[DRAM_T_wck] != 0) + t[DRAM_T_cl] + t[DRAM_T_bl] + 1u));
-        assert_int_equal(bench->result.counts.misses, 4);
-        done(bench);
+        struct dram_timing timing;
+        struct dram_replay_result result;
+        read_alone(preset, 0, &timing, &result);
+        const uint32_t *t = timing.t;
+        assert_int_equal(result.clocks,
+                         4u * t[DRAM_T_rcd] +
+                             (uint64_t)4u * timing.columns * ((t[DRAM_T_wck] != 0) + t[DRAM_T_cl] + t[DRAM_T_bl] + 1u));
+        assert_int_equal(result.counts.misses, 4);
+        assert_int_equal(result.counts.hits, 4 * timing.columns - 4);
     }
 }
 
-/* One read at a time, each to another row of one bank: held by the latency or by tRAS. */
+/* Held by the latency or by tRAS. */
 static void test_one_bank(void **state)
 {
     (void)state;
     for (uint32_t preset = 0; preset < 8; ++preset) {
-        struct bench *bench = begin(preset, 1, no_refresh);
-        const uint32_t *t = bench->timing.t;
-        const uint64_t row_step = (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
+        struct dram_timing timing;
+        struct dram_replay_result result;
+        read_alone(preset, 1, &timing, &result);
+        const uint32_t *t = timing.t;
         const uint32_t opened = t[DRAM_T_rcd] + (t[DRAM_T_wck] != 0), latency = opened + t[DRAM_T_cl] + t[DRAM_T_bl];
         const uint64_t period =
             cnnvp_maximum32(latency + 1u, cnnvp_maximum32(t[DRAM_T_ras], opened + t[DRAM_T_rtp])) + t[DRAM_T_rp];
-        for (uint64_t i = 0; i < 300; ++i)
-            read_at(bench, row_step * i);
-        end(bench);
-        assert_int_equal(bench->result.clocks, 1u + latency + 299u * period);
-        assert_int_equal(bench->result.counts.conflicts, 299);
-        done(bench);
-    }
-}
-
-/* Many on their way, in one row: as fast as tCCD_L and the data allow, reads and writes. */
-static void test_streams(void **state)
-{
-    (void)state;
-    for (uint32_t preset = 0; preset < 8; ++preset) {
-        struct bench *bench = begin(preset, 16, no_refresh);
-        const uint32_t *t = bench->timing.t;
-        const uint32_t reads = cnnvp_maximum32(t[DRAM_T_bl], t[DRAM_T_ccd_l]);
-        const uint32_t writes = cnnvp_maximum32(t[DRAM_T_bl], t[DRAM_T_ccd_l_wr]);
-        for (uint32_t i = 0; i < 16; ++i)
-            read_at(bench, 64 * i);
-        end(bench);
-        for (uint32_t i = 1; i < 16; ++i)
-            assert_int_equal(nth(bench, DRAM_RD, i)->clock - nth(bench, DRAM_RD, i - 1)->clock, reads);
-        done(bench);
-        bench = begin(preset, 16, short_queues); /* nothing is written again while it waits */
-        for (uint32_t i = 0; i < 200; ++i)
-            write_at(bench, 64 * (i % 32));
-        end(bench);
-        for (uint32_t i = 1; i < 200; ++i)
-            assert_int_equal(nth(bench, DRAM_WR, i)->clock - nth(bench, DRAM_WR, i - 1)->clock, writes);
-        done(bench);
+        assert_int_equal(result.clocks, 1u + latency + 299u * period);
+        assert_int_equal(result.counts.conflicts, 299);
     }
 }
 
@@ -367,12 +240,9 @@ static void test_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_by_one),     cmocka_unit_test(test_one_bank),
-        cmocka_unit_test(test_streams),        cmocka_unit_test(test_clocks_add_up),
-        cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_turnaround),
-        cmocka_unit_test(test_long_commands),  cmocka_unit_test(test_two_buses),
-        cmocka_unit_test(test_mappings),       cmocka_unit_test(test_hashed),
-        cmocka_unit_test(test_ranges),         cmocka_unit_test(test_pseudo_channels),
+        cmocka_unit_test(test_one_by_one),      cmocka_unit_test(test_one_bank), cmocka_unit_test(test_clocks_add_up),
+        cmocka_unit_test(test_mappings),        cmocka_unit_test(test_hashed),   cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_pseudo_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
