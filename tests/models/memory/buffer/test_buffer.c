@@ -26,6 +26,9 @@ static void test_halves_are_apart(void **state)
     assert_int_equal(fake_count(f.host, "read_bytes"), 16);
     assert_int_equal(fake_count(f.host, "written_bytes"), 16);
     assert_int_equal(fake_count(f.host, "calculation_port_words"), 16);
+    fake_reset(f.host);
+    assert_int_equal(go(&f, CNNVP_READ, 1, HALF - 8u, 8, back, 0), CNNVP_OK);
+    assert_int_equal(back[0] | back[3], 0);
     fake_sim_free(&f.sim);
 }
 
