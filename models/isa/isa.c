@@ -81,14 +81,6 @@ const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
     return code < 256u && opcodes[code].mnemonic != NULL ? &opcodes[code] : NULL;
 }
 
-enum isa_unit cnnvp_isa_unit_of(const char *port)
-{
-    enum isa_unit unit = ISA_UNIT_COUNT - 1;
-    while (unit != ISA_UNIT_none && strcmp(cnnvp_isa_executors[unit].name, port) != 0)
-        --unit;
-    return unit;
-}
-
 const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension, uint64_t word)
 {
     const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);

@@ -102,9 +102,6 @@ extern const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT];
 /* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
 
-/* The unit that takes commands through a port of this name; none: it is no such port. */
-enum isa_unit cnnvp_isa_unit_of(const char *port);
-
 /* NULL where the table has no such opcode. */
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
 

@@ -98,7 +98,6 @@ void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root);
 
 /* Total of a statistic by name, 0 where there is none; over all memories. (stats_memory.c) */
 uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name);
-uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name);
 /* The members `tensors` and `memory`. */
 void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root);
 void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);

@@ -37,7 +37,7 @@ static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, c
     return sum;
 }
 
-uint64_t cnnvp_stats_memory_total(const struct cnnvp_stats *stats, const char *name)
+static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;
 
@@ -70,8 +70,7 @@ void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     struct cnnvp_moved_bytes rest = {
-        cnnvp_stats_memory_total(stats, "read_bytes"), cnnvp_stats_memory_total(stats, "write_bytes"),
-        cnnvp_stats_memory_total(stats, "burst_bytes")};
+        memory_total(stats, "read_bytes"), memory_total(stats, "write_bytes"), memory_total(stats, "burst_bytes")};
     json_t *tensors = json_array();
 
     set(b, root, "tensors", tensors);
@@ -176,14 +175,12 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
         "read_bytes", "write_bytes", "bursts", "burst_bytes", "row_hits", "row_misses", "row_conflicts", "refreshes"};
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "memory");
-    double bytes =
-        (double)(cnnvp_stats_memory_total(stats, "read_bytes") + cnnvp_stats_memory_total(stats, "write_bytes"));
+    double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));
 
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; ++i)
-        set_count(b, object, sums[i], cnnvp_stats_memory_total(stats, sums[i]));
+        set_count(b, object, sums[i], memory_total(stats, sums[i]));
     set_real(b, object, "mean_read_latency_ps",
-             ratio((double)cnnvp_stats_memory_total(stats, "read_latency_ps"),
-                   (double)cnnvp_stats_memory_total(stats, "reads")));
+             ratio((double)memory_total(stats, "read_latency_ps"), (double)memory_total(stats, "reads")));
     set_count(b, object, "peak_bytes_per_s", peak_bytes_per_s(stats, b->end_ps));
     set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
     add_over_time(b, object);
@@ -208,11 +205,9 @@ static uint64_t accelerator_ps(const struct cnnvp_stats *stats, uint64_t end_ps)
 void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
 {
     const struct cnnvp_stats *stats = b->stats;
-    const double moved = (double)cnnvp_stats_memory_total(stats, "burst_bytes");
-    const double carried = (double)(cnnvp_stats_memory_total(stats, "bus_read_bytes") +
-                                    cnnvp_stats_memory_total(stats, "bus_write_bytes"));
-    const double peak =
-        (double)cnnvp_stats_memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats, b->end_ps);
+    const double moved = (double)memory_total(stats, "burst_bytes");
+    const double carried = (double)(memory_total(stats, "bus_read_bytes") + memory_total(stats, "bus_write_bytes"));
+    const double peak = (double)memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats, b->end_ps);
     const uint64_t least = stats->work.least_dram_bytes;
     uint64_t layers = 0;
 

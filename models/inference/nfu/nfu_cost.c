@@ -47,7 +47,8 @@ uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
     return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0u);
 }
 
-bool cnnvp_nfu_overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
+/* True where results leave from the write-out's register while the array goes on. */
+static bool overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     return shape->pipeline >= CNNVP_NFU_REGISTER_STAGE && !tile->partial && !cnnvp_fx16_finds_sums(tile);
 }
@@ -57,7 +58,7 @@ static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struc
                                 uint64_t between)
 {
     const uint64_t steps = cnnvp_nfu_writeout_steps(tile);
-    return cnnvp_nfu_overlaps(shape, tile) ? steps + (sets - 1u) * excess(steps, between) : sets * steps;
+    return overlaps(shape, tile) ? steps + (sets - 1u) * excess(steps, between) : sets * steps;
 }
 
 /*

@@ -36,9 +36,6 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
 /* Cycles in which one set of results leaves the array through the output port. */
 uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
 
-/* True where results leave from the write-out's register while the array goes on. */
-bool cnnvp_nfu_overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
-
 /* True where values can pass between PEs: propagation is on, FIFOs are as deep as the strides need, and the kernel is
  * not dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);

@@ -18,7 +18,8 @@
 /* Published for range batch norm (Banner 2018): sigma of a normal distribution from the range of n values. */
 #define RANGE_FACTOR 0.54
 
-double cnnvp_norm_range_factor(uint64_t n)
+/* C(n) of the range form. */
+static double range_factor(uint64_t n)
 {
     return n > 1u ? RANGE_FACTOR / sqrt(2.0 * cnnvp_elementary_ln((double)n)) : RANGE_FACTOR;
 }
@@ -38,7 +39,7 @@ static void measure(enum cnnvp_norm_form form, float epsilon, const struct cnnvp
         norm->sigma = (double)norm->running_sigma;
     } else if (form == CNNVP_NORM_RANGE) {
         norm->mean = cnnvp_sum_mean(sums);
-        norm->sigma = cnnvp_norm_range_factor(sums->count) * range_of(extremes) + (double)epsilon;
+        norm->sigma = range_factor(sums->count) * range_of(extremes) + (double)epsilon;
     } else if (form == CNNVP_NORM_STANDARD) {
         const double n = sums->count != 0 ? (double)sums->count : 1.0;
         norm->mean = cnnvp_sum_mean(sums);
@@ -51,9 +52,10 @@ static float average(float running, double batch, float weight)
     return (float)((double)running + (double)weight * (batch - (double)running));
 }
 
-void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float running,
-                             const struct cnnvp_extremes *extremes, const struct cnnvp_sums *sums,
-                             struct cnnvp_norm *norm)
+/* From the statistics of the batch. `running`: weight of this batch in the running mean and sigma; forms `stored` and
+ * `none` leave them as they are. Clears the sums of backward. */
+static void set_forward(enum cnnvp_norm_form form, float epsilon, float running, const struct cnnvp_extremes *extremes,
+                        const struct cnnvp_sums *sums, struct cnnvp_norm *norm)
 {
     measure(form, epsilon, extremes, sums, norm);
     const double scale = form == CNNVP_NORM_NONE ? 1.0 : (double)norm->gamma / norm->sigma;
@@ -68,7 +70,8 @@ void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float run
     norm->dy_at_min = norm->dy_at_max = 0.0f;
 }
 
-void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *norm)
+/* From the sums of errors of the whole batch. */
+static void set_backward(enum cnnvp_norm_form form, struct cnnvp_norm *norm)
 {
     const double n = norm->count != 0 ? (double)norm->count : 1.0;
     const double scale = form == CNNVP_NORM_NONE ? 1.0 : (double)norm->gamma / norm->sigma;
@@ -81,11 +84,11 @@ void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *
         norm->dy_offset = (float)(-scale * norm->dbeta / n - slope * norm->mean);
     } else if (form == CNNVP_NORM_RANGE) {
         norm->dy_offset = (float)(-scale * norm->dbeta / n);
-        norm->extreme = (float)(-scale * norm->dgamma * cnnvp_norm_range_factor(norm->count));
+        norm->extreme = (float)(-scale * norm->dgamma * range_factor(norm->count));
     }
 }
 
-void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n)
+static void apply_forward(const struct cnnvp_norm *norm, float *x, uint64_t n)
 {
     const float scale = norm->scale;
     const float offset = norm->offset;
@@ -95,7 +98,9 @@ void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n)
     }
 }
 
-void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
+/* n errors, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of the
+ * forward's inputs x. */
+static void add_errors(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
                        uint64_t n, struct cnnvp_norm *norm)
 {
     norm->dbeta += cnnvp_sum(dy, n);
@@ -106,8 +111,8 @@ void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, co
         norm->dy_at_max = dy[extremes->max_at - first];
 }
 
-void cnnvp_norm_backward(const struct cnnvp_norm *norm, const struct cnnvp_extremes *extremes, uint64_t first,
-                         const float *x, float *dy, uint64_t n)
+static void apply_backward(const struct cnnvp_norm *norm, const struct cnnvp_extremes *extremes, uint64_t first,
+                           const float *x, float *dy, uint64_t n)
 {
     const struct cnnvp_norm k = *norm;
     for (uint64_t i = 0; i < n; ++i) {
@@ -153,9 +158,9 @@ static void make_coefficients(const struct cnnvp_stage_call *call, struct cnnvp_
     const enum cnnvp_norm_form form = (enum cnnvp_norm_form)tile->form;
     for (uint32_t c = 0; c < tile->channels; ++c)
         if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
-            cnnvp_norm_coefficients_back(form, &norms[c]);
+            set_backward(form, &norms[c]);
         else
-            cnnvp_norm_coefficients(form, tile->epsilon, tile->running, &extremes[c], &sums[c], &norms[c]);
+            set_forward(form, tile->epsilon, tile->running, &extremes[c], &sums[c], &norms[c]);
 }
 
 /* One divider does it all, one channel after the other. */
@@ -182,7 +187,7 @@ static void forward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile
     const struct cnnvp_norm *norms = call->data[NORMS];
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c)
-            cnnvp_norm_forward(&norms[c], plane_of(tile, n, c), tile->plane);
+            apply_forward(&norms[c], plane_of(tile, n, c), tile->plane);
 }
 
 static void backward(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
@@ -194,9 +199,9 @@ static void backward(const struct cnnvp_stage_call *call, struct cnnvp_tile *til
         for (uint32_t c = 0; c < tile->channels; ++c) {
             const float *x = tile->inputs + n * tile->inputs_image_stride + c * tile->plane;
             if ((tile->flags & CNNVP_TILE_REDUCE) != 0)
-                cnnvp_norm_reduce(&extremes[c], first, x, plane_of(tile, n, c), tile->plane, &norms[c]);
+                add_errors(&extremes[c], first, x, plane_of(tile, n, c), tile->plane, &norms[c]);
             else
-                cnnvp_norm_backward(&norms[c], &extremes[c], first, x, plane_of(tile, n, c), tile->plane);
+                apply_backward(&norms[c], &extremes[c], first, x, plane_of(tile, n, c), tile->plane);
         }
     }
 }

@@ -26,29 +26,4 @@
 
 extern const struct cnnvp_unit cnnvp_unit_batch_norm;
 
-/* C(n) of the range form. */
-double cnnvp_norm_range_factor(uint64_t n);
-
-/*
- * The coefficients of forward, from the statistics of the batch. `running`: weight of this batch in the running mean
- * and sigma, 0 leaves them as they are; forms `stored` and `none` do so anyway. Clears the sums of backward.
- */
-void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float running,
-                             const struct cnnvp_extremes *extremes, const struct cnnvp_sums *sums,
-                             struct cnnvp_norm *norm);
-/* Those of backward, from the sums of errors of the whole batch. */
-void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *norm);
-
-/* Forward in place. */
-void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n);
-
-/* Takes n errors in, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of
- * the forward's inputs x. */
-void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
-                       uint64_t n, struct cnnvp_norm *norm);
-
-/* Backward in place. x as in forward. */
-void cnnvp_norm_backward(const struct cnnvp_norm *norm, const struct cnnvp_extremes *extremes, uint64_t first,
-                         const float *x, float *dy, uint64_t n);
-
 #endif

@@ -9,7 +9,7 @@
 #define UNIT_DEF "training/bn_update/bn_update.def"
 #include "unit/unit_enums.inc"
 
-void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm)
+static void update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm)
 {
     const float dgamma = (float)norm->dgamma;
     const float dbeta = (float)norm->dbeta;
@@ -21,7 +21,7 @@ static void update_entries(const struct cnnvp_stage_call *call, struct cnnvp_til
 {
     struct cnnvp_norm *norms = call->data[0];
     for (uint32_t c = 0; c < tile->channels; ++c)
-        cnnvp_bn_update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
+        update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
 }
 
 /* Gamma and beta in turn. */

@@ -11,7 +11,4 @@
 
 extern const struct cnnvp_unit cnnvp_unit_bn_update;
 
-/* `velocities`: 0 keeps none. */
-void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm);
-
 #endif

@@ -23,7 +23,9 @@ static float magnitude(float x)
     return x < 0.0f ? -x : x;
 }
 
-float cnnvp_quantise_extreme(const struct cnnvp_extremes *extremes, float scale, float offset, bool relu)
+/* The largest magnitude of scale * x + offset (with ReLU: of its positive part) for x among the extremes, rounded as
+ * batch norm does. */
+static float largest_forward(const struct cnnvp_extremes *extremes, float scale, float offset, bool relu)
 {
     if (!(extremes->min <= extremes->max))
         return 0.0f;
@@ -36,9 +38,10 @@ float cnnvp_quantise_extreme(const struct cnnvp_extremes *extremes, float scale,
     return maximum(magnitude(low), magnitude(high));
 }
 
-float cnnvp_quantise_extreme_back(const struct cnnvp_extremes *errors, const struct cnnvp_norm *norm)
+/* Of batch norm's backward for errors among the extremes, the two errors apart included. */
+static float largest_back(const struct cnnvp_extremes *errors, const struct cnnvp_norm *norm)
 {
-    const float largest = cnnvp_quantise_extreme(errors, norm->dy_scale, norm->dy_offset, false);
+    const float largest = largest_forward(errors, norm->dy_scale, norm->dy_offset, false);
     const float product_at_max = norm->dy_scale * norm->dy_at_max;
     const float product_at_min = norm->dy_scale * norm->dy_at_min;
     const float at_max = product_at_max + norm->dy_offset;
@@ -60,9 +63,9 @@ static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extrem
 {
     const bool relu = (tile->flags & CNNVP_TILE_RELU) != 0;
     if ((tile->flags & CNNVP_TILE_MAP) != 0)
-        return cnnvp_quantise_extreme(extremes, norm->scale, norm->offset, relu);
+        return largest_forward(extremes, norm->scale, norm->offset, relu);
     if ((tile->flags & CNNVP_TILE_MAP_BACK) != 0)
-        return cnnvp_quantise_extreme_back(extremes, norm);
+        return largest_back(extremes, norm);
     if (relu)
         return extremes->max > 0.0f ? extremes->max : 0.0f;
     return cnnvp_extremes_magnitude(extremes);

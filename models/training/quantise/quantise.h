@@ -15,11 +15,4 @@
 
 extern const struct cnnvp_unit cnnvp_unit_quantise;
 
-/* The largest magnitude of scale * x + offset (with ReLU: of its positive part) for x among the extremes, rounded as
- * batch norm does. */
-float cnnvp_quantise_extreme(const struct cnnvp_extremes *extremes, float scale, float offset, bool relu);
-
-/* The largest magnitude of batch norm's backward for errors among the extremes, the two errors apart included. */
-float cnnvp_quantise_extreme_back(const struct cnnvp_extremes *errors, const struct cnnvp_norm *norm);
-
 #endif

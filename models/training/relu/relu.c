@@ -10,13 +10,14 @@
 #define UNIT_DEF "training/relu/relu.def"
 #include "unit/unit_enums.inc"
 
-void cnnvp_relu_forward(float *x, uint64_t n)
+static void rectify(float *x, uint64_t n)
 {
     for (uint64_t i = 0; i < n; ++i)
         x[i] = x[i] > 0.0f ? x[i] : 0.0f;
 }
 
-void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix)
+/* The same, and bits that say which; `matrix` has cnnvp_tile_packed(n, 1) bytes. */
+static void rectify_and_keep(float *x, uint64_t n, uint8_t *matrix)
 {
     memset(matrix, 0, (size_t)cnnvp_tile_packed(n, 1u));
     for (uint64_t i = 0; i < n; i += 8u) {
@@ -26,7 +27,7 @@ void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix)
             byte |= (unsigned)(x[i + b] > 0.0f) << b;
         matrix[i / 8u] = (uint8_t)byte;
     }
-    cnnvp_relu_forward(x, n);
+    rectify(x, n);
 }
 
 static void activate(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
@@ -36,9 +37,9 @@ static void activate(const struct cnnvp_stage_call *call, struct cnnvp_tile *til
     uint8_t *matrix = call->data[0];
     for (uint64_t p = 0; p < planes; ++p)
         if (matrix != NULL)
-            cnnvp_relu_forward_keep(tile->values + p * tile->plane, tile->plane, matrix + p * bytes);
+            rectify_and_keep(tile->values + p * tile->plane, tile->plane, matrix + p * bytes);
         else
-            cnnvp_relu_forward(tile->values + p * tile->plane, tile->plane);
+            rectify(tile->values + p * tile->plane, tile->plane);
 }
 
 static int relu_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)

@@ -11,8 +11,4 @@
 
 extern const struct cnnvp_unit cnnvp_unit_relu;
 
-/* x where it is above 0, else +0. */
-void cnnvp_relu_forward(float *x, uint64_t n);
-/* The same, and bits that say which; `matrix` has cnnvp_tile_packed(n, 1) bytes, whose rest is filled with zeros. */
-void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix);
 #endif

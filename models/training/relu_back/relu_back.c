@@ -8,7 +8,7 @@
 #define UNIT_DEF "training/relu_back/relu_back.def"
 #include "unit/unit_enums.inc"
 
-void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy)
+static void let_through(const uint8_t *matrix, uint64_t n, float *dy)
 {
     for (uint64_t i = 0; i < n; ++i)
         dy[i] = ((unsigned)matrix[i / 8u] >> (i % 8u) & 1u) != 0 ? dy[i] : 0.0f;
@@ -19,7 +19,7 @@ static void choose(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
     const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
     const uint8_t *matrix = call->data[0];
     for (uint64_t p = 0; p < (uint64_t)tile->images * tile->channels; ++p)
-        cnnvp_relu_backward(matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
+        let_through(matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
 }
 
 static int relu_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)

@@ -274,8 +274,9 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
     return array->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
-cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
-                                       uint32_t image, float *values, struct cnnvp_error *error)
+/* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
+static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                                uint32_t image, float *values, struct cnnvp_error *error)
 {
     const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
     const int32_t frac = network->graph.tensors[tensor].frac;
@@ -302,7 +303,7 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
 static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output,
                                 uint32_t image, float *values, struct cnnvp_error *error)
 {
-    return cnnvp_network_read_tensor(network, platform, network->graph.outputs[output].tensor, image, values, error);
+    return read_tensor(network, platform, network->graph.outputs[output].tensor, image, values, error);
 }
 
 static int holds(const struct cnnvp_network *network, int32_t tensor)
@@ -314,7 +315,7 @@ static cnnvp_result read_map(const struct cnnvp_network *network, cnnvp_platform
                              float *values, int32_t *frac, struct cnnvp_error *error)
 {
     *frac = network->graph.tensors[tensor].frac;
-    return cnnvp_network_read_tensor(network, platform, tensor, network->images - 1u, values, error);
+    return read_tensor(network, platform, tensor, network->images - 1u, values, error);
 }
 
 /* ---- */

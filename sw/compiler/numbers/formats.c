@@ -74,7 +74,7 @@ int16_t cnnvp_quantise(float value, int32_t frac)
     return (int16_t)word;
 }
 
-void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
+static void quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
 {
     cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
 }
@@ -84,7 +84,7 @@ void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t 
     int16_t words[QUANTISED];
     for (size_t i = 0, n; i < count; i += n, at += n * word_bytes) {
         n = count - i < QUANTISED ? count - i : QUANTISED;
-        cnnvp_quantise_all(values + i, n, frac, words);
+        quantise_all(values + i, n, frac, words);
         for (size_t k = 0; k < n && word_bytes == 1u; ++k) {
             const int32_t word = words[k] + zero;
             words[k] = (int16_t)(word > INT8_MAX ? INT8_MAX : word < INT8_MIN ? INT8_MIN : word);

@@ -144,7 +144,7 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, size_t output, const struct cnnvp_constant *made)
+static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const struct cnnvp_constant *made)
 {
     Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
     int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
@@ -167,7 +167,7 @@ cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, size_t output
 
 cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
 {
-    return cnnvp_constant_define_as(import, 0, made);
+    return define_as(import, 0, made);
 }
 
 struct cnnvp_constant_view cnnvp_constant_whole_view(const struct cnnvp_constant *constant)
@@ -201,7 +201,7 @@ cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(view);
     for (size_t i = 0; i < to.count && cnnvp_constant_known(&to); ++i)
         cnnvp_constant_take(&to, i, from, cnnvp_constant_next(&walk), 1);
-    return cnnvp_constant_define_as(import, output, &to);
+    return define_as(import, output, &to);
 }
 
 const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING] = {

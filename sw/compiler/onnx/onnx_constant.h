@@ -50,10 +50,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_constant_need(struct cnnvp_import *import, siz
  * left out too. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made,
                                                     int known);
-/* The node's output, the first one or that one, is that constant. */
+/* The node's first output is that constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
-CNNVP_MUST_USE cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, size_t output,
-                                                     const struct cnnvp_constant *made);
 
 /* `count` elements from place `from` on, to place `to` on of one of the same kind. */
 void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cnnvp_constant *data, size_t from,
@@ -113,9 +111,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct
 /* cnnvp_import_axis, among `rank` dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_words_axis(struct cnnvp_import *import, const struct cnnvp_words *words,
                                              uint32_t rank, int64_t named, int64_t *axis);
-/* The node's output is the words in these dimensions; dims[0] is not used. */
-CNNVP_MUST_USE cnnvp_result cnnvp_words_view(struct cnnvp_import *import, const struct cnnvp_words *words,
-                                             uint32_t rank, const int64_t *dims);
 /* Operators of both. */
 cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import);

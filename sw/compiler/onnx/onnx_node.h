@@ -136,8 +136,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32
  * from[i]. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
                                                  const uint32_t from[3], int32_t *out);
-/* Attribute perm, which names each of `rank` dimensions once; without it they are turned round. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK]);
 /* A layer that copies `in` to `out`, a tensor that is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
                                               struct cnnvp_graph_layer **layer);

@@ -51,7 +51,8 @@ cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *w
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_words_view(struct cnnvp_import *import, const struct cnnvp_words *words, uint32_t rank,
+/* The node's output is the words in these dimensions; dims[0] is not used. */
+static cnnvp_result give_view(struct cnnvp_import *import, const struct cnnvp_words *words, uint32_t rank,
                               const int64_t *dims)
 {
     struct cnnvp_constant made = words->constant;
@@ -77,7 +78,7 @@ cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import)
     int64_t dims[3] = {0, 1, 1};
     for (int64_t i = 1; i < rank; ++i)
         dims[i < axis ? 1 : front + 1] *= words.dims[i];
-    return cnnvp_words_view(import, &words, 2 + (uint32_t)front, dims);
+    return give_view(import, &words, 2 + (uint32_t)front, dims);
 }
 
 /* The target shape of Reshape with 0 and -1 filled in; dims[0] stands for the batch. */
@@ -136,7 +137,7 @@ cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import)
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     CNNVP_TRY(resolve_shape(import, &words, rank, dims));
-    return cnnvp_words_view(import, &words, (uint32_t)rank, dims);
+    return give_view(import, &words, (uint32_t)rank, dims);
 }
 
 cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
@@ -175,7 +176,7 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
         if (count != 0 ? !marked[i] : words.dims[i] != 1)
             dims[made++] = words.dims[i];
     }
-    return cnnvp_words_view(import, &words, made, dims);
+    return give_view(import, &words, made, dims);
 }
 
 /* Numbers are floats and integers of any width alike once they are tensors here. */

@@ -184,7 +184,8 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK])
+/* Attribute perm, which names each of `rank` dimensions once; without it they are turned round. */
+static cnnvp_result read_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK])
 {
     size_t count = 0;
     uint32_t seen = 0;
@@ -205,7 +206,7 @@ static cnnvp_result read_order(struct cnnvp_import *import, const struct cnnvp_w
 {
     int64_t named[CNNVP_ONNX_RANK];
     const size_t front = words->front;
-    CNNVP_TRY(cnnvp_import_perm(import, words->rank - front, named));
+    CNNVP_TRY(read_perm(import, words->rank - front, named));
     if (front == 0 && named[0] != 0)
         return cnnvp_import_mixes(import, "a perm that does not leave the batch in front");
     perm[0] = 0;

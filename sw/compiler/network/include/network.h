@@ -130,11 +130,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_count_images(struct cnnvp_network *net
 CNNVP_MUST_USE cnnvp_result cnnvp_network_bring_images(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 
-/* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                                      int32_t tensor, uint32_t image, float *values,
-                                                      struct cnnvp_error *error);
-
 /* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for
  * the choice of formats. In timing-only the options are checked, no more. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(

@@ -113,7 +113,6 @@ int32_t cnnvp_frac_for(float largest, double margin, uint32_t word_bytes);
 
 /* Nearest word (ties to even), saturated; NaN becomes 0. */
 int16_t cnnvp_quantise(float value, int32_t frac);
-void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words);
 /* The same as words of 1 or 2 bytes at `at`; those of 1 have a zero point. */
 void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t zero, uint32_t word_bytes, uint8_t *at);
 float cnnvp_dequantise(int16_t word, int32_t frac);
