@@ -229,6 +229,11 @@ struct cnnvp_platform_options {
      * lines go to standard error. It may call nothing of a platform but cnnvp_platform_interrupt. */
     void (*log)(void *context, int level, const char *line);
     void *log_context;
+    /* Called when the first work of a layer is counted: the layer, from 0, and when that work began. NULL: nothing. It
+     * may call nothing of a platform but cnnvp_platform_interrupt, which runs it up to there: cnnvp_platform_run ends
+     * (CNNVP_END_INTERRUPTED), and goes on when it is called again. */
+    void (*layer)(void *context, size_t layer, uint64_t time_ps);
+    void *layer_context;
 };
 
 /* The instance and the callback of its unit that run now, in a platform or when units are asked; 0: none does. May be

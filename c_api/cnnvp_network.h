@@ -246,6 +246,12 @@ const char *cnnvp_network_output_name(const cnnvp_network *network, size_t outpu
 /* After a run: an output of all images as float. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
                                                  struct cnnvp_array *array, struct cnnvp_error *error);
+/* Likewise a tensor of the network's file by its name, of the last image: [C, H, W], or as many dimensions as it has
+ * there. BAD_INPUT: no layer has such a result in memory, as where it is folded into the next one or stays on chip, or
+ * the network is timing-only. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tensor(const cnnvp_network *network, cnnvp_platform *platform,
+                                                 const char *name, struct cnnvp_array *array,
+                                                 struct cnnvp_error *error);
 /* The float model's for the same images, computed by this library, with ordinary convolution. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output,
                                                     struct cnnvp_array *array, struct cnnvp_error *error);

@@ -148,6 +148,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     }
     control.recorder = made.recorder;
     cnnvp_recorder_set_partial(made.recorder, 1); /* nothing has run */
+    cnnvp_recorder_set_on_layer(made.recorder, options.layer, options.layer_context);
     control.timing_only = options.timing_only != 0;
     control.verbosity = options.verbosity;
     control.console = options.console;

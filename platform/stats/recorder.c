@@ -14,9 +14,11 @@
 
 struct cnnvp_recorder {
     struct cnnvp_stats stats;
-    struct cnnvp_trace *trace;        /* NULL: no trace */
-    struct cnnvp_burst_trace *bursts; /* NULL: none */
-    struct cnnvp_latest *latest;      /* NULL: not kept */
+    struct cnnvp_trace *trace;                                       /* NULL: no trace */
+    struct cnnvp_burst_trace *bursts;                                /* NULL: none */
+    struct cnnvp_latest *latest;                                     /* NULL: not kept */
+    void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* NULL: nobody listens */
+    void *on_layer_context;
 };
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
@@ -187,6 +189,13 @@ cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *f
     return cnnvp_burst_trace_new(recorder->stats.platform, file, &recorder->bursts, error);
 }
 
+void cnnvp_recorder_set_on_layer(cnnvp_recorder *recorder,
+                                 void (*on_layer)(void *context, size_t layer, uint64_t time_ps), void *context)
+{
+    recorder->on_layer = on_layer;
+    recorder->on_layer_context = context;
+}
+
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address)
 {
@@ -199,7 +208,12 @@ int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                          uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
+    const struct cnnvp_stats *stats = &recorder->stats;
+    const int is_first = recorder->on_layer != NULL && tag != 0 && tag <= stats->work.layer_count &&
+                         (tag >= stats->tags || stats->times[tag].begin == CNNVP_TIME_NEVER);
     cnnvp_stats_span(&recorder->stats, tag, begin, end);
+    if (is_first)
+        recorder->on_layer(recorder->on_layer_context, tag - 1u, begin);
     if (recorder->trace != NULL)
         cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
     if (recorder->latest != NULL)

@@ -57,6 +57,9 @@ void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint3
 int cnnvp_recorder_report(cnnvp_recorder *recorder, const char *name, int64_t value);
 int cnnvp_recorder_name_layer(cnnvp_recorder *recorder, uint32_t tag, const char *name, const char *op,
                               const char *phase, uint64_t macs);
+/* Called with the first span of each layer, as struct cnnvp_platform_options says. */
+void cnnvp_recorder_set_on_layer(cnnvp_recorder *recorder,
+                                 void (*on_layer)(void *context, size_t layer, uint64_t time_ps), void *context);
 /* A burst of a memory, see struct cnnvp_host_ops; 0 if none is recorded. */
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address);

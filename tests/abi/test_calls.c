@@ -114,11 +114,63 @@ static void statistics_by_name(void **state)
     clear(&design);
 }
 
+/* A layer's first work stops the run there, which goes on as if nothing had been; each layer begins once. */
+static uint64_t begins[16];
+static size_t begun;
+
+static void begin_layer(void *context, size_t layer, uint64_t time_ps)
+{
+    assert_int_equal(layer, begun);
+    begins[begun++] = time_ps;
+    if (layer == *(const size_t *)context)
+        cnnvp_platform_interrupt();
+}
+
+static void layers_begin(void **state)
+{
+    size_t third = 2;
+    struct design design = make("pe_array.rows=8");
+    struct cnnvp_array expected, tensor;
+    (void)state;
+    load(&design);
+    const struct cnnvp_run_result alone = run(&design, 0);
+    assert_int_equal(cnnvp_network_output(design.network, design.platform, 0, &expected, &error), CNNVP_DONE);
+    cnnvp_platform_free(design.platform);
+    const struct cnnvp_platform_options how = {
+        .struct_size = sizeof how,
+        .log = take_line,
+        .log_context = lines,
+        .layer = begin_layer,
+        .layer_context = &third};
+    assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+    load(&design);
+    const struct cnnvp_run_result there = run(&design, 0);
+    assert_int_equal(there.end, CNNVP_END_INTERRUPTED);
+    assert_int_equal(begun, 3);
+    assert_true(begins[2] > begins[1] && there.time_ps >= begins[2] && there.time_ps < alone.time_ps / 2);
+    assert_int_equal(run(&design, 0).time_ps, alone.time_ps);
+    assert_int_equal(begun, 7);
+    same_output(&design, &expected);
+
+    /* the last image's scores are those of the output */
+    assert_int_equal(cnnvp_network_tensor(design.network, design.platform, cnnvp_network_output_name(design.network, 0),
+                                          &tensor, &error),
+                     CNNVP_DONE);
+    assert_int_equal(tensor.rank, 2);
+    assert_memory_equal(tensor.data, (const float *)expected.data + 10, 10 * sizeof(float));
+    cnnvp_array_clear(&tensor);
+    assert_int_equal(cnnvp_network_tensor(design.network, design.platform, "no", &tensor, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "lenet5.onnx: no layer has a result \"no\" in memory"));
+    cnnvp_array_clear(&expected);
+    clear(&design);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reset),
         cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

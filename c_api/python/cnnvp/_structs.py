@@ -40,6 +40,7 @@ class TrainRecord(c.Structure):
 
 Console = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p, c.c_size_t)
 Log = c.CFUNCTYPE(None, c.c_void_p, c.c_int, c.c_char_p)
+Layer = c.CFUNCTYPE(None, c.c_void_p, c.c_size_t, c.c_uint64)
 Watch = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(Progress))
 Stopped = c.CFUNCTYPE(c.c_int)
 Share = c.CFUNCTYPE(None, c.c_void_p, c.c_double)
@@ -50,7 +51,7 @@ class PlatformOptions(c.Structure):
                 ("series", c.c_char_p), ("memory_trace", c.c_char_p), ("profile", c.c_char_p), ("gdb", c.c_char_p),
                 ("max_time_ps", c.c_uint64), ("console", Console), ("console_context", c.c_void_p),
                 ("check_costs", c.c_int), ("check_results", c.c_int), ("strict", c.c_int), ("log", Log),
-                ("log_context", c.c_void_p)]
+                ("log_context", c.c_void_p), ("layer", Layer), ("layer_context", c.c_void_p)]
 
 
 class NetworkOptions(c.Structure):

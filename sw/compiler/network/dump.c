@@ -77,6 +77,15 @@ static void take_powers(const struct cnnvp_graph_tensor *tensor, float *values)
         values[i] = ldexpf(values[i], -tensor->powers[i / plane]);
 }
 
+static cnnvp_result read_values(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                                struct cnnvp_array *array, int32_t *frac, struct cnnvp_error *error)
+{
+    CNNVP_TRY(cnnvp_network_array(network, tensor, 1, array, error));
+    CNNVP_TRY(network->back_end->tensor(network, platform, tensor, array->data, frac, error));
+    take_powers(&network->graph.tensors[tensor], array->data);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
 {
     const struct cnnvp_network *network = dump->network;
@@ -85,10 +94,8 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array array = {.data = NULL};
     struct cnnvp_difference difference;
     int32_t frac;
-    CNNVP_TRY(cnnvp_network_array(network, tensor, 1, &array, dump->error));
-    CNNVP_TRY(network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error));
+    CNNVP_TRY(read_values(network, dump->platform, tensor, &array, &frac, dump->error));
     struct cnnvp_array reference = array;
-    take_powers(shape, array.data);
     take_powers(shape, dump->reference.data[tensor]);
     reference.data = dump->reference.data[tensor];
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
@@ -219,4 +226,23 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
     result = close_table(dump.csv, result, error);
     cnnvp_floatref_clear(&dump.reference);
     return result;
+}
+
+cnnvp_result cnnvp_network_tensor(const cnnvp_network *network, cnnvp_platform *platform, const char *name,
+                                  struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    *array = (struct cnnvp_array){.data = NULL};
+    for (size_t i = graph->layer_count; i-- > 0 && !network->timing_only;) {
+        const int32_t out = graph->layers[i].out;
+        int32_t frac;
+        if (strcmp(graph->tensors[out].name, name) != 0 || !network->back_end->holds(network, out))
+            continue;
+        const cnnvp_result result = read_values(network, platform, out, array, &frac, error);
+        if (result != CNNVP_DONE)
+            cnnvp_array_clear(array);
+        return result;
+    }
+    return cnnvp_compiler_error(error, "%s: no layer has a result \"%s\" in memory%s", graph->file, name,
+                                network->timing_only ? ": the network is timing-only" : "");
 }
