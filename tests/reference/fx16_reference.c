@@ -404,8 +404,7 @@ static void run_softmax(struct run *run)
                 cnnvp_reference_softmax_begin(&of, x, count, run->bias_shift);
                 for (uint32_t i = 0; i < count; ++i)
                     put(run, channels ? i : c, rows ? i : row, columns ? i : column,
-                        cnnvp_reference_softmax_word(&of, x[i], gives_bytes(layer->format) ? 8 : 16,
-                                                     run->shift));
+                        cnnvp_reference_softmax_word(&of, x[i], gives_bytes(layer->format) ? 8 : 16, run->shift));
             }
     free(x);
 }
