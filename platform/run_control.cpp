@@ -34,7 +34,8 @@
  * redzones of its frames, and find them in what is mapped there next. */
 extern "C" [[gnu::visibility("default")]] int munmap(void *address, size_t length) noexcept
 {
-    __asan_unpoison_memory_region(address, length);
+    if (length <= size_t{1} << 23) /* a larger map is no stack, and clearing would make its shadow resident */
+        __asan_unpoison_memory_region(address, length);
     return int(syscall(SYS_munmap, address, length));
 }
 #endif
