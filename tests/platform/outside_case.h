@@ -42,7 +42,7 @@ inline sc_time ns(double count)
     return sc_time(count, sc_core::SC_NS);
 }
 
-inline std::string platform_file = "outside.yaml"; /* tests that run side by side have one each */
+inline const char *platform_file = "outside.yaml"; /* tests that run side by side have one each */
 inline std::string lines_of_log;
 
 /* In a thread of the simulation, whose stack cmocka does not leave. */
@@ -65,7 +65,7 @@ struct work {
     {
         cnnvp_error error{};
         std::ofstream(platform_file) << "base: " << base << "\nunits:\n" << units;
-        if (cnnvp_config_new(units.empty() ? base : platform_file.c_str(), &config, &error) != CNNVP_DONE ||
+        if (cnnvp_config_new(units.empty() ? base : platform_file, &config, &error) != CNNVP_DONE ||
             cnnvp_config_resolve(config, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
         cnnvp_network_options with{};
