@@ -3,6 +3,8 @@
 
 #include "test.h"
 
+/* The header's own function of this name, so that the library's can be called. */
+#define cnnvp_platform_options_of options_now
 #include "cnnvp_asm.h"
 #include "cnnvp_explore.h"
 #include "cnnvp_memory.h"
