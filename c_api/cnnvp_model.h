@@ -49,9 +49,9 @@ extern "C" {
 /* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
  * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
  * that has. 3.1: keep, follow and speedup of the host; 3.2: join;
- * 3.3: about. */
+ * 3.3: about; 3.4: simulated of cnnvp_init. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 3u
+#define CNNVP_ABI_MINOR 4u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -409,6 +409,9 @@ struct cnnvp_init {
     const char *name;  /* of this instance in the platform file */
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
+    /* 1: in a SystemC simulation, whose objects a unit in C++ may make now. 0: it is only asked what things take. Since
+     * 3.4. */
+    uint32_t simulated;
 };
 
 /* Functions that a unit does not need are NULL. `self` is the instance. */
@@ -507,8 +510,9 @@ enum cnnvp_log_level { CNNVP_LOG_ERROR = 0, CNNVP_LOG_WARNING = 1, CNNVP_LOG_INF
 
 /*
  * Functions that a host lacks are there all the same and return CNNVP_E_NOSUP: a model never tests for NULL.
- * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init. Code that the
- * host has not called, such as a SystemC process of the unit's making, may not call those that return a status or wait.
+ * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init. A SystemC
+ * process of the unit's own making, begun in `init`, may call all but those that block: it calls sc_core::wait. In the
+ * callback of another unit all that return a status are refused.
  */
 struct cnnvp_host_ops {
     uint32_t struct_size;

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "run_control.h"
 #include "unit_host.h"
 
 namespace cnnvp {
@@ -28,21 +29,92 @@ int unit_host::enter(call kind, const char *callback, const cnnvp_access *servin
     return status;
 }
 
+/* While a SystemC process of the unit's own making is in the host. */
+struct unit_host::own_process {
+    unit_host &host;
+    frame here;
+    const from_outside path;
+
+    explicit own_process(unit_host &of)
+        : host(of), here{call::own, {of.instance_.name, "a SystemC process of its own"}, nullptr, nullptr, nullptr},
+          path(of.control_.path())
+    {
+        host.path_enter(nullptr);
+        enter();
+    }
+    ~own_process() { leave(); }
+    own_process(const own_process &) = delete;
+    own_process &operator=(const own_process &) = delete;
+
+    void enter()
+    {
+        here.outer = std::exchange(host.current_, &here);
+        cnnvp_running = &here.who;
+        own_at_work_ = this;
+    }
+    void leave() const
+    {
+        host.current_ = here.outer;
+        cnnvp_running = nullptr;
+        own_at_work_ = nullptr;
+    }
+};
+
+/* While others may run in the middle of what this thread calls, if it may be suspended there. */
+struct unit_host::aside {
+    own_process *const own;
+    const struct cnnvp_running *const running = cnnvp_running;
+
+    explicit aside(bool suspended) : own(suspended ? own_at_work_ : nullptr)
+    {
+        if (own)
+            own->leave();
+        if (suspended)
+            cnnvp_running = nullptr;
+    }
+    ~aside()
+    {
+        if (own)
+            own->enter();
+        cnnvp_running = running;
+    }
+    aside(const aside &) = delete;
+    aside &operator=(const aside &) = delete;
+};
+
+/* No callback of this unit's is at work. */
+template <typename Function>
+int unit_host::called_apart(const char *name, Function &&function)
+{
+    int status;
+
+    if (cnnvp_running || !sc_core::sc_get_current_process_handle().valid())
+        return refuse(CNNVP_E_STATE, name, "the unit's callbacks alone may call the host");
+    {
+        const own_process here(*this);
+        status = function();
+    }
+    if (!current_ && !done_.empty())
+        drain();
+    return status;
+}
+
 /* From the unit into C++. `name`: of the host's function, for a message. */
 template <typename Function>
-int unit_host::guarded(const char *name, Function &&function) noexcept
+int unit_host::guarded(const char *name, Function &&function)
 {
-    frame *const mine = current_;
+    frame *const mine = at_work();
     int status;
 
     if (!mine)
-        return refuse(CNNVP_E_STATE, name, "the unit's callbacks alone may call the host");
+        return called_apart(name, function);
     if (mine->caught)
         return CNNVP_E_STOPPED;
     try {
         status = function();
     } catch (...) {
         mine->caught = std::current_exception();
+        cnnvp_running = &mine->who;
         status = CNNVP_E_STOPPED;
     }
     current_ = mine;

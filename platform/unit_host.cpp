@@ -102,7 +102,7 @@ unit_host::~unit_host()
 
 int unit_host::init(std::string *message, uint32_t *param)
 {
-    const cnnvp_init arguments = {sizeof(cnnvp_init), instance_.number, instance_.name, this, host_ops_table()};
+    const cnnvp_init arguments = {sizeof(cnnvp_init), instance_.number, instance_.name, this, host_ops_table(), 1};
     int status = CNNVP_OK;
 
     init_ = arguments;
@@ -190,6 +190,8 @@ void unit_host::flush()
             return int(CNNVP_OK);
         });
 }
+
+unit_host::own_process *unit_host::own_at_work_;
 
 /* -- process -- */
 
@@ -279,12 +281,15 @@ struct unit_host::suspended {
     suspended &operator=(const suspended &) = delete;
 };
 
+constexpr char only_process_waits[] =
+    "only the unit's process may wait; a SystemC process of its own calls sc_core::wait";
+
 template <typename Function>
 int unit_host::blocking(const char *name, process_state state, Function &&function) noexcept
 {
-    if (!current_ || current_->kind != call::process)
-        return refuse(CNNVP_E_STATE, name, "only the unit's process may wait");
-    const frame *const mine = current_;
+    const frame *const mine = at_work();
+    if (!mine || mine->kind != call::process)
+        return refuse(CNNVP_E_STATE, name, only_process_waits);
     return guarded(name, [&] {
         current_ = nullptr;
         drain();
@@ -331,8 +336,8 @@ int unit_host::settle() noexcept
 
 int unit_host::reach(cnnvp_time at) noexcept
 {
-    if (!current_ || current_->kind != call::process)
-        return refuse(CNNVP_E_STATE, "reach", "only the unit's process may wait");
+    if (!at_work() || current_->kind != call::process)
+        return refuse(CNNVP_E_STATE, "reach", only_process_waits);
     bool ahead = false;
     const int running = guarded("reach", [&] {
         control_.pulse(instance_.name); /* may end the run: then the process stops here */
@@ -539,7 +544,8 @@ void unit_host::config_error(uint32_t param, const char *text)
 
 int unit_host::refuse(int status, const char *function, const char *why, ...) noexcept
 {
-    const char *const callback = current_ ? current_->who.callback : "none of its callbacks";
+    const frame *const from = at_work();
+    const char *const callback = from ? from->who.callback : "none of its callbacks";
     char detail[300];
     char text[500];
     va_list args;

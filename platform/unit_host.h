@@ -20,6 +20,9 @@
  * cross a C frame: each call into C opens a `frame`; a host function called from C catches, leaves the exception in the
  * innermost frame and returns CNNVP_E_STOPPED; when C has returned, the frame rethrows it. There is a frame for each
  * call into the unit, so an access that arrives while the process is suspended has a slot of its own.
+ *
+ * A SystemC process of the unit's own making calls the host when no unit is at work. It has no C frame: exceptions go
+ * on into it. While it is suspended, outside of the platform, its frame is put aside.
  */
 #ifndef CNNVP_PLATFORM_UNIT_HOST_H
 #define CNNVP_PLATFORM_UNIT_HOST_H
@@ -135,7 +138,7 @@ public:
 private:
     friend struct host_ops; /* the functions of struct cnnvp_host_ops */
 
-    enum class call { init, reset, fini, entry, process };
+    enum class call { init, reset, fini, entry, process, own };
     struct frame {
         call kind;
         struct cnnvp_running who;
@@ -195,6 +198,8 @@ private:
     cnnvp_time came_back_at_ = 0, answered_at_ = 0; /* of the last one that has crossed whole: its delays */
     sc_core::sc_event came_back_;
     frame *current_ = nullptr;
+    struct own_process;
+    static own_process *own_at_work_;
     /* What has been refused, so that each is said once. */
     struct refusal {
         const char *function, *callback, *why;
@@ -257,7 +262,12 @@ private:
     template <typename Function>
     int enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function);
     template <typename Function>
-    int guarded(const char *name, Function &&function) noexcept;
+    int guarded(const char *name, Function &&function);
+    template <typename Function>
+    int called_apart(const char *name, Function &&function);
+    /* The call into the unit that is at work; NULL: another unit is, or none. */
+    frame *at_work() const { return current_ && cnnvp_running == &current_->who ? current_ : nullptr; }
+    struct aside;
     void note_status(const char *callback, int status);
     /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
      * format and says what would be right. Returns the status. */

@@ -272,6 +272,7 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     const cnnvp_port &of = unit_.ports[&port - ports_.data()];
     {
         const outside_call call(*this, of.flags & CNNVP_PORT_OUTSIDE && !crosses_whole_);
+        const aside others(of.flags & CNNVP_PORT_OUTSIDE);
         (*port.socket)->b_transport(payload, delay);
     }
     access.delay = to_ps(delay);
@@ -546,6 +547,7 @@ struct unit_host::turn_outside {
     turn_outside(unit_host &of, uint32_t flags)
         : host(of.leads_out_ && !(flags & CNNVP_DEBUG) && in_thread() ? &of : nullptr)
     {
+        const aside others(host && host->is_out_);
         while (host && host->is_out_)
             sc_core::wait(host->came_back_);
         if (host)

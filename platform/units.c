@@ -417,13 +417,14 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
         return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
-    const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops};
+    const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops, 0};
     units->wrong = UINT32_MAX;
     units->message[0] = '\0';
+    const struct cnnvp_running *before = cnnvp_running;
     const struct cnnvp_running here = {host->instance->name, "init"};
     cnnvp_running = &here;
     const int status = unit->init != NULL ? unit->init(host->self, &init) : CNNVP_OK;
-    cnnvp_running = NULL;
+    cnnvp_running = before;
     if (status != CNNVP_OK) {
         struct cnnvp_error unwanted;
         const char *why =
@@ -678,10 +679,11 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
         .layout = "planes",
         .pes = 1};
     units->message[0] = '\0';
+    const struct cnnvp_running *before = cnnvp_running;
     const struct cnnvp_running here = {host->instance->name, "tiling"};
     cnnvp_running = &here;
     const int status = host->instance->unit->tiling(host->self, port, &access, tiling);
-    cnnvp_running = NULL;
+    cnnvp_running = before;
     if (!cnnvp_is_status(status))
         return no_status(instance, "tiling", layer, status, error);
     if (status != CNNVP_OK) {

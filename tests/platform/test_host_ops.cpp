@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the host offers a unit: parameters, time, events, accesses, interrupts, settling. */
+#include <functional>
+
 #include "bench.h"
 
 namespace {
@@ -78,7 +80,119 @@ void test_events(void **)
     }
 }
 
-/* Code that the host has not called, such as a SystemC process of a unit's making; here another unit's. */
+/* What a SystemC process of a unit's own does; with a unit in C it would be a library in C++. */
+std::function<void(agent *)> own_thread;
+
+int init_with_thread(void *self, const cnnvp_init *init)
+{
+    const int status = cnnvp_unit_agent.init(self, init);
+    assert_int_equal(init->simulated, 1);
+    if (status == CNNVP_OK)
+        sc_core::sc_spawn([self] { own_thread(static_cast<agent *>(self)); }, "own");
+    return status;
+}
+
+/* It calls what a callback may, when no unit is at work; only to wait it has SystemC's own. */
+void test_process_of_its_own(void **)
+{
+    for (const bool strict : {false, true}) {
+        cnnvp_unit unit = cnnvp_unit_agent;
+        unit.init = init_with_thread;
+        bench::network net;
+        net.add("a", &unit);
+        const uint32_t b = net.add("b");
+        net.bind(0, AGENT_OUT, b, AGENT_STORE);
+        net.bind(0, AGENT_MEM, b, AGENT_STORE);
+        net.bind(0, AGENT_IRQ, b, AGENT_LINES, 2);
+        own_thread = [strict](agent *self) {
+            char bytes[4] = {1, 2, 3, 4};
+            cnnvp_access access{};
+            cnnvp_dmi memory{};
+            const auto note = [self](int value) { agent_note(self, value); };
+            sc_core::wait(10, sc_core::SC_NS);
+            access.op = CNNVP_WRITE;
+            access.address = 0x100;
+            access.data = bytes;
+            access.size = sizeof bytes;
+            note(self->ops->access(self->host, AGENT_OUT, &access));
+            note(self->ops->dmi(self->host, AGENT_OUT, 0x100, &memory));
+            note(memory.data[0x102]);
+            note(self->ops->connected(self->host, AGENT_OUT));
+            note(self->ops->irq(self->host, AGENT_IRQ, 1));
+            note(self->ops->notify(self->host, 3, 30 * ns));
+            self->own.op = CNNVP_READ;
+            self->own.address = 0x100;
+            self->own.data = self->data;
+            self->own.size = 4;
+            self->own.count = self->own.outstanding = 1;
+            note(self->ops->request(self->host, AGENT_MEM, &self->own));
+            sc_core::wait(200, sc_core::SC_NS);
+            note(self->data[3]);
+            if (!strict)
+                self->ops->irq(self->host, AGENT_IRQ, 0);
+            note(self->ops->wait(self->host, 10 * ns));
+            note(self->ops->wait_wake(self->host));
+            note(self->ops->settle(self->host));
+            note(self->ops->reach(self->host, 300 * ns));
+            self->ops->finish(self->host, 3, "");
+        };
+        bench::platform made(net, nullptr, strict);
+        agent *one = made["a"], *other = made["b"];
+        one->on_event = [](agent *self, uint32_t event) { agent_note(self, int(event)); };
+        one->on_complete = agent_note_complete;
+        other->on_access = agent_memory_access;
+        other->on_request = agent_memory_request;
+        other->on_event = agent_memory_event;
+        const cnnvp_run_result result = made.run();
+        const int values[] = {CNNVP_OK, CNNVP_OK, 3, 1, CNNVP_OK, CNNVP_OK, CNNVP_OK, 3, CNNVP_OK, 4};
+        assert_int_equal(one->noted, 14);
+        for (uint32_t i = 0; i < 14; ++i)
+            assert_int_equal(one->values[i], i < 10 ? values[i] : CNNVP_E_STATE);
+        assert_int_equal(one->times[7], 30 * ns);
+        assert_int_equal(one->times[8], 110 * ns);
+        assert_int_equal(other->levels[2], strict);
+        assert_int_equal(other->values[0], CNNVP_OK); /* of complete */
+        assert_int_equal(result.end, strict ? CNNVP_END_FATAL : CNNVP_END_EXIT);
+        if (strict)
+            assert_string_equal(result.reason,
+                                "a: wait, called in none of its callbacks, is refused (not possible now): only the "
+                                "unit's process may wait; a SystemC process of its own calls sc_core::wait");
+    }
+}
+
+/* A memory's process completes what is held. */
+void test_completion_by_its_own_process(void **)
+{
+    cnnvp_unit unit = cnnvp_unit_agent;
+    unit.init = init_with_thread;
+    bench::network net;
+    net.add("a");
+    const uint32_t b = net.add("b", &unit);
+    net.bind(0, AGENT_MEM, b, AGENT_STORE);
+    own_thread = [](agent *self) {
+        sc_core::wait(70, sc_core::SC_NS);
+        agent_memory_event(self, 0);
+    };
+    bench::platform made(net);
+    agent *one = made["a"];
+    one->own.op = CNNVP_READ;
+    one->own.data = one->data;
+    one->own.size = 4;
+    one->own.count = one->own.outstanding = 1;
+    one->on_process = agent_request_process;
+    one->on_complete = [](agent *self, uint32_t, cnnvp_request *request) {
+        agent_note(self, request->status);
+        self->ops->finish(self->host, 0, "");
+    };
+    made["b"]->on_request = agent_memory_request;
+    assert_int_equal(made.run().end, CNNVP_END_EXIT);
+    assert_int_equal(one->noted, 2);
+    assert_int_equal(one->values[1], CNNVP_OK);
+    assert_int_equal(one->times[1], 70 * ns);
+    assert_int_equal(made["b"]->values[0], CNNVP_OK);
+}
+
+/* In a callback of another unit. */
 void test_calls_from_outside(void **)
 {
     for (const bool strict : {false, true}) {
@@ -527,6 +641,8 @@ int main()
         cmocka_unit_test(test_parameters_and_time),
         cmocka_unit_test(test_config_error_has_a_place),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_process_of_its_own),
+        cmocka_unit_test(test_completion_by_its_own_process),
         cmocka_unit_test(test_calls_from_outside),
         cmocka_unit_test(test_count_in_init),
         cmocka_unit_test(test_wake_is_latched),

@@ -384,16 +384,48 @@ void test_refused(void **)
     assert_says(error.text, "outside.yaml:3:3: master: this link leads through a third-party model");
 }
 
+/* An sc_module inside of a unit's library, in a design and in a platform with a simulation of its own. */
+void test_module_of_a_unit(void **)
+{
+    const std::string units =
+        "  one: {model: \"" LIBRARIES "/abi_ticker.so:ticker\", connect: {mem: dram, out: bus}}\n"
+        "  two: {model: \"" LIBRARIES "/abi_ticker.so:ticker\", connect: {mem: dram, out: bus}}\n";
+    work embedded(units);
+    cnnvp_platform *alone_with_it = nullptr;
+    cnnvp_error error{};
+    assert_int_equal(cnnvp_platform_new(embedded.config, &embedded.options, &alone_with_it, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(embedded.network, alone_with_it, &error), CNNVP_DONE);
+    cnnvp_run_result result{};
+    assert_int_equal(cnnvp_platform_run(alone_with_it, &result), CNNVP_DONE);
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    cnnvp_platform_free(alone_with_it);
+    {
+        const simulation mine;
+        work network(units);
+        cnnvp::platform platform("platform", network.config, &network.options);
+        network.load(platform);
+        sc_core::sc_start(ns(2000000));
+        network.take(platform);
+        assert_same_work(network, alone());
+        assert_int_equal(platform.result().time_ps, result.time_ps);
+        for (const char *unit : {"one", "two"}) {
+            assert_int_equal(number(network, {"units", unit, "rounds"}), 20);
+            assert_int_equal(number(network, {"units", unit, "ticks"}), result.time_ps / 10000 + 1);
+        }
+    }
+}
+
 } // namespace
 
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_master),        cmocka_unit_test(test_master_shortcuts),
-        cmocka_unit_test(test_master_wrong),  cmocka_unit_test(test_interrupts),
-        cmocka_unit_test(test_memories),      cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_master_at_end), cmocka_unit_test(test_registers_from_c),
-        cmocka_unit_test(test_master_left),   cmocka_unit_test(test_master_writes),
+        cmocka_unit_test(test_master),           cmocka_unit_test(test_master_shortcuts),
+        cmocka_unit_test(test_master_wrong),     cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_memories),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_master_at_end),    cmocka_unit_test(test_registers_from_c),
+        cmocka_unit_test(test_master_left),      cmocka_unit_test(test_master_writes),
+        cmocka_unit_test(test_module_of_a_unit),
     };
     const auto run_alone = [](void **) {
         (void)alone();

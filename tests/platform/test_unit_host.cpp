@@ -140,9 +140,9 @@ struct chain {
     std::unique_ptr<foreign> target;
     uint64_t address = 0;
 
-    chain()
+    explicit chain(const cnnvp_unit *first_unit = &cnnvp_unit_agent, const cnnvp_unit *second_unit = &cnnvp_unit_agent)
     {
-        const uint32_t first = net.add("a"), second = net.add("b");
+        const uint32_t first = net.add("a", first_unit), second = net.add("b", second_unit);
         net.bind(first, AGENT_OUT, second, AGENT_STORE);
         net.bind(second, AGENT_OUT, 0, 0);
         const cnnvp_resolved &resolved = net.resolved();
@@ -214,6 +214,54 @@ void test_target_that_throws(void **)
     assert_int_equal(chain::one(made.a)->cleanups, 1);
 }
 
+agent *with_thread;
+
+int init_with_thread(void *self, const cnnvp_init *init)
+{
+    with_thread = static_cast<agent *>(self);
+    sc_core::sc_spawn(
+        [] {
+            sc_core::wait(20, sc_core::SC_NS);
+            for (unsigned i = 0; i < 4; ++i) {
+                cnnvp_access access{};
+                access.op = CNNVP_READ;
+                access.data = with_thread->data;
+                access.size = 4;
+                agent_note(with_thread, 100 + with_thread->ops->access(with_thread->host, AGENT_OUT, &access));
+            }
+        },
+        "own");
+    return cnnvp_unit_agent.init(self, init);
+}
+
+/* A SystemC process of the unit's own is suspended in an access beside that of the unit's process, begins first and
+ * last, and is thrown through. */
+void test_two_suspended(void **)
+{
+    cnnvp_unit unit = cnnvp_unit_agent, link = cnnvp_unit_agent;
+    cnnvp_port ports[AGENT_PORTS];
+    std::copy_n(cnnvp_unit_agent.ports, size_t(AGENT_PORTS), ports);
+    ports[AGENT_OUT].flags |= CNNVP_PORT_OUTSIDE;
+    unit.init = init_with_thread;
+    link.ports = ports;
+    for (const cnnvp_time begin : {0u, 25u}) {
+        chain made(&unit, &link);
+        cnnvp::advance(sc_core::sc_time(double(begin), sc_core::SC_NS));
+        made.a->start();
+        cnnvp::advance(sc_core::sc_time(double(250 - begin), sc_core::SC_NS));
+        assert_int_equal(chain::one(made.a)->noted, 4);
+        for (uint32_t i = 0; i < 4; ++i) {
+            const bool is_first = begin == 0 ? i % 2 == 0 : i % 2 != 0; /* is the process's */
+            assert_int_equal(chain::one(made.a)->values[i], is_first ? CNNVP_OK : 100 + CNNVP_OK);
+        }
+        assert_int_equal(made.target->calls, 6);
+        made.target->throws = true; /* a's process, which is told; its other process ends the run */
+        made.control->run_in_simulation([&made] { made.a->kill(); });
+        assert_int_equal(chain::one(made.a)->cleanups, 1);
+        assert_false(made.control->ended());
+    }
+}
+
 } // namespace
 
 int main()
@@ -222,7 +270,7 @@ int main()
         cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
         cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
         cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
-        cmocka_unit_test(test_target_that_throws),
+        cmocka_unit_test(test_target_that_throws),        cmocka_unit_test(test_two_suspended),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -500,7 +500,7 @@ int fake_start(struct cnnvp_host *host)
     const struct cnnvp_memory_rate unknown = {.struct_size = sizeof unknown};
     if (host->unit->fit != NULL)
         host->unit->fit(host->params, host->sim->clock_mhz, &unknown);
-    const struct cnnvp_init init = {sizeof init, 0, host->unit->kind, host, &ops};
+    const struct cnnvp_init init = {sizeof init, 0, host->unit->kind, host, &ops, 0};
     const int status = host->unit->init == NULL ? CNNVP_OK : host->unit->init(host->self, &init);
     if (status != CNNVP_OK)
         return status;

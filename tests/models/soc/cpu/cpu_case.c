@@ -247,7 +247,7 @@ struct cnnvp_host *case_make(uint64_t mhz, uint64_t quantum, uint64_t memory)
 
 int case_init(struct cnnvp_host *h)
 {
-    const struct cnnvp_init init = {sizeof init, 0, "cpu", h, &ops};
+    const struct cnnvp_init init = {sizeof init, 0, "cpu", h, &ops, 0};
     return cnnvp_unit_cpu.init(h->self, &init);
 }
 
