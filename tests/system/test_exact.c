@@ -250,6 +250,32 @@ static void platform_equals_the_reference(void **state)
     }
 }
 
+/* A quantised file has words of 8 bits without an option where the hardware has them, and says so where it has none. */
+static void quantised_files_choose_their_words(void **state)
+{
+    (void)state;
+    static const struct {
+        struct exact_case of;
+        int widened;
+    } words[] = {
+        {{QLINEAR, "systolic", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 0},
+        {{QLINEAR, "systolic", {"pe_array.precision=both"}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 0},
+        {{QLINEAR, "systolic", {"pe_array.precision=fx16"}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 1},
+        {{QDQ, "nfu", {"pe_array.precision=both", "pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 0},
+        {{QDQ, "nfu", {"pe_array.precision=both"}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 1},
+        {{LENET, "systolic", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0}, 0},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i) {
+        cnnvp_config *config = configure(&words[i].of);
+        const struct cnnvp_network_options options = {.struct_size = sizeof(options), .images = 1, .timing_only = 1};
+        cnnvp_network *network = NULL;
+        done(cnnvp_network_new(words[i].of.network, config, &options, &network, &problem));
+        assert_int_equal(cnnvp_network_is_widened(network), words[i].widened);
+        cnnvp_network_free(network);
+        cnnvp_config_free(config);
+    }
+}
+
 /* A window that a half of the input buffer does not hold comes in parts, the later ones of which maximise. */
 static void maxima_come_in_parts(void **state)
 {
@@ -429,8 +455,11 @@ static void a_wrong_word_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(platform_equals_the_reference), cmocka_unit_test(maxima_come_in_parts),
-        cmocka_unit_test(batch_norm_is_over_the_batch),  cmocka_unit_test(statistics_are_the_definition),
+        cmocka_unit_test(quantised_files_choose_their_words),
+        cmocka_unit_test(platform_equals_the_reference),
+        cmocka_unit_test(maxima_come_in_parts),
+        cmocka_unit_test(batch_norm_is_over_the_batch),
+        cmocka_unit_test(statistics_are_the_definition),
         cmocka_unit_test(a_wrong_word_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

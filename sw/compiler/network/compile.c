@@ -113,12 +113,14 @@ static cnnvp_result choose_words(struct cnnvp_network *network, const struct cnn
     int scales = 0;
     const int takes[] = {cnnvp_plan_takes(limits, 0, &scales, &said[0]) == CNNVP_DONE,
                          cnnvp_plan_takes(limits, 1, &scales, &said[1]) == CNNVP_DONE};
+    scales = scales && network->target.acc_bits >= 32u;
     /* what is wrong with a unit that takes neither, the planner says of a layer */
-    const int narrow = asked == CNNVP_PRECISION_INT8 || (asked == CNNVP_PRECISION_AUTO && !takes[0] && takes[1]);
+    const int narrow = asked == CNNVP_PRECISION_INT8 ||
+                       (asked == CNNVP_PRECISION_AUTO && takes[1] &&
+                        (!takes[0] || (scales && cnnvp_words_are_quantised(&network->graph))));
     if (asked != CNNVP_PRECISION_AUTO && !takes[narrow])
         return cnnvp_compiler_error(
             error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said[narrow].text);
-    scales = scales && network->target.acc_bits >= 32u;
     /* Behind a binary for another core memory is zero, frames among it. */
     const struct cnnvp_words_options words = {narrow, scales, scales && options->base == 0, !takes[0]};
     cnnvp_words_choose(&network->graph, &words);

@@ -138,10 +138,25 @@ static void find_products(struct cnnvp_graph *graph)
     share_readers(graph);
 }
 
-/* Of floats those for which 8 bits are too few, and which no array of 8 bits has to take: long sums, and after the last
- * product a classifier's numbers and what is calculated, such as a detector's boxes beside its shares. */
+int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)
+{
+    int products = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        if (!is_product(&graph->layers[i]))
+            continue;
+        if (graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)].whole == 0)
+            return 0;
+        products = 1;
+    }
+    return products;
+}
+
+/* Of floats those for which 8 bits are too few, and which no array of 8 bits has to take: what a quantised file
+ * calculates between its numbers, long sums, and after the last product a classifier's numbers and what is calculated,
+ * such as a detector's boxes beside its shares. */
 static void keep_wide(struct cnnvp_graph *graph)
 {
+    const int quantised = cnnvp_words_are_quantised(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].readers = 0;
     find_long_sums(graph);
@@ -150,7 +165,7 @@ static void keep_wide(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const int long_sum = (tensor->readers & (PRODUCT | LONG_SUM)) == LONG_SUM;
         const int last = (tensor->readers & OF_VECTOR) != 0 || tensor->height * tensor->width == 1;
-        if (tensor->whole == 0 && (long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
+        if (tensor->whole == 0 && (quantised || long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
             tensor->narrow = 0;
     }
 }

@@ -81,6 +81,8 @@ struct cnnvp_words_options {
     int only;   /* the array has 8 bits alone: layers with other weights are the vector unit's */
 };
 void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options);
+/* 1: all products are of a quantised file's numbers, which 8 bits have as they are. */
+int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
 
 /* ---- formats.c ---- */
 

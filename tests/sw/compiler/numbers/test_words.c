@@ -183,12 +183,34 @@ static void the_last_results_keep_16_bits(void **state)
     }
 }
 
+/* Floats between a quantised file's numbers, of which all products are. */
+static void what_it_calculates_between_keeps_16_bits(void **state)
+{
+    (void)state;
+    for (uint32_t whole = 0; whole <= 1; ++whole) {
+        begin_floats();
+        graph.tensors[X].whole = 1;
+        graph.tensors[MOVED].whole = graph.tensors[Y].whole = whole;
+        (void)add(CNNVP_OP_NORM, X, 0);
+        (void)add(CNNVP_OP_NORM, CONVOLVED, 0);
+        (void)add(CNNVP_OP_NORM, POOLED, 0);
+        (void)add(CNNVP_OP_CONV, MOVED, 127);
+        assert_int_equal(cnnvp_words_are_quantised(&graph), whole);
+        cnnvp_words_choose(&graph, &words);
+        assert_narrow(0, whole == 0, whole == 0, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pools_and_copies_keep_8_bits), cmocka_unit_test(what_is_moved_has_words_of_one_size),
-        cmocka_unit_test(the_widest_part_decides),      cmocka_unit_test(numbers_with_zero_points_have_8_bits),
-        cmocka_unit_test(long_sums_keep_16_bits),       cmocka_unit_test(the_last_results_keep_16_bits),
+        cmocka_unit_test(pools_and_copies_keep_8_bits),
+        cmocka_unit_test(what_is_moved_has_words_of_one_size),
+        cmocka_unit_test(the_widest_part_decides),
+        cmocka_unit_test(numbers_with_zero_points_have_8_bits),
+        cmocka_unit_test(what_it_calculates_between_keeps_16_bits),
+        cmocka_unit_test(long_sums_keep_16_bits),
+        cmocka_unit_test(the_last_results_keep_16_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
