@@ -21,6 +21,8 @@
 
 #include <stdint.h>
 
+#include "layer_kinds.h"
+
 /* Memory begins at 0x80000000 with the guest program, which may take up to here. */
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_BINARY_ADDRESS UINT32_C(0x80100000)
@@ -193,28 +195,8 @@ struct cnnvp_binary_reach {
     uint32_t zeros_after;
 };
 
-enum cnnvp_binary_op {
-    CNNVP_OP_CONV = 0,
-    CNNVP_OP_POOL = 1,
-    CNNVP_OP_FC = 2,
-    CNNVP_OP_ACTIVATION = 3,
-    CNNVP_OP_NORM = 4,
-    CNNVP_OP_ADD = 5, /* two tensors, by `arithmetic` */
-    CNNVP_OP_SOFTMAX = 6
-};
-
-/* What is done with a layer's results before they are stored: by their write-out, or by the vector unit. */
-enum cnnvp_binary_post_kind {
-    CNNVP_POST_NONE = 0,
-    CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
-    CNNVP_POST_MIN = 2,  /* min{x, value}: upper clip */
-    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob, see below */
-};
-
-#define CNNVP_BINARY_POSTS 3
-
 struct cnnvp_binary_post {
-    uint32_t kind;        /* enum cnnvp_binary_post_kind */
+    uint32_t kind;        /* enum cnnvp_layer_post_kind */
     int32_t value;        /* for MAX, MIN */
     uint32_t table_words; /* for TABLE: words of the table */
     uint32_t format;      /* descriptor register `format` of its instruction, where it takes one */
@@ -238,32 +220,6 @@ struct cnnvp_binary_addition {
 enum cnnvp_binary_unit {
     CNNVP_UNIT_ARRAY = 0,
     CNNVP_UNIT_VECTOR = 1 /* vconv, vpool: for what the PE array does not take, or takes longer for */
-};
-
-enum cnnvp_binary_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
-
-/* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for
- * all. */
-enum cnnvp_binary_arithmetic {
-    CNNVP_ARITHMETIC_ADD = 0,
-    CNNVP_ARITHMETIC_SUB = 1,
-    CNNVP_ARITHMETIC_MUL = 2,
-    CNNVP_ARITHMETIC_DIV = 3,
-    CNNVP_ARITHMETIC_MAX = 4,
-    CNNVP_ARITHMETIC_MIN = 5
-};
-
-/* What softmax sums over. The sum's direction stays whole in a tile. */
-enum cnnvp_binary_axis {
-    CNNVP_AXIS_LAST = 0, /* a row, or the channels if the tensor is one position */
-    CNNVP_AXIS_ROWS = 1, /* a column */
-    CNNVP_AXIS_CHANNELS = 2
-};
-
-enum cnnvp_binary_norm_kind {
-    CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], blob: scales then offsets, one word each a channel */
-    CNNVP_NORM_DATA = 1,   /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
-    CNNVP_NORM_BATCH = 2   /* the same of all images of the batch: tile_images is the batch (Part B 0-10) */
 };
 
 /*
@@ -315,7 +271,7 @@ struct cnnvp_binary_norm_data {
 };
 
 struct cnnvp_binary_layer {
-    uint32_t op;                    /* enum cnnvp_binary_op */
+    uint32_t op;                    /* enum cnnvp_layer_op */
     uint32_t tag;                   /* layer index + 1 in the statistics */
     uint32_t chain;                 /* number of the chain that it is part of, from 1; 0: none */
     uint32_t group;                 /* number of the fused group that it is part of, from 1; 0: none */
@@ -330,7 +286,7 @@ struct cnnvp_binary_layer {
                                    gaps; there is one input slice, and a blob's address counts from their first byte */
     uint32_t bias; /* conv, fc: words of each output that blobs end with: 1: its bias; CNNVP_SCALE_WORDS: by
                       what it is scaled (struct cnnvp_scale); 0: none */
-    uint32_t pool; /* enum cnnvp_binary_pool_kind */
+    uint32_t pool; /* enum cnnvp_layer_pool_kind */
     union {
         uint32_t pool_area; /* average: divisor */
         uint32_t folded;    /* conv: positions of one row become rows of as many (layer_command.h); 0: they do not, and
@@ -348,10 +304,10 @@ struct cnnvp_binary_layer {
     uint32_t frees_in2;
     uint32_t tile_kx, tile_ky; /* pool: the window is swept in parts of this many columns and rows, whole kernel pieces;
                                   0: whole */
-    uint32_t arithmetic;       /* add: enum cnnvp_binary_arithmetic */
+    uint32_t arithmetic;       /* add: enum cnnvp_layer_arithmetic */
     struct cnnvp_binary_addition added;
-    uint32_t axis;       /* softmax: enum cnnvp_binary_axis */
-    uint32_t norm;       /* enum cnnvp_binary_norm_kind */
+    uint32_t axis;       /* softmax: enum cnnvp_layer_axis */
+    uint32_t norm;       /* enum cnnvp_layer_norm_kind */
     uint32_t norm_parts; /* statistics of the data: parts of each channel that the array's PEs add up, columns |
                             rows << 16; 0: the vector unit does it */
     struct cnnvp_binary_norm_data norm_data;
@@ -362,7 +318,7 @@ struct cnnvp_binary_layer {
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t first_blob, blob_count;
     uint32_t post_count;
-    struct cnnvp_binary_post posts[CNNVP_BINARY_POSTS];
+    struct cnnvp_binary_post posts[CNNVP_LAYER_POSTS];
     uint32_t clips;  /* so many of them from the first on (activation: after the first) are limits that the write-out of
                         the layer's instruction keeps: */
     uint32_t limits; /* its descriptor register `limits` */

@@ -72,7 +72,7 @@ static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_g
                 .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
-    for (uint32_t i = 0; i < CNNVP_BINARY_POSTS; ++i) {
+    for (uint32_t i = 0; i < CNNVP_LAYER_POSTS; ++i) {
         const int first = i == 0 && from->op == CNNVP_OP_ACTIVATION;
         const uint32_t bytes = first ? cnnvp_graph_word_bytes(graph, from->in) : result_bytes(graph, from, i);
         to->posts[i].format = pack_words(bytes, CNNVP_WORD_BYTES, result_bytes(graph, from, i + 1u));

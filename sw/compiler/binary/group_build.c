@@ -126,7 +126,7 @@ int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *
     if (of->op != CNNVP_OP_CONV || layer + 1 >= graph->layer_count || next->op != CNNVP_OP_ADD ||
         graph->tensors[of->out].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, of->out) ||
         (next->in == of->out) == (next->in2 == of->out) ||
-        build->layers[layer].post_count + build->layers[layer + 1].post_count > CNNVP_BINARY_POSTS ||
+        build->layers[layer].post_count + build->layers[layer + 1].post_count > CNNVP_LAYER_POSTS ||
         cnnvp_plan_table_words(&build->layers[layer + 1]) != 0)
         return 0;
     const int32_t other = next->in == of->out ? next->in2 : next->in;

@@ -21,7 +21,7 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
     return (int32_t)graph->tensor_count++;
 }
 
-struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_binary_op op, const char *name,
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_layer_op op, const char *name,
                                                 const char *op_type)
 {
     struct cnnvp_graph_layer *layers = cnnvp_grow(graph->layers, graph->layer_count, sizeof *layers);

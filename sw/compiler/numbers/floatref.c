@@ -298,7 +298,7 @@ static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct image
     }
 }
 
-static float combine(enum cnnvp_binary_arithmetic arithmetic, float a, float b)
+static float combine(enum cnnvp_layer_arithmetic arithmetic, float a, float b)
 {
     switch (arithmetic) {
     case CNNVP_ARITHMETIC_SUB:
@@ -540,7 +540,7 @@ static void finish_layer(struct cnnvp_floatref *run, size_t index)
 static void run_batch(struct cnnvp_floatref *run, size_t index, size_t count)
 {
     const struct cnnvp_graph_layer *layer = &run->graph->layers[index];
-    const enum cnnvp_binary_norm_kind norm = layer->op == CNNVP_OP_NORM ? layer->norm : CNNVP_NORM_STORED;
+    const enum cnnvp_layer_norm_kind norm = layer->op == CNNVP_OP_NORM ? layer->norm : CNNVP_NORM_STORED;
     run->pre_max[index] = 0.0f;
     if (norm == CNNVP_NORM_BATCH)
         run_norm_data(run, index, (struct images){0, count});

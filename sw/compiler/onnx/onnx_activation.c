@@ -49,7 +49,7 @@ static cnnvp_result import_alpha(struct cnnvp_import *import)
 
 /* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
 static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_numbers *slopes,
-                              enum cnnvp_binary_arithmetic kind)
+                              enum cnnvp_layer_arithmetic kind)
 {
     int32_t first = in;
     int32_t second = in;
@@ -221,7 +221,7 @@ struct softmax {
     int64_t axis;
     int32_t view;
     int64_t view_axis;
-    enum cnnvp_binary_axis over;
+    enum cnnvp_layer_axis over;
     int64_t count; /* elements of a sum */
     int alone;     /* the axis has one element, of one position: its part of the sum is 1 */
 };

@@ -150,8 +150,8 @@ static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *val
 }
 
 /* The constant has dimensions that the tensor does not have: it becomes a tensor, too. */
-static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
-                                size_t tensor_input, int32_t in, const Onnx__TensorProto *constant)
+static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
+                                int32_t in, const Onnx__TensorProto *constant)
 {
     int32_t other;
     int32_t out;
@@ -166,7 +166,7 @@ static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_binary_a
 
 /* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of
  * the constants, x * 0 + constant. */
-static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
+static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                   size_t tensor_input)
 {
     int32_t in;
@@ -202,7 +202,7 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_binary
 }
 
 /* max{x, limit} or min{x, limit} with one number. */
-static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation, size_t tensor_input,
+static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
                                const Onnx__TensorProto *constant)
 {
     int32_t in;
@@ -218,7 +218,7 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_binary_ar
 
 static cnnvp_result import_two(struct cnnvp_import *import)
 {
-    const enum cnnvp_binary_arithmetic operation = (enum cnnvp_binary_arithmetic)import->kind;
+    const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
     int32_t out;
     for (size_t i = 0; i < 2; ++i) {
@@ -253,7 +253,7 @@ cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t ind
 /* Max, Min and Sum of any number of tensors, from the first on. */
 static cnnvp_result import_many(struct cnnvp_import *import)
 {
-    const enum cnnvp_binary_arithmetic operation = (enum cnnvp_binary_arithmetic)import->kind;
+    const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     int32_t made;
     const size_t count = import->node->n_input;
     if (count == 2)

@@ -177,7 +177,7 @@ static cnnvp_result widen(struct cnnvp_import *import, const struct joined *join
 }
 
 /* As three dimensions. */
-static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation, int32_t first,
+static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, int32_t first,
                                 int32_t second, int32_t *out)
 {
     struct joined joined = {0};
@@ -221,7 +221,7 @@ static int has_its_shape(const struct cnnvp_graph_tensor *operand, const uint32_
     return 1;
 }
 
-cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation, int32_t first,
+cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, int32_t first,
                                int32_t second, int inner, int32_t *out)
 {
     const struct cnnvp_graph_tensor a = import->graph->tensors[first];

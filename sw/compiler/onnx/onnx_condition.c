@@ -57,7 +57,7 @@ static cnnvp_result import_compare(struct cnnvp_import *import)
 /* And is the product, Or the maximum, Xor the size of the difference. */
 static cnnvp_result import_logic(struct cnnvp_import *import)
 {
-    const enum cnnvp_binary_arithmetic operation = (enum cnnvp_binary_arithmetic)import->kind;
+    const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     int32_t operands[2];
     size_t first;
     int32_t out;

@@ -389,7 +389,7 @@ static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, floa
 
 /* Normalisation by the data's own statistics, then scale and offset. */
 static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, float *const *values, float epsilon,
-                                   enum cnnvp_binary_norm_kind norm)
+                                   enum cnnvp_layer_norm_kind norm)
 {
     struct cnnvp_graph_layer *layer;
     if (!(epsilon >= 0.0f))

@@ -197,7 +197,7 @@ static void pass(struct cnnvp_graph_layer *layer)
     layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
 }
 
-cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, int inner,
+cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_layer_op op, int32_t in, int inner,
                                 uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
 {
     char name[256];
@@ -220,7 +220,7 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_o
     return inner ? CNNVP_DONE : cnnvp_import_alias(import, result, out);
 }
 
-cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, int inner,
+cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_layer_op op, int32_t in, int inner,
                                struct cnnvp_graph_layer **layer)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];

@@ -123,11 +123,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, con
                                                 struct cnnvp_onnx_value value);
 /* A layer for the node with a new output tensor of that shape, defined as the node's output; or, `inner`, under a name
  * that the file cannot use, a step on the way to it. `in` is set; an activation leaves all values as they are. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_layer_op op, int32_t in,
                                                int inner, uint32_t channels, uint32_t height, uint32_t width,
                                                struct cnnvp_graph_layer **layer);
 /* The same with the input's shape. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum cnnvp_layer_op op, int32_t in,
                                               int inner, struct cnnvp_graph_layer **layer);
 /* That function of `in`, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
@@ -215,7 +215,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, co
 CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnnvp_import_each each,
                                               float *scale, float *offset, int inner, int32_t *out);
 /* first (operation) second, as the node's result or a step on the way there. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
 /* A constant as a tensor of that rank, dimensions of 1 in front. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,

@@ -203,7 +203,7 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
         cnnvp_import_layer(import, CNNVP_OP_POOL, in, inner, channels, (uint32_t)y->out, (uint32_t)x->out, &layer));
     *out = layer->out;
     set_window(layer, y, x);
-    layer->pool = (enum cnnvp_binary_pool_kind)import->kind;
+    layer->pool = (enum cnnvp_layer_pool_kind)import->kind;
     /* The padding counts or it does not; what ceil_mode adds after it never does. */
     const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
     const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;

@@ -8,10 +8,10 @@
 #define CNNVP_COMPILER_GRAPH_H
 
 #include "compiler.h"
-#include "binary/network_binary.h"
+#include "binary/layer_kinds.h"
 
 /* Posts a layer may have before they are turned into the binary's. */
-#define CNNVP_GRAPH_POSTS CNNVP_BINARY_POSTS
+#define CNNVP_GRAPH_POSTS CNNVP_LAYER_POSTS
 
 /* No tensor. */
 #define CNNVP_GRAPH_NONE (-1)
@@ -85,7 +85,7 @@ struct cnnvp_graph_steps {
 };
 
 struct cnnvp_graph_layer {
-    enum cnnvp_binary_op op;
+    enum cnnvp_layer_op op;
     const char *name;    /* of the ONNX node, or what stands for it */
     const char *op_type; /* of the ONNX node, for messages */
     int32_t in;
@@ -96,12 +96,12 @@ struct cnnvp_graph_layer {
     uint32_t groups;    /* conv */
     uint32_t depthwise; /* conv: groups == input channels == output channels */
     uint32_t product; /* conv, 1x1: its weights are the words of in2, [out][in of the group], which nobody else reads */
-    enum cnnvp_binary_pool_kind pool;
+    enum cnnvp_layer_pool_kind pool;
     uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
     int32_t count_top, count_bottom, count_left, count_right;
-    enum cnnvp_binary_arithmetic arithmetic; /* add */
-    enum cnnvp_binary_axis axis;             /* softmax */
-    enum cnnvp_binary_norm_kind norm;
+    enum cnnvp_layer_arithmetic arithmetic; /* add */
+    enum cnnvp_layer_axis axis;             /* softmax */
+    enum cnnvp_layer_norm_kind norm;
     uint32_t
         narrow_weights; /* they have 8 bits, not 16, after cnnvp_words_choose; those of a product are in2's words */
     float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
@@ -166,7 +166,7 @@ struct cnnvp_graph {
  * valid until the next one is added. */
 int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
                                uint32_t height, uint32_t width);
-struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_binary_op op, const char *name,
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_layer_op op, const char *name,
                                                 const char *op_type);
 void cnnvp_graph_clear(struct cnnvp_graph *graph);
 

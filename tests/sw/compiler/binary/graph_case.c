@@ -11,7 +11,7 @@ void graph_case_begin(struct cnnvp_graph *graph, uint32_t channels, uint32_t sid
     assert_non_null(graph->outputs);
 }
 
-static struct cnnvp_graph_layer *add_layer(struct cnnvp_graph *graph, enum cnnvp_binary_op op, int32_t in,
+static struct cnnvp_graph_layer *add_layer(struct cnnvp_graph *graph, enum cnnvp_layer_op op, int32_t in,
                                            uint32_t channels, uint32_t side)
 {
     char name[16];

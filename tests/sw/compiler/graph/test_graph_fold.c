@@ -28,7 +28,7 @@ static int32_t begin(struct cnnvp_graph *graph)
 }
 
 /* One more layer that reads the tensor; its result. */
-static int32_t follow(struct cnnvp_graph *graph, enum cnnvp_binary_op op, int32_t in, const char *name)
+static int32_t follow(struct cnnvp_graph *graph, enum cnnvp_layer_op op, int32_t in, const char *name)
 {
     const int32_t out = cnnvp_graph_tensor_add(graph, name, 4, CHANNELS, SIDE, SIDE);
     struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(graph, op, name, name);

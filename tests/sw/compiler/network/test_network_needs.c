@@ -40,7 +40,7 @@ static struct cnnvp_graph_tensor shape_of(int32_t tensor)
 }
 
 /* A layer and its result. */
-static struct cnnvp_graph_layer *layer_of(enum cnnvp_binary_op op, int32_t in, uint32_t channels, uint32_t height,
+static struct cnnvp_graph_layer *layer_of(enum cnnvp_layer_op op, int32_t in, uint32_t channels, uint32_t height,
                                           uint32_t width)
 {
     const int32_t out = cnnvp_graph_tensor_add(&graph, "t", 4, channels, height, width);
@@ -134,7 +134,7 @@ static void add_line(int32_t in, int softmax)
         return;
     struct cnnvp_graph_layer *layer =
         layer_of(softmax ? CNNVP_OP_SOFTMAX : CNNVP_OP_NORM, in, from.channels, from.height, from.width);
-    layer->axis = (enum cnnvp_binary_axis)draw(0, 2);
+    layer->axis = (enum cnnvp_layer_axis)draw(0, 2);
     layer->norm = CNNVP_NORM_DATA;
     layer->epsilon = 0.1f;
     layer->weights = numbers(from.channels, 1);

@@ -10,7 +10,7 @@ static struct cnnvp_graph graph;
 static struct cnnvp_error problem;
 
 /* One layer from the input to the output, of maps of these sizes. */
-static struct cnnvp_graph_layer *layer_of(enum cnnvp_binary_op op, const uint32_t *in, const uint32_t *out)
+static struct cnnvp_graph_layer *layer_of(enum cnnvp_layer_op op, const uint32_t *in, const uint32_t *out)
 {
     graph = (struct cnnvp_graph){.file = "test.onnx"};
     (void)cnnvp_graph_tensor_add(&graph, "x", 4, in[0], in[1], in[2]);
@@ -64,7 +64,7 @@ static void operands_are_spread(void **state)
     static const uint32_t size[3] = {2, 1, 2};
     static const float x[4] = {1, 2, 3, 4};
     static const struct {
-        enum cnnvp_binary_arithmetic arithmetic;
+        enum cnnvp_layer_arithmetic arithmetic;
         float y[4];
     } cases[] = {{CNNVP_ARITHMETIC_ADD, {3, 3, 5, 5}}, {CNNVP_ARITHMETIC_SUB, {-1, 1, 1, 3}},
                  {CNNVP_ARITHMETIC_MUL, {2, 2, 6, 4}}, {CNNVP_ARITHMETIC_DIV, {0.5f, 2, 1.5f, 4}},
@@ -108,7 +108,7 @@ static void softmax_sums_along_its_axis(void **state)
     static const uint32_t size[3] = {2, 2, 2};
     const float a = 0, b = logf(3), x[8] = {a, b, b, b, b, b, b, b};
     static const struct {
-        enum cnnvp_binary_axis axis;
+        enum cnnvp_layer_axis axis;
         float y[8];
     } cases[] = {{CNNVP_AXIS_LAST, {0.25f, 0.75f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f}},
                  {CNNVP_AXIS_ROWS, {0.25f, 0.5f, 0.75f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f}},

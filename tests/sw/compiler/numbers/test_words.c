@@ -9,7 +9,7 @@ enum { X, CONVOLVED, POOLED, MOVED, Y, TENSORS };
 static struct cnnvp_graph graph;
 static const struct cnnvp_words_options words = {.narrow = 1, .scales = 1, .zeros = 1};
 
-static struct cnnvp_graph_layer *add(enum cnnvp_binary_op op, int32_t in, float limit)
+static struct cnnvp_graph_layer *add(enum cnnvp_layer_op op, int32_t in, float limit)
 {
     struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, op, "layer", "Layer");
     assert_non_null(layer);

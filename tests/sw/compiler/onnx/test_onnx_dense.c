@@ -93,7 +93,7 @@ static void whose_statistics_are_taken(void **state)
         size_t outputs;
         const char *attribute;
         int64_t value;
-        enum cnnvp_binary_norm_kind norm;
+        enum cnnvp_layer_norm_kind norm;
     } cases[] = {
         {6, 0, "is_test", 1, CNNVP_NORM_STORED},        {6, 0, "is_test", 0, CNNVP_NORM_BATCH},
         {6, 4, "consumed_inputs", 0, CNNVP_NORM_BATCH}, {7, 0, "is_test", 0, CNNVP_NORM_STORED},
