@@ -87,25 +87,31 @@ static void write_word(const struct cnnvp_machine *machine, uint32_t address, ui
 static void put(const struct cnnvp_machine *machine, struct cnnvp_capture *to, uint32_t high, uint32_t low)
 {
     struct cnnvp_program *list = to->list;
-    const uint32_t at = list->address + to->count++ * (uint32_t)sizeof(struct cnnvp_word);
+    const uint32_t byte = to->count++ * (uint32_t)sizeof(struct cnnvp_word);
+    const uint32_t first = list->address + byte;
+    list->high[list->again] = list->high[list->again] * 31u + high;
     if (!list->again) {
         list->words = to->count;
-        if (list->end - at < sizeof(struct cnnvp_word))
+        if (list->end - first < sizeof(struct cnnvp_word))
             to->overflow = 1;
         else
-            write_word(machine, at, low, high);
-    } else if (to->count > list->words || cnnvp_device_read(machine, at + 4u) != high) {
-        to->overflow = 1;
-    } else {
-        const uint32_t growth = low - cnnvp_device_read(machine, at);
-        if (growth == 0)
-            return;
-        list->patches -= (uint32_t)sizeof(struct cnnvp_word);
-        if (list->patches < list->address + list->words * sizeof(struct cnnvp_word))
-            to->overflow = 1;
-        else
-            write_word(machine, list->patches, at, growth);
+            write_word(machine, first, low, high);
+        return;
     }
+    const uint32_t copy_end = cnnvp_program_copy(list, 1) + byte + (uint32_t)sizeof(struct cnnvp_word);
+    if (to->count > list->words || copy_end > list->patches) {
+        to->overflow = 1;
+        return;
+    }
+    write_word(machine, cnnvp_program_copy(list, 1) + byte, low, high);
+    const uint32_t growth = low - cnnvp_device_read(machine, first);
+    if (growth == 0)
+        return;
+    list->patches -= (uint32_t)sizeof(struct cnnvp_word);
+    if (list->patches < copy_end)
+        to->overflow = 1;
+    else
+        write_word(machine, list->patches, byte, growth);
 }
 
 static void capture(const struct cnnvp_element *element, uint32_t high, uint32_t low)
@@ -133,10 +139,12 @@ static void collect(struct cnnvp_element *element, uint32_t high, uint32_t immed
         const uint32_t pushed = always >> i & 1u;
         uint32_t *touched = &to->touched[number / 32u];
         const uint32_t bit = 1u << (number % 32u);
-        if (to->list == NULL || (*touched & bit) == 0 || element->value[number] != descriptor[i] || pushed != 0)
-            capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, pushed * to->keep), descriptor[i]);
-        if (to->list != NULL)
+        if (to->list != NULL) {
+            if (element->value[number] == descriptor[i] && (*touched & bit) != 0 && pushed == 0)
+                continue;
             element->value[number] = descriptor[i];
+        }
+        capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, pushed * to->keep), descriptor[i]);
         *touched |= bit;
     }
     capture(element, high, immediate);
@@ -153,13 +161,14 @@ void cnnvp_element_wait_read(struct cnnvp_element *element)
     (void)wait_for_room(element, 1);
 }
 
-void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program)
+void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t run)
 {
     const struct cnnvp_machine *machine = element->machine;
+    const uint32_t copy = cnnvp_program_copy(program, run);
     for (uint32_t patch = program->patches; patch != program->end; patch += (uint32_t)sizeof(struct cnnvp_word)) {
-        const uint32_t at = cnnvp_device_read(machine, patch);
+        const uint32_t at = copy + cnnvp_device_read(machine, patch);
         const uint32_t growth = cnnvp_device_read(machine, patch + 4u);
-        cnnvp_device_write(machine, at, cnnvp_device_read(machine, at) + growth);
+        cnnvp_device_write(machine, at, cnnvp_device_read(machine, at) + 2u * growth);
     }
 }
 

@@ -29,13 +29,15 @@ struct cnnvp_capture {
     struct cnnvp_program *list; /* they go there instead, where a register's value changes or is not known */
 };
 
-/* Words in memory, as the element reads them, and how they change from one run of them to the next. */
+/* Words in memory, as the element reads them: two copies, one behind the other, for every other run of them, and how
+ * they change from one run to the next. */
 struct cnnvp_program {
-    uint32_t address; /* of the first word */
-    uint32_t words;
-    uint32_t again;   /* 1: the words are there; those that come now are the next run's, and give the patches */
-    uint32_t patches; /* address of the last patch: where a word's low half lies, and what is added to that; they
-                         fill the memory from its end on */
+    uint32_t address; /* of the first copy */
+    uint32_t words;   /* of one copy */
+    uint32_t again;   /* 1: the first copy is there; the words that come now are the second, and give the patches */
+    uint32_t high[2]; /* sums of the words' high halves, by copy, which do not differ */
+    uint32_t patches; /* address of the last patch: which byte of a copy a word's low half is, and how much that grows
+                         from run to run; they fill the memory from its end on */
     uint32_t end;
 };
 
@@ -71,8 +73,14 @@ void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_
 /* Sleeps until the element has read all of it, or has failed. */
 void cnnvp_element_wait_read(struct cnnvp_element *element);
 
-/* Prepares the program for its next run. */
-void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program);
+/* Where the copy for this run begins, run 0 being the first copy's. */
+static inline uint32_t cnnvp_program_copy(const struct cnnvp_program *program, uint32_t run)
+{
+    return program->address + run % 2u * program->words * (uint32_t)sizeof(struct cnnvp_word);
+}
+
+/* Prepares that copy, last read for the run before the one before, for this run. */
+void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t run);
 
 /* STATUS, and the number of the last irq instruction that has completed. */
 uint32_t cnnvp_element_status(const struct cnnvp_element *element);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that stay in memory (--issue list), as drivers of accelerators have them: the layer functions run for
- * one batch and their words go to memory, from where the element reads them again for each batch. The functions run a
- * second time for the batch after it, while the first one is worked on: words that differ then are those that depend on
- * the image, addresses and seeds, and grow by as much from each batch to the next. No half of a buffer is taken to hold
- * anything when a batch begins, but for the weights that stay in the weight buffer throughout.
+ * Instructions that stay in memory (--issue list), as drivers of accelerators have them. The layer functions run for
+ * the first batch as always. For the next two, while the one before is worked on, their words go to memory, from where
+ * the element reads them, and reads them again for later batches. Words that differ are those that depend on the image,
+ * addresses and seeds, and grow by as much from each batch to the next. So there are two copies: one is made ready
+ * while the element reads the other. No half of a buffer is taken to hold anything when a batch begins, but for
+ * the weights that stay in the weight buffer throughout.
  */
 #include "list.h"
 
@@ -49,21 +50,27 @@ uint32_t cnnvp_list_run(struct cnnvp_guest *guest, uint32_t first, uint32_t step
     uint32_t whole = 0;
     for (uint32_t at = first; at < binary->images && binary->images - at >= binary->batch; at += step)
         ++whole;
-    if (whole < 2u) /* nothing would be read again */
+    if (whole < 4u) /* nothing would be read again */
         return first;
-    collect(guest, &capture, first);
-    for (uint32_t batch = 0; batch < whole && !capture.overflow && element->failed == 0; ++batch, first += step) {
-        if (batch == 1) {
-            program.again = 1;
+    guest->image_number = guest->batch_first = first;
+    guest->batch_images = binary->batch;
+    cnnvp_schedule_layers(guest);
+    cnnvp_schedule_settle(guest);
+    for (uint32_t run = 0; run + 1u < whole && !capture.overflow && element->failed == 0; ++run) {
+        first += step;
+        program.again = run != 0;
+        if (run < 2u)
             collect(guest, &capture, first);
-        }
-        if (batch != 0) {
+        else
+            cnnvp_element_patch(element, &program, run);
+        if (run == 1u && program.high[0] != program.high[1])
+            capture.overflow = 1;
+        if (run != 0)
             cnnvp_element_wait_read(element);
-            cnnvp_element_patch(element, &program);
-        }
         if (!capture.overflow)
-            cnnvp_element_read(element, program.address, program.words);
+            cnnvp_element_read(element, cnnvp_program_copy(&program, run), program.words);
     }
+    first += step;
     if (capture.overflow)
         element->failed = CNNVP_ELEMENT_NO_LIST;
     if (first < binary->images)
