@@ -55,7 +55,7 @@ def _yaml(value, place, key=None):
         raise Error(f"{place}: {type(value).__name__} cannot be in it; texts, numbers, lists and dictionaries can")
     text = os.fspath(value)
     # Files are found from the current folder, not from that of the temporary file.
-    if (key in ("model", "base", "network", "program", "platform") and not os.path.isabs(text)
+    if (key in ("model", "base", "network", "order", "program", "platform") and not os.path.isabs(text)
             and os.path.exists(text.partition(":")[0])):
         text = os.path.abspath(text)
     if re.fullmatch(r"[A-Za-z0-9_./+-][A-Za-z0-9_./+ -]*(?<! )", text):

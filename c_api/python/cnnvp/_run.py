@@ -76,6 +76,8 @@ class _Work:
                 raise Error(f"{name}: the command prints it; here the result has it")
             if name == "verbose" and isinstance(value, int):
                 value = [True] * min(int(value), 3)
+            if name == "plan" and isinstance(value, dict):
+                value = self.stack.enter_context(_files.as_file(value, name))
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 if one is None:
                     continue
@@ -166,6 +168,13 @@ class _Work:
         results = ResultsCheck()
         if library.cnnvp_platform_results(platform, ctypes.byref(results)) == 0 and results.wrong:
             raise Error(f"check_results: {results.wrong} of {results.compared} commands are wrong: {text(results.first)}")
+
+
+def _number(options, name):
+    value = options.get(name)
+    if isinstance(value, (list, tuple)):
+        raise Error(f"{name}: one whole number is expected, not {type(value).__name__}")
+    return int(str(value or 0), 0)
 
 
 def _log(level, line):
@@ -330,7 +339,7 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
         file = work.bytes(network, "network")
         for member, option in (("dataset", "dataset"), ("evaluation", "eval")):
             if options.get(option) is not None:
-                limit = int(options.get("limit") or 0) if option == "dataset" else 0
+                limit = _number(options, "limit") if option == "dataset" else 0
                 dataset = work.new("dataset", work.bytes(options[option], option), limit)
                 call("cnnvp_dataset_fit_network", dataset, file, chosen.shapes, chosen.shape_count)
                 setattr(chosen, member, dataset)
@@ -365,7 +374,7 @@ def exec(program, *arguments, platform=None, set=None, progress=None, log=None, 
         words = [work.bytes(argument, "argument") for argument in arguments]
         call("cnnvp_platform_load_elf", simulated, work.bytes(program, "program"), len(words),
              (ctypes.c_char_p * (len(words) + 1))(*words))
-        info = WorkInfo(ctypes.sizeof(WorkInfo), b"exec", None, 0, int(options.get("seed") or 0))
+        info = WorkInfo(ctypes.sizeof(WorkInfo), b"exec", None, 0, _number(options, "seed"))
         call("cnnvp_platform_describe_work", simulated, ctypes.byref(info))
         with work.interruptible(library.cnnvp_platform_interrupt):
             end = work.run(simulated, progress)

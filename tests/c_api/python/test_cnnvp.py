@@ -75,6 +75,10 @@ assert cli("run", "mixed", "-q", "--schedule", "depth-first", "--block", "2", "-
 assert result.outputs[0].tobytes() == numpy.load("cli.npy").tobytes() and result.sqnr[0] > 20 and os.listdir("dump")
 cnnvp.run("lenet5", plan_out="plan.yaml", timing_only=True)
 assert cnnvp.run("lenet5", plan="plan.yaml", timing_only=True).stats["total"] == cnnvp.run("lenet5", timing_only=True).stats["total"]
+plan = {"cuts": {"C1": {"group_out": 6, "tile_h": 7, "tile_w": 28, "tile_in": 1, "tile_out": 6}}}
+pathlib.Path("plan.yaml").write_text("cuts: {C1: {group_out: 6, tile_h: 7, tile_w: 28, tile_in: 1, tile_out: 6}}\n")
+total = cnnvp.run("lenet5", plan=plan, timing_only=True).stats["total"]
+assert total == cnnvp.run("lenet5", plan="plan.yaml", timing_only=True).stats["total"] != cnnvp.run("lenet5", timing_only=True).stats["total"]
 
 # Arrays of other types and orders are the same images; files are taken as arrays.
 reference = cnnvp.run("lenet5", input=images).outputs[0]
@@ -102,6 +106,8 @@ array = {"base": "array/dot_product.yaml"}
 assert cnnvp.run("lenet5", platform=array, images=1).outputs[0].shape == (1, 10)
 said = raises("check_results: ", cnnvp.run, "lenet5", platform=array, images=1, check_results=True)
 assert " commands are wrong: " in said and "pe_array" in said, said
+raises("plan:1:", cnnvp.run, "lenet5", plan={"cut": {}})
+raises("limit: one whole number", cnnvp.train, "digits", dataset="idx:a,b", limit=[1])
 raises("a text with a zero in it", cnnvp.run, "lenet5\0")
 
 # Messages are the command's.
