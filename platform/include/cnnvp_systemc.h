@@ -125,9 +125,10 @@ private:
  *
  *     cnnvp::accelerator npu("npu", config);      // any configuration that networks run on, such as the preset nfu
  *     bus.to_npu.bind(npu.regs);                  // the first register has address 0
- *     npu.mem[0].bind(bus.from_npu);              // addresses are those of instructions, plus dram.offset
+ *     npu.mem[0].bind(bus.from_npu);              // addresses are those of instructions; see dram.offset
  *     npu.irq.bind(line);                         // a level
  *
+ * With dram.model=external the parameter dram.offset is added to addresses at its socket.
  * `cnnvp compile` makes what its core reads, and the runtime (share/cnnvp/guest/cnnvp_runtime.h) drives it. What units
  * do, move and count is what they do in the platform.
  */
