@@ -89,6 +89,7 @@ memory_port::job *memory_port::new_job(tlm::tlm_command command, uint64_t addres
     fresh->bytes.assign(size, 0);
     if (data && command == tlm::TLM_WRITE_COMMAND)
         std::memcpy(fresh->bytes.data(), data, size);
+    fresh->command = command;
     fresh->set_command(command);
     fresh->set_address(address);
     fresh->set_data_ptr(fresh->bytes.data());
@@ -141,6 +142,12 @@ void memory_port::finish(job *job)
     job->finished = true;
     if (job->get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
         complain("the memory left a transaction without a response status");
+    if (job->get_command() != job->command || job->get_data_ptr() != job->bytes.data() ||
+        job->get_data_length() != job->bytes.size()) {
+        complain("the memory changed command, data pointer or length of a transaction, which IEEE 1666-2011, 14.7, "
+                 "leaves to the initiator");
+        job->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    }
     if (!job->record) {
         job->done.notify(sc_core::SC_ZERO_TIME);
         return; /* who waits for it lets go */
@@ -291,6 +298,16 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
            dmi.get_end_address() >= payload.get_address();
 }
 
+/* What was annotated, if it ends within simulated time. */
+sc_core::sc_time memory_port::annotated(job &job, const sc_core::sc_time &delay)
+{
+    if (delay <= sc_core::sc_max_time() - sc_core::sc_time_stamp())
+        return delay;
+    complain("the memory annotated a delay of " + delay.to_string() + ", beyond the end of simulated time");
+    job.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return sc_core::SC_ZERO_TIME;
+}
+
 /* -- lt -- */
 
 void memory_port::call(job &job, sc_core::sc_time &delay)
@@ -303,6 +320,7 @@ void memory_port::call(job &job, sc_core::sc_time &delay)
         complain(std::string("the memory threw: ") + problem.what());
         job.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
+    delay = annotated(job, delay);
 }
 
 void memory_port::transport(job &job)
@@ -349,10 +367,10 @@ void memory_port::send_next()
             answer = tlm::TLM_COMPLETED;
         }
         if (answer == tlm::TLM_COMPLETED) {
-            due_.notify(*job, tlm::END_RESP, delay);
+            due_.notify(*job, tlm::END_RESP, annotated(*job, delay));
         } else if (answer == tlm::TLM_UPDATED) {
             job->owes_end = phase == tlm::BEGIN_RESP;
-            due_.notify(*job, phase, delay);
+            due_.notify(*job, phase, annotated(*job, delay));
         }
         job->release();
     }
@@ -395,13 +413,14 @@ memory_port::job *memory_port::job_of(tlm::tlm_generic_payload &payload) const
 tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                                 sc_core::sc_time &delay)
 {
-    if (!job_of(payload)) {
+    job *const mine = job_of(payload);
+    if (!mine) {
         complain("the memory called back for a transaction that is not under way");
         return tlm::TLM_COMPLETED;
     }
     if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP)
         return tlm::TLM_ACCEPTED; /* phases of no protocol that was agreed on are ignored */
-    due_.notify(payload, phase, delay);
+    due_.notify(payload, phase, annotated(*mine, delay));
     return phase == tlm::END_REQ ? tlm::TLM_ACCEPTED : tlm::TLM_COMPLETED;
 }
 

@@ -64,7 +64,8 @@ private:
             if (of)
                 set_extension(of);
         }
-        origin *const of; /* of a link; the payload's */
+        origin *const of;                                   /* of a link; the payload's */
+        tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND; /* as asked */
         std::vector<unsigned char> bytes;
         tlm::tlm_generic_payload *asked = nullptr; /* the unit's */
         request_record *record = nullptr;          /* its request; null: a caller waits for `done` */
@@ -115,6 +116,7 @@ private:
     /* lt */
     void work(worker *self);
     void transport(job &job);
+    sc_core::sc_time annotated(job &job, const sc_core::sc_time &delay);
     void call(job &job, sc_core::sc_time &delay);
 
     /* at */

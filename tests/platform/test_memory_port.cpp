@@ -86,7 +86,8 @@ void run(outcome &got, std::vector<std::string> settings, const maker &make,
         fail_msg("%s", error.text);
     cnnvp_platform_options platform_options{};
     platform_options.struct_size = sizeof platform_options;
-    platform_options.verbosity = -1;
+    platform_options.log = [](void *context, int, const char *line) { collect(context, line, std::strlen(line)); };
+    platform_options.log_context = &got;
     platform_options.timing_only = timing_only;
     platform_options.console = collect;
     platform_options.console_context = &got;
@@ -345,17 +346,31 @@ void test_errors(void **)
     }
 }
 
-void test_exception(void **)
+/* What no memory may do is an error of its own that the log names. */
+void test_broken(void **)
 {
-    outcome got;
-    run(got, {}, [](cnnvp::memory_socket &socket) {
-        auto made = std::make_shared<loose>("somebodys_memory", ns(10), false, true, true);
-        made->throws = true;
-        socket.bind(made->socket);
-        return made;
-    });
-    assert_int_equal(got.result, CNNVP_FAILED);
-    assert_int_equal(got.run.end, CNNVP_END_EXIT);
+    const struct {
+        std::function<void(tlm::tlm_generic_payload &, sc_core::sc_time &)> breaks;
+        const char *named;
+    } cases[] = {
+        {[](auto &, auto &) { throw std::runtime_error("no more"); }, "the memory threw: no more"},
+        {[](auto &, auto &delay) { delay = sc_core::sc_max_time(); }, "beyond the end of simulated time"},
+        {[](auto &payload, auto &) { payload.set_data_length(4); },
+         "the memory changed command, data pointer or length"},
+        {[](auto &payload, auto &) { payload.set_read(); }, "the memory changed command, data pointer or length"}};
+    for (const auto &broken : cases) {
+        outcome got;
+        run(got, {}, [&](cnnvp::memory_socket &socket) {
+            auto made = std::make_shared<loose>("somebodys_memory", ns(10), false, true, true);
+            made->breaks = broken.breaks;
+            socket.bind(made->socket);
+            return made;
+        });
+        assert_int_equal(got.result, CNNVP_FAILED);
+        assert_int_equal(got.run.end, CNNVP_END_EXIT);
+        assert_true(number(got, {"units", "dram", "failed"}) > 0);
+        assert_non_null(std::strstr(got.console.c_str(), broken.named));
+    }
 }
 
 /* Taken down while threads are inside the memory, and while responses are due. */
@@ -520,7 +535,7 @@ int main()
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_time_counts),
         cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_broken),
         cmocka_unit_test(test_freed_in_mid_transfer),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory_outlives_platform),

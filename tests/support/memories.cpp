@@ -73,15 +73,13 @@ void loose::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &ann
 {
     ++together;
     most_together = std::max(most_together, together);
-    if (throws) {
-        --together;
-        throw std::runtime_error("this memory is broken");
-    }
     if (waits)
         sc_core::wait(delay / 2);
     serve(payload);
     annotated += waits ? delay / 2 : delay;
     --together;
+    if (breaks)
+        breaks(payload, annotated);
 }
 
 unsigned loose::transport_dbg(tlm::tlm_generic_payload &payload)

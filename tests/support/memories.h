@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -42,7 +43,8 @@ struct store {
 struct loose : sc_core::sc_module, store {
     tlm_utils::simple_target_socket<loose> socket{"socket"};
     sc_core::sc_time delay;
-    bool waits, has_debug, has_dmi, throws = false;
+    bool waits, has_debug, has_dmi;
+    std::function<void(tlm::tlm_generic_payload &, sc_core::sc_time &)> breaks; /* what it has answered */
 
     loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug, bool has_dmi);
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
