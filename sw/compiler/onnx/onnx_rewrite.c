@@ -9,12 +9,12 @@
  */
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "onnx_constant.h"
+#include "onnx_text.h"
 
 /* Limits of a rule: numbers of a list, attributes of a node; constants a node. */
 enum { OPSET = 18, INPUTS = 22, OUTPUTS = 3, MOST = 16, CONSTANTS = 4 };
@@ -229,39 +229,9 @@ cnnvp_result cnnvp_import_rule(struct cnnvp_import *import)
 
 /* ---- rules that depend on more than attributes ---- */
 
-struct text {
-    char rule[4096];
-    size_t used;
-};
-
-static void say(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(text->rule + text->used, sizeof text->rule - text->used, format, arguments);
-    va_end(arguments);
-    text->used += length > 0 ? (size_t)length : 0;
-}
-
-static cnnvp_result rewrite(struct cnnvp_import *import, const struct text *text)
-{
-    return text->used < sizeof text->rule ? cnnvp_import_rewrite(import, text->rule)
-                                          : cnnvp_import_error(import, "it would become too many nodes");
-}
-
-/* Dimensions of an input, as the file counts them. */
-static cnnvp_result dims_of(struct cnnvp_import *import, size_t index, size_t *rank, int64_t dims[CNNVP_ONNX_RANK])
-{
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    CNNVP_TRY(cnnvp_import_value(import, index, &value));
-    return cnnvp_import_value_dims(import, &value, rank, dims);
-}
-
 /* Heads in front of positions: a tensor of 3 dimensions has them side by side. Fewer heads of keys and values than of
  * queries count for several each. */
-static void say_heads(struct text *text, const char *name, char input, size_t rank, int64_t heads, int64_t times)
+static void say_heads(struct cnnvp_text *text, const char *name, char input, size_t rank, int64_t heads, int64_t times)
 {
     const char *last = times > 1 ? "few" : "";
     if (rank == 3)
@@ -281,7 +251,7 @@ static void say_heads(struct text *text, const char *name, char input, size_t ra
 /* softmax(scale * Q * K' + mask) * V, for each head. */
 static cnnvp_result import_attention(struct cnnvp_import *import)
 {
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK];
     size_t rank, other;
     struct cnnvp_onnx_value mask = {CNNVP_GRAPH_NONE, NULL};
@@ -337,29 +307,20 @@ static cnnvp_result import_attention(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* One number for each channel, in front of `rank` - 2 dimensions. */
-static void say_each(struct text *text, const char *name, const char *numbers, size_t rank)
-{
-    say(text, "%s = Reshape(%s, [-1", name, numbers);
-    for (size_t i = 2; i < rank; ++i)
-        say(text, ", 1");
-    say(text, "]);");
-}
-
 /* x * s + o, with numbers of each channel. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     const int of_data = cnnvp_import_takes_statistics(import);
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     if (of_data) {
-        struct text others = {.used = 0};
+        struct cnnvp_text others = {.used = 0};
         for (size_t i = 2; i < rank; ++i)
             say(&others, ", %zu", i);
         say(&text, "mean = ReduceMean <keepdims = 0> (a, [0%s]);", others.rule);
-        say_each(&text, "centre", "mean", rank);
+        say_along(&text, "centre", "mean", rank - 2);
         say(&text,
             "far = Sub(a, centre); square = Mul(far, far); variance = ReduceMean <keepdims = 0> (square, [0%s]);",
             others.rule);
@@ -367,8 +328,8 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     say(&text, "deep = Add(%s, %.12f); root = Sqrt(deep); slope = Div(b, root);", of_data ? "variance" : "e",
         (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
     say(&text, "less = Mul(%s, slope); shift = Sub(c, less);", of_data ? "mean" : "d");
-    say_each(&text, "each", "slope", rank);
-    say_each(&text, "more", "shift", rank);
+    say_along(&text, "each", "slope", rank - 2);
+    say_along(&text, "more", "shift", rank - 2);
     say(&text, "scaled = Mul(a, each); y = Add(scaled, more)");
     return rewrite(import, &text);
 }
@@ -378,7 +339,7 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     say(&text,
         "parts = Reshape(a, [0, %lld, %lld, -1]); some = ReduceMean <keepdims = 1> (parts, [3]);"
@@ -389,8 +350,8 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
     for (size_t i = 1; i < rank; ++i)
         say(&text, ", %lld", (long long)dims[i]);
     say(&text, "]);");
-    say_each(&text, "slope", "b", rank);
-    say_each(&text, "shift", "c", rank);
+    say_along(&text, "slope", "b", rank - 2);
+    say_along(&text, "shift", "c", rank - 2);
     say(&text, "scaled = Mul(whole, slope); y = Add(scaled, shift)");
     return rewrite(import, &text);
 }
@@ -419,7 +380,7 @@ static cnnvp_result import_gather_nd(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK], indices[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t others = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(dims_of(import, 1, &others, indices));
     const size_t count = others != 0 && indices[others - 1] > 0 ? (size_t)indices[others - 1] : 0;
@@ -464,7 +425,7 @@ static cnnvp_result import_columns(struct cnnvp_import *import)
     int64_t pads[2 * SIZES] = {0};
     size_t rank = 0;
     size_t counts[2] = {0};
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "image_shape", 1, SIZES, image, &counts[0]));
     CNNVP_TRY(cnnvp_import_list(import, "block_shape", 2, SIZES, kernel, &counts[1]));
@@ -510,7 +471,7 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK] = {0}, indices[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t others = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(dims_of(import, 1, &others, indices));
     const int64_t rows = dims[0];
@@ -539,7 +500,7 @@ static cnnvp_result import_blocks(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t dims[4];
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     const long long side = cnnvp_onnx_int(import->node, "blocksize", 0);
     const int by_channels = cnnvp_onnx_is(import->node, "mode", "CRD");
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, &in));
@@ -577,7 +538,7 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t count = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_ONNX_RANK, times, &count));
     if (count != rank)
@@ -609,13 +570,6 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-static cnnvp_result find_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
-{
-    *axis = (size_t)(named + (named < 0 ? (int64_t)rank : 0));
-    return *axis < rank ? CNNVP_DONE
-                        : cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
-}
-
 /* Kind 0: the largest number, 1: the smallest. Of where it is, the first or the last place: the largest of numbers that
  * fall or rise along the axis. */
 static cnnvp_result import_place_of(struct cnnvp_import *import)
@@ -623,7 +577,7 @@ static cnnvp_result import_place_of(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t axis;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     const int last = cnnvp_onnx_int(import->node, "select_last_index", 0) != 0;
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", 0), rank, &axis));
@@ -633,10 +587,8 @@ static cnnvp_result import_place_of(struct cnnvp_import *import)
     say(&text, "top = Reduce%s <axes = [%zu], keepdims = 1> (a); here = %sOrEqual(a, top);",
         import->kind ? "Min" : "Max", axis, import->kind ? "Less" : "Greater");
     say(&text, last ? "all = Range(1.0, %lld.0, 1.0);" : "all = Range(%lld.0, 0.0, -1.0);", last ? count + 1 : count);
-    say(&text, "number = Reshape(all, [%lld", count);
-    for (size_t i = axis + 1; i < rank; ++i)
-        say(&text, ", 1");
-    say(&text, "]); place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
+    say_along(&text, "number", "all", rank - 1 - axis);
+    say(&text, "place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
     say(&text, last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
     return rewrite(import, &text);
 }
@@ -648,7 +600,7 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
     size_t rank = 0;
     size_t count = 0;
     size_t steps = 0;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
     if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
@@ -657,9 +609,7 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
     say(&text, "part0 = Identity(a);");
     for (size_t i = 0; i < count; ++i) {
         size_t axis;
-        CNNVP_TRY(find_axis(import, axes[i], rank, &axis));
-        if (axis == 0 && !import->single)
-            return cnnvp_import_mixes(import, "a product of all dimensions");
+        CNNVP_TRY(find_counted(import, axes[i], rank, &axis));
         for (int64_t left = dims[axis]; left > 1; left = (left + 1) / 2, ++steps)
             say(&text,
                 "one%zu = Slice(part%zu, [0], [%lld], [%zu]); other%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
@@ -675,7 +625,7 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
 
 static cnnvp_result import_mean_of(struct cnnvp_import *import)
 {
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     say(&text, "sum = Sum(");
     for (size_t i = 0; i < import->node->n_input; ++i)
         say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));
@@ -732,7 +682,8 @@ static cnnvp_result read_einsum(struct cnnvp_import *import, struct einsum *eins
 }
 
 /* "NEW = Transpose(OLD)" from one order of letters to another one. */
-static void say_order(struct text *text, const char *made, const char *from, const char *letters, const char *wanted)
+static void say_order(struct cnnvp_text *text, const char *made, const char *from, const char *letters,
+                      const char *wanted)
 {
     say(text, "%s = Transpose <perm = [", made);
     for (size_t i = 0; wanted[i] != '\0'; ++i)
@@ -750,7 +701,7 @@ static void pick(const char *of, const char *in, int is, const char *and_in, int
 }
 
 /* What an operand has alone and the result has not is summed up. */
-static void say_sum(struct text *text, struct einsum *einsum, size_t k)
+static void say_sum(struct cnnvp_text *text, struct einsum *einsum, size_t k)
 {
     char left[LABELS + 1];
     char gone[LABELS + 1];
@@ -763,7 +714,7 @@ static void say_sum(struct text *text, struct einsum *einsum, size_t k)
     memcpy(einsum->operands[k], left, sizeof left);
 }
 
-static void say_sizes(struct text *text, const struct einsum *einsum, const char *letters, int single)
+static void say_sizes(struct cnnvp_text *text, const struct einsum *einsum, const char *letters, int single)
 {
     for (; *letters != '\0'; ++letters) /* the batch stays what it is */
         say(text, "%lld, ",
@@ -783,7 +734,7 @@ static long long product_of(const struct einsum *einsum, const char *letters)
 static cnnvp_result import_einsum(struct cnnvp_import *import)
 {
     struct einsum einsum;
-    struct text text = {.used = 0};
+    struct cnnvp_text text = {.used = 0};
     char shared[LABELS + 1], inner[LABELS + 1], own[2][LABELS + 1], order[2 * LABELS + 1];
     CNNVP_TRY(read_einsum(import, &einsum));
     say_sum(&text, &einsum, 0);

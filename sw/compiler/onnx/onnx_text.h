@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of onnx_rewrite.c that are written by the shapes of a node's inputs. */
+#ifndef CNNVP_COMPILER_ONNX_TEXT_H
+#define CNNVP_COMPILER_ONNX_TEXT_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "onnx_node.h"
+
+struct cnnvp_text {
+    char rule[4096];
+    size_t used;
+};
+
+static inline void say(struct cnnvp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline void say(struct cnnvp_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t room = text->used < sizeof text->rule ? sizeof text->rule - text->used : 0;
+    const int length = vsnprintf(text->rule + (room != 0 ? text->used : 0), room, format, arguments);
+    va_end(arguments);
+    text->used += length > 0 ? (size_t)length : 0;
+}
+
+/* ", NUMBER", so many times. */
+static inline void say_times(struct cnnvp_text *text, size_t times, long long number)
+{
+    for (size_t i = 0; i < times; ++i)
+        say(text, ", %lld", number);
+}
+
+/* Numbers along one dimension, in front of `after` others. */
+static inline void say_along(struct cnnvp_text *text, const char *name, const char *numbers, size_t after)
+{
+    say(text, "%s = Reshape(%s, [-1", name, numbers);
+    say_times(text, after, 1);
+    say(text, "]);");
+}
+
+static inline cnnvp_result rewrite(struct cnnvp_import *import, const struct cnnvp_text *text)
+{
+    return text->used < sizeof text->rule ? cnnvp_import_rewrite(import, text->rule)
+                                          : cnnvp_import_error(import, "it would become too many nodes");
+}
+
+/* Dimensions of an input, as the file counts them. */
+static inline cnnvp_result dims_of(struct cnnvp_import *import, size_t index, size_t *rank,
+                                   int64_t dims[CNNVP_ONNX_RANK])
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
+    return cnnvp_import_value_dims(import, &value, rank, dims);
+}
+
+static inline cnnvp_result find_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
+{
+    *axis = (size_t)(named + (named < 0 ? (int64_t)rank : 0));
+    return *axis < rank ? CNNVP_DONE
+                        : cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
+}
+
+/* The same of one whose elements count each other. */
+static inline cnnvp_result find_counted(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
+{
+    CNNVP_TRY(find_axis(import, named, rank, axis));
+    return *axis != 0 || import->single ? CNNVP_DONE : cnnvp_import_mixes(import, "axis 0");
+}
+
+#endif
