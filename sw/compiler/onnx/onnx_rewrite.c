@@ -571,25 +571,29 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
 }
 
 /* Kind 0: the largest number, 1: the smallest. Of where it is, the first or the last place: the largest of numbers that
- * fall or rise along the axis. */
+ * fall or rise along the axis. Kind 2: what is true at the largest number's first place alone. */
 static cnnvp_result import_place_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t axis;
     struct cnnvp_text text = {.used = 0};
+    const int hard = import->kind == 2;
+    const int flat = hard && import->onnx.opset < 13;
     const int last = cnnvp_onnx_int(import->node, "select_last_index", 0) != 0;
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", 0), rank, &axis));
+    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -hard), rank, &axis));
+    if (flat && axis + 1 != rank)
+        return cnnvp_import_error(import, "before operator set 13 an axis that is not the last one is not supported");
     const long long count = dims[axis];
     if (count > WHOLE_MAX)
         return cnnvp_import_error(import, "%lld elements; up to %d are possible", count, WHOLE_MAX);
     say(&text, "top = Reduce%s <axes = [%zu], keepdims = 1> (a); here = %sOrEqual(a, top);",
-        import->kind ? "Min" : "Max", axis, import->kind ? "Less" : "Greater");
+        import->kind == 1 ? "Min" : "Max", axis, import->kind == 1 ? "Less" : "Greater");
     say(&text, last ? "all = Range(1.0, %lld.0, 1.0);" : "all = Range(%lld.0, 0.0, -1.0);", last ? count + 1 : count);
     say_along(&text, "number", "all", rank - 1 - axis);
     say(&text, "place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
-    say(&text, last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
+    say(&text, hard ? "y = Equal(place, end)" : last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
     return rewrite(import, &text);
 }
 
@@ -620,6 +624,78 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
                 axis, steps, steps);
     }
     say(&text, "y = ReduceMax <@axes, @noop_with_empty_axes, @keepdims> (part%zu, b)", steps);
+    return rewrite(import, &text);
+}
+
+/* Kind 0: sums, 1: products of all elements up to each: of 2, then 4, 8, ... of them, until none is left out. */
+static cnnvp_result import_running(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t named = 0;
+    size_t rank = 0;
+    size_t count = 0;
+    size_t axis;
+    size_t steps = 0;
+    struct cnnvp_text text = {.used = 0};
+    const int back = cnnvp_onnx_int(import->node, "reverse", 0) != 0;
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "axis", 1, 1, &named, &count));
+    CNNVP_TRY(find_counted(import, named, rank, &axis));
+    const long long all = dims[axis];
+    say(&text, "part0 = Identity(a);");
+    for (long long apart = 1; apart < all; apart *= 2, ++steps)
+        say(&text,
+            "low%zu = Slice(part%zu, [0], [%lld], [%zu]); high%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
+            "both%zu = %s(low%zu, high%zu); alone%zu = Slice(part%zu, [%lld], [%lld], [%zu]);"
+            "part%zu = Concat <axis = %zu> (%s%zu, %s%zu);",
+            steps, steps, all - apart, axis, steps, steps, apart, all, axis, steps, import->kind ? "Mul" : "Add", steps,
+            steps, steps, steps, back ? all - apart : 0, back ? all : apart, axis, steps + 1, axis,
+            back ? "both" : "alone", steps, back ? "alone" : "both", steps);
+    if (cnnvp_onnx_int(import->node, "exclusive", 0) != 0)
+        say(&text,
+            "one = Slice(a, [0], [1], [%zu]); none = Mul(one, 0.0); begin = Add(none, %d.0);"
+            "others = Slice(part%zu, [%d], [%lld], [%zu]); y = Concat <axis = %zu> (%s, %s)",
+            axis, import->kind, steps, back, all - !back, axis, axis, back ? "others" : "begin",
+            back ? "begin" : "others");
+    else
+        say(&text, "y = Identity(part%zu)", steps);
+    return rewrite(import, &text);
+}
+
+/* Of each target the number of its class, negative; kind 1: of the logarithm of softmax, which is the second output. */
+static cnnvp_result import_loss(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    struct cnnvp_text text = {.used = 0};
+    const int sums = cnnvp_onnx_is(import->node, "reduction", "sum");
+    const int each = cnnvp_onnx_is(import->node, "reduction", "none");
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    if (rank < 2)
+        return cnnvp_import_error(import, "its numbers have %zu dimensions; images and classes are needed", rank);
+    say(&text, import->kind ? "z = LogSoftmax <axis = 1> (a);" : "z = Identity(a);");
+    say(&text, "label = Cast <to = 1> (b); to = Unsqueeze(label, [1]); all = Range(0.0, %lld.0, 1.0);",
+        (long long)dims[1]);
+    say_along(&text, "class", "all", rank - 2);
+    say(&text, "here = Equal(to, class); one = Cast <to = 1> (here);");
+    if (cnnvp_import_has(import, 2))
+        say_along(&text, "heavy", "c", rank - 2);
+    say(&text, cnnvp_import_has(import, 2) ? "share0 = Mul(one, heavy);" : "share0 = Identity(one);");
+    const int leaves = cnnvp_onnx_attribute(import->node, "ignore_index") != NULL;
+    if (leaves)
+        say(&text,
+            "left = Equal(to, %lld.0); out = Cast <to = 1> (left); in = Sub(1.0, out); share1 = Mul(share0, in);",
+            (long long)cnnvp_onnx_int(import->node, "ignore_index", 0));
+    say(&text, "parts = Mul(z, share%d); sum = ReduceSum <keepdims = 0> (parts, [1]);", leaves);
+    if (each)
+        say(&text, "y = Neg(sum)");
+    else if (sums)
+        say(&text, "total = ReduceSum <keepdims = 0> (sum); y = Neg(total)");
+    else
+        say(&text,
+            "total = ReduceSum <keepdims = 0> (sum); whole = ReduceSum <keepdims = 0> (share%d);"
+            "mean = Div(total, whole); y = Neg(mean)",
+            leaves);
     return rewrite(import, &text);
 }
 
@@ -777,7 +853,12 @@ static cnnvp_result import_einsum(struct cnnvp_import *import)
 static const struct cnnvp_import_operator operators[] = {
     {"ArgMax", import_place_of, CNNVP_FORM_ALL, 0},
     {"ArgMin", import_place_of, CNNVP_FORM_ALL, 1},
+    {"Hardmax", import_place_of, CNNVP_FORM_ALL, 2},
+    {"CumSum", import_running, CNNVP_FORM_ALL, 0},
+    {"CumProd", import_running, CNNVP_FORM_ALL, 1},
     {"ReduceProd", import_product_of, CNNVP_FORM_ALL, 0},
+    {"NegativeLogLikelihoodLoss", import_loss, CNNVP_FORM_ALL, 0},
+    {"SoftmaxCrossEntropyLoss", import_loss, CNNVP_FORM_ALL, 1},
     {"Mean", import_mean_of, CNNVP_FORM_ALL, 0},
     {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
     {"Attention", import_attention, CNNVP_FORM_ALL, 0},

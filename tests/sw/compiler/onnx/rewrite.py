@@ -135,6 +135,51 @@ def sums():
             {key: array for key, letters, array in named if letters[0] not in "nb"})
 
 
+def running():
+    x = normal(2, 3, 7, 5)
+    wide = x.astype(float)
+    for operator, axis, back, exclusive in itertools.product(("CumSum", "CumProd"), (1, 2, -1), (0, 1), (0, 1)):
+        function = numpy.cumsum if operator == "CumSum" else numpy.cumprod
+        turned = numpy.flip(wide, axis) if back else wide
+        wanted = function(turned, axis)
+        if exclusive:
+            first = wanted.take([0], axis) * 0 + (operator == "CumProd")
+            wanted = numpy.concatenate((first, wanted.take(range(x.shape[axis] - 1), axis)), axis)
+        run(f"{operator} {axis} {back} {exclusive}", [node(operator, ["x", "n"], ["y"], reverse=back, exclusive=exclusive)], {"x": x},
+            numpy.flip(wanted, axis) if back else wanted, {"n": numpy.int32(axis)}, limit=50)
+    run("sums of images", [node("CumSum", ["x", "n"], ["y"])], {"x": x}, wide.cumsum(0), {"n": numpy.int64(0)}, batch=2)
+    ties = random.randint(-3, 4, (2, 3, 6, 5)).astype(f32)
+    for axis in (1, -1):
+        first = ties.argmax(axis)
+        run(f"hardmax {axis}", [node("Hardmax", ["x"], ["y"], axis=axis)], {"x": ties},
+            (numpy.expand_dims(first, axis) == numpy.arange(ties.shape[axis]).reshape(-1, *[1] * (3 - axis % 4))).astype(float), limit=200)
+    for axes in ((2, 3), None):
+        among = axes or (0, 2, 3)
+        wanted = (wide - wide.mean(among, keepdims=True)) / wide.std(among, keepdims=True)
+        run(f"mean and variance of {axes}", [node("MeanVarianceNormalization", ["x"], ["y"], **({"axes": axes} if axes else {}))], {"x": x}, wanted,
+            batch="N" if axes else 2)
+
+
+def losses():
+    scores, labels, heavy = normal(4, 5, 3, 2), random.randint(0, 5, (4, 3, 2)), abs(normal(5)) + f32(.5)
+    labels[0, 0] = 2
+    wide = scores.astype(float)
+    shares = numpy.log(softmax(wide, 1))
+    for operator, weights, ignore, reduction in itertools.product(("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"), (0, 1), (None, 2),
+                                                                  ("none", "sum", "mean")):
+        given = weights != (ignore is None)  # the labels are an input
+        numbers = shares if operator[0] == "S" else wide
+        share = (heavy[labels] if weights else numpy.ones(labels.shape)) * (labels != ignore)
+        each = -numpy.take_along_axis(numbers, labels[:, None], 1)[:, 0] * share
+        wanted = each if reduction == "none" else each.sum() / (share.sum() if reduction == "mean" else 1)
+        attributes = {} if ignore is None else {"ignore_index": ignore}
+        constants = {**({"w": heavy} if weights else {}), **({} if given else {"l": labels})}
+        run(f"{operator} {weights} {ignore} {reduction} {given}", [node(operator, ["x", "l"] + ["w"] * weights, ["y"], reduction=reduction, **attributes)],
+            {"x": scores, **({"l": labels} if given else {})}, wanted, constants, {"l": TensorProto.INT64}, batch=4 if reduction != "none" or not given else "N",
+            limit=50)
+    run("logarithms beside the loss", [node("SoftmaxCrossEntropyLoss", ["x", "l"], ["s", "y"], reduction="sum")], {"x": scores}, shares, {"l": labels}, batch=4)
+
+
 def quantised():
     def whole(x, scale, zero):
         return (numpy.rint(x.astype(float) / float(scale)) + zero).clip(0, 255)
@@ -321,6 +366,8 @@ def exported():
 attention()
 places()
 sums()
+running()
+losses()
 quantised()
 exported()
 print("\n".join(wrong))
