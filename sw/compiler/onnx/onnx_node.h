@@ -335,8 +335,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * normalisation; onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number,
  * softmax; onnx_condition.c: what is true; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what
  * puts words somewhere else; onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a
- * file; onnx_rewrite.c: others in disguise; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
- * onnxruntime's own operators. */
+ * file; onnx_rewrite.c: others in disguise; onnx_sample.c: samples and spectra; onnx_quantise.c: whole numbers and the
+ * way there and back, `vendor`: onnxruntime's own operators. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
@@ -355,6 +355,7 @@ extern const struct cnnvp_import_operators cnnvp_import_padding;
 extern const struct cnnvp_import_operators cnnvp_import_order;
 extern const struct cnnvp_import_operators cnnvp_import_quantised;
 extern const struct cnnvp_import_operators cnnvp_import_branching;
+extern const struct cnnvp_import_operators cnnvp_import_sampling;
 extern const struct cnnvp_import_operators cnnvp_import_rewritten;
 extern const struct cnnvp_import_operators cnnvp_import_vendor;
 

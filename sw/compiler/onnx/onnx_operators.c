@@ -14,7 +14,8 @@ static const struct cnnvp_import_operators *const tables[] = {
     &cnnvp_import_window,     &cnnvp_import_transposed, &cnnvp_import_resizing,   &cnnvp_import_reduction,
     &cnnvp_import_dense,      &cnnvp_import_layer_norm, &cnnvp_import_arithmetic, &cnnvp_import_shape,
     &cnnvp_import_activation, &cnnvp_import_place,      &cnnvp_import_padding,    &cnnvp_import_order,
-    &cnnvp_import_quantised,  &cnnvp_import_branching,  &cnnvp_import_condition,  &cnnvp_import_rewritten};
+    &cnnvp_import_quantised,  &cnnvp_import_branching,  &cnnvp_import_condition,  &cnnvp_import_sampling,
+    &cnnvp_import_rewritten};
 
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
                                                       const char *op_type)
@@ -132,6 +133,8 @@ static enum where where_of(const char *op_type)
         "SoftmaxCrossEntropyLoss",
         "MeanVarianceNormalization",
         "Hardmax",
+        "GridSample",
+        "DFT",
         "ArgMax",
         "ArgMin",
         "LogSoftmax",

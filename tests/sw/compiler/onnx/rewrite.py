@@ -180,6 +180,70 @@ def losses():
     run("logarithms beside the loss", [node("SoftmaxCrossEntropyLoss", ["x", "l"], ["s", "y"], reduction="sum")], {"x": scores}, shares, {"l": labels}, batch=4)
 
 
+def sampled(maps, grid, mode, padding, corners):
+    """Sample by sample, tap by tap, as the operator's text has it."""
+    sizes = maps.shape[2:]
+    places = [((g + 1) / 2 * (size - 1) if corners else ((g + 1) * size - 1) / 2)
+              for g, size in zip(numpy.moveaxis(grid.astype(float), -1, 0)[::-1], sizes)]
+
+    def taps(place, size):
+        if mode == "nearest":
+            return [(int(numpy.rint(place)), 1.)]
+        low, part = int(numpy.floor(place)), place % 1
+        if mode == "linear":
+            return [(low, 1 - part), (low + 1, part)]
+        far = [1 + part, part, 1 - part, 2 - part]
+        a = -.75
+        return [(low - 1 + i, (a + 2) * d ** 3 - (a + 3) * d ** 2 + 1 if d <= 1 else a * d ** 3 - 5 * a * d ** 2 + 8 * a * d - 4 * a)
+                for i, d in enumerate(far)]
+
+    def inside(place, size):
+        if padding == "border":
+            return min(max(place, 0), size - 1)
+        while padding == "reflection" and not 0 <= place < size:
+            place = (-place if place < 0 else 2 * (size - 1) - place) if corners else (-1 - place if place < 0 else 2 * size - 1 - place)
+        return place if 0 <= place < size else None
+    out = numpy.zeros((*maps.shape[:2], *grid.shape[1:-1]))
+    for sample in numpy.ndindex(grid.shape[:-1]):
+        for way in itertools.product(*(taps(p[sample], size) for p, size in zip(places, sizes))):
+            at = [inside(place, size) for (place, _), size in zip(way, sizes)]
+            if None not in at:
+                out[(sample[0], slice(None), *sample[1:])] += maps[(sample[0], slice(None), *at)] * numpy.prod([weight for _, weight in way])
+    return out
+
+
+def samples():
+    maps, grid = normal(2, 3, 5, 4), (normal(2, 4, 6, 2) * .8).astype(f32)
+    deep, cube = normal(1, 2, 3, 4, 5), (normal(1, 2, 3, 4, 3) * .7).astype(f32)
+    for corners, (mode, padding) in itertools.product((0, 1), (("linear", "zeros"), ("linear", "border"), ("linear", "reflection"),
+                                                               ("nearest", "zeros"), ("nearest", "reflection"), ("cubic", "zeros"))):
+        grid_sample = node("GridSample", ["x", "g"], ["y"], mode=mode, padding_mode=padding, align_corners=corners)
+        name = f"samples {mode} {padding} {corners}"
+        run(name, [grid_sample], {"x": maps}, sampled(maps, grid, mode, padding, corners), {"g": grid}, opset=20, batch=2)
+        if mode != "nearest":  # of which a word is sometimes on the other side of the middle
+            run(name + " where the network says", [grid_sample], {"x": maps, "g": grid}, sampled(maps, grid, mode, padding, corners), opset=20, limit=45)
+        if mode != "cubic":
+            run(name + " of a cube", [grid_sample], {"x": deep}, sampled(deep, cube, mode, padding, corners), {"g": cube}, opset=20)
+
+
+def spectra():
+    for (axis, length), parts in itertools.product(((1, None), (-2, 5), (1, 12)), (1, 2)):
+        x = normal(2, 8, 9, parts)
+        number = (x[..., 0] + (1j * x[..., 1] if parts == 2 else 0)).astype(complex)
+        for back, half in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            if (half and not back and parts == 2) or (half and back and parts == 1):
+                continue  # which the operator does not know
+            function = {(0, 0): numpy.fft.fft, (0, 1): numpy.fft.rfft, (1, 0): numpy.fft.ifft, (1, 1): numpy.fft.irfft}[back, half]
+            made = function(number.real if half and not back else number, length, axis % 4)
+            wanted = made[..., None] if half and back else numpy.stack((made.real, made.imag), -1)
+            run(f"spectrum {axis} {parts} {length} {back} {half}",
+                [node("DFT", ["x", "l" if length else "", "a"], ["y"], inverse=back, onesided=half)], {"x": x}, wanted,
+                {"a": numpy.int64(axis), **({"l": numpy.int64(length)} if length else {})}, opset=20)
+    x = normal(3, 8, 9, 1)
+    made = numpy.fft.fft(x[..., 0].astype(float), axis=0)
+    run("spectrum along images", [node("DFT", ["x"], ["y"], axis=0)], {"x": x}, numpy.stack((made.real, made.imag), -1), opset=17, batch=3)
+
+
 def quantised():
     def whole(x, scale, zero):
         return (numpy.rint(x.astype(float) / float(scale)) + zero).clip(0, 255)
@@ -368,6 +432,8 @@ places()
 sums()
 running()
 losses()
+samples()
+spectra()
 quantised()
 exported()
 print("\n".join(wrong))

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that become others by the shapes of their inputs: samples of maps, spectra, and words at other places. */
+#include <math.h>
+
+#include "onnx_constant.h"
+#include "onnx_text.h"
+
+static long long product(const int64_t *dims, size_t begin, size_t end)
+{
+    long long all = 1;
+    for (size_t i = begin; i < end; ++i)
+        all *= dims[i];
+    return all;
+}
+
+/* ---- GridSample ---- */
+
+/* `#` in what was said from there on is the axis. */
+static void number(struct cnnvp_text *text, size_t from, size_t axis)
+{
+    for (; from < text->used && from < sizeof text->rule; ++from)
+        if (text->rule[from] == '#')
+            text->rule[from] = (char)('0' + axis);
+}
+
+/* The weight of each place of an axis for each sample, by how far it is from there: (N, size, samples). */
+static void say_weights(struct cnnvp_text *text, long long size, int corners, char mode, char padding)
+{
+    const double low = corners ? 0.0 : -0.5;
+    const double span = corners ? (double)size - 1.0 : (double)size;
+    say(text, "wide# = Mul(at#, %.9f); exact# = Add(wide#, %.9f);", 0.5 * span, 0.5 * ((double)size - 1.0));
+    say(text, mode == 'n' ? "place# = Round(exact#);" : "place# = Identity(exact#);");
+    if (padding == 'r' && size > 1) /* there and back again */
+        say(text,
+            "from# = Sub(place#, %.9f); long# = Abs(from#); times# = Mul(long#, %.12f); turns# = Floor(times#);"
+            "less# = Mul(turns#, %.9f); rest# = Sub(long#, less#); way# = Sub(rest#, %.9f); back# = Abs(way#);"
+            "there# = Sub(%.9f, back#);",
+            low, 0.5 / span, 2.0 * span, span, span + low);
+    else
+        say(text, "there# = Identity(place#);");
+    if (padding == 'z')
+        say(text, "in# = Identity(there#);");
+    else
+        say(text, "in# = Clip(there#, 0.0, %lld.0);", size - 1);
+    say(text,
+        "all# = Range(0.0, %lld.0, 1.0); places# = Reshape(all#, [-1, 1]); apart# = Sub(in#, places#);"
+        "far# = Abs(apart#);",
+        size);
+    if (mode == 'c') /* a cubic up to 1, another one from there to 2 */
+        say(text,
+            "near# = Min(far#, 1.0); bent# = Mul(near#, 1.25); deep# = Sub(bent#, 2.25); square# = Mul(near#, near#);"
+            "inner# = Mul(deep#, square#); tail# = Clip(far#, 1.0, 2.0); out# = Sub(tail#, 2.0);"
+            "two# = Mul(out#, out#); one# = Sub(tail#, 1.0); both# = Mul(two#, one#); outer# = Mul(both#, -0.75);"
+            "sum# = Add(inner#, outer#); weight# = Add(sum#, 1.0);");
+    else
+        say(text, "high# = Sub(1.0, far#); weight# = Max(high#, 0.0);");
+}
+
+/* Samples are the product of the maps with the weights of all places, which the places of the grid give. */
+static cnnvp_result import_samples(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], grid[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    size_t others = 0;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(dims_of(import, 1, &others, grid));
+    const size_t axes = rank - 2;
+    if (rank < 3 || others != rank || grid[rank - 1] != (int64_t)axes)
+        return cnnvp_import_error(import, "maps of %zu dimensions and a grid of %zu with %lld numbers each", rank,
+                                  others, others != 0 ? (long long)grid[others - 1] : 0LL);
+    const int cubic = cnnvp_onnx_is(import->node, "mode", "cubic") || cnnvp_onnx_is(import->node, "mode", "bicubic");
+    const int turned = cnnvp_onnx_is(import->node, "padding_mode", "reflection");
+    const char mode = cubic ? 'c' : cnnvp_onnx_is(import->node, "mode", "nearest") ? 'n' : 'l';
+    const char padding = turned ? 'r' : cnnvp_onnx_is(import->node, "padding_mode", "border") ? 'b' : 'z';
+    if (cubic && padding != 'z')
+        return cnnvp_import_error(import, "cubic samples of what is around the map are zeros here: padding_mode zeros");
+    const long long samples = product(grid, 1, rank - 1), places = product(dims, 2, rank);
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
+    const long long images = value.constant != NULL ? (long long)grid[0] : 0;
+    say(&text, "points = Reshape(b, [%lld, %lld, %zu]); turned = Transpose <perm = [0, 2, 1]> (points);", images,
+        samples, axes);
+    for (size_t axis = 0; axis < axes; ++axis) {
+        const size_t from = text.used;
+        say(&text, "at# = Slice(turned, [%zu], [%zu], [1]);", axes - 1 - axis, axes - axis);
+        say_weights(&text, (long long)dims[axis + 2], cnnvp_onnx_int(import->node, "align_corners", 0) != 0, mode,
+                    padding);
+        if (axis == 0)
+            say(&text, "weights# = Identity(weight#);");
+        else /* of all places before, and of this axis for each of them */
+            say(&text,
+                "before# = Reshape(weights%zu, [%lld, %lld, 1, %lld]); this# = Reshape(weight#, [%lld, 1, %lld, %lld]);"
+                "spread# = Mul(before#, this#); weights# = Reshape(spread#, [%lld, %lld, %lld]);",
+                axis - 1, images, product(dims, 2, axis + 2), samples, images, (long long)dims[axis + 2], samples,
+                images, product(dims, 2, axis + 3), samples);
+        number(&text, from, axis);
+    }
+    if (images == 1)
+        say(&text, "matrix = Squeeze(weights%zu, [0]);", axes - 1);
+    else
+        say(&text, "matrix = Identity(weights%zu);", axes - 1);
+    say(&text, "maps = Reshape(a, [0, %lld, %lld]); found = MatMul(maps, matrix); y = Reshape(found, [0, %lld",
+        (long long)dims[1], places, (long long)dims[1]);
+    for (size_t i = 1; i + 1 < rank; ++i)
+        say(&text, ", %lld", (long long)grid[i]);
+    say(&text, "])");
+    return rewrite(import, &text);
+}
+
+/* ---- DFT ---- */
+
+/* The product along an axis with the matrix of all cosines and sines, of real and imaginary parts side by side. */
+static cnnvp_result import_spectrum(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t named = import->onnx.opset < 20 ? cnnvp_onnx_int(import->node, "axis", 1) : -2;
+    int64_t length = 0;
+    size_t rank = 0;
+    size_t given = 0;
+    size_t axis;
+    struct cnnvp_text text = {.used = 0};
+    const int back = cnnvp_onnx_int(import->node, "inverse", 0) != 0;
+    const int half = cnnvp_onnx_int(import->node, "onesided", 0) != 0;
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    if (import->onnx.opset >= 20)
+        CNNVP_TRY(cnnvp_import_list(import, "axis", 2, 1, &named, &given));
+    CNNVP_TRY(cnnvp_import_list(import, "dft_length", 1, 1, &length, &given));
+    CNNVP_TRY(find_counted(import, named, rank, &axis));
+    const long long parts = (long long)dims[rank - 1];
+    if (rank < 3 || axis + 1 == rank || parts < 1 || parts > 2)
+        return cnnvp_import_error(
+            import, "axis %lld of %zu dimensions with %lld parts each", (long long)named, rank, parts);
+    const long long size = (long long)dims[axis];
+    const long long all = given != 0 ? (long long)length : half && back ? 2 * (size - 1) : size;
+    const long long made = half && !back ? all / 2 + 1 : all;
+    const long long results = half && back ? 1 : 2;
+    if (all < 1 || all > CNNVP_ONNX_WINDOW_MAX)
+        return cnnvp_import_error(import, "%lld numbers; 1 to %d are possible", all, CNNVP_ONNX_WINDOW_MAX);
+    say(&text,
+        "times = Range(0, %lld, 1); rows = Reshape(times, [-1, 1]); tones = Range(0, %lld, 1); each = Mul(rows, tones);"
+        "turn = Mod(each, %lld); real = Cast <to = 1> (turn); angle = Mul(real, %.12f);",
+        size, made, all, (back ? 2.0 : -2.0) * acos(-1.0) / (double)all);
+    /* What is left out, what counts for its mirror image too, and the mean of an inverse. */
+    say(&text,
+        "known = Less(rows, %lld); there = Cast <to = 1> (known); double = Mul(rows, 2); turned = Mod(double, %lld);"
+        "own = Equal(turned, 0); once = Cast <to = 1> (own); twice = Sub(2.0, once); share = Mul(there, %.12f);"
+        "scale = %s;",
+        half && back ? all / 2 + 1 : all, all, back ? 1.0 / (double)all : 1.0,
+        half && back ? "Mul(share, twice)" : "Identity(share)");
+    say(&text,
+        "cos0 = Cos(angle); cos1 = Mul(cos0, scale); cos2 = Unsqueeze(cos1, [1, 3]); sin0 = Sin(angle);"
+        "sin1 = Mul(sin0, scale); sin2 = Unsqueeze(sin1, [1, 3]); less = Neg(sin2);"
+        "first = Concat <axis = 3> (cos2, sin2); second = Concat <axis = 3> (less, cos2);"
+        "both = Concat <axis = 1> (first, second); used = Slice(both, [0, 0], [%lld, %lld], [1, 3]);"
+        "matrix = Reshape(used, [%lld, %lld]);",
+        parts, results, size * parts, made * results);
+    /* The axis beside the parts, and back. */
+    size_t order[CNNVP_ONNX_RANK], count = 0;
+    for (size_t i = 0; i < rank; ++i)
+        if (i != axis)
+            order[count++] = i;
+    order[rank - 1] = order[rank - 2];
+    order[rank - 2] = axis;
+    say(&text, "moved = Transpose <perm = [%zu", order[0]);
+    for (size_t i = 1; i < rank; ++i)
+        say(&text, ", %zu", order[i]);
+    say(&text, "]> (a); flat = Reshape(moved, [0");
+    for (size_t i = 1; i + 2 < rank; ++i)
+        say(&text, ", %lld", (long long)dims[order[i]]);
+    say(&text, ", %lld]); product = MatMul(flat, matrix); apart = Reshape(product, [0", size * parts);
+    for (size_t i = 1; i + 2 < rank; ++i)
+        say(&text, ", %lld", (long long)dims[order[i]]);
+    say(&text, ", %lld, %lld]); y = Transpose <perm = [", made, results);
+    for (size_t i = 0; i < rank; ++i)
+        say(&text, "%s%zu", i != 0 ? ", " : "", i == axis ? rank - 2 : i + 1 == rank ? i : i - (i > axis));
+    say(&text, "]> (apart)");
+    return rewrite(import, &text);
+}
+
+static const struct cnnvp_import_operator operators[] = {
+    {"GridSample", import_samples, CNNVP_FORM_ALL, 0},
+    {"DFT", import_spectrum, CNNVP_FORM_ALL, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_sampling = {operators, sizeof operators / sizeof operators[0]};
