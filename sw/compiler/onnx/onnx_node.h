@@ -367,6 +367,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_check_scales(struct cnnvp_import *impor
  * and count as they are. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor);
 
+/* A node that reads quantised tensors and computes the same with floats becomes that: *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done);
 /* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
  * that passes them on. Afterwards: its outputs are quantised too. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like);

@@ -450,6 +450,9 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_without_elements(import, found, &done));
     if (done)
         return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_as_numbers(import, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_check_whole(import, &like));
     CNNVP_TRY(import->single ? run_single(import, found) : run(import, found));
     if (like.whole != 0)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "onnx_constant.h"
-#include "onnx_node.h"
+#include "onnx_text.h"
 
 /* A scale and a zero point from inputs `index` and `index` + 1; numbers along an axis are only for constants. */
 struct steps {
@@ -564,6 +564,43 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
         tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
 }
 
+/* What these make of quantised numbers they make of floats, too: no result is a number that the type has not. */
+static int takes_numbers(const char *op_type)
+{
+    static const char *const known[] = {"Cast", "Max", "Min", "Clip"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i]) == 0)
+            return 1;
+    return cnnvp_import_find(&cnnvp_import_condition, op_type) != NULL;
+}
+
+cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
+{
+    const Onnx__NodeProto *node = import->node;
+    struct cnnvp_text text = {.used = 0};
+    struct cnnvp_text call = {.used = 0};
+    *done = 0;
+    for (size_t i = 0; i < node->n_input && takes_numbers(node->op_type); ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        if (cnnvp_import_has(import, i))
+            CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        const int whole = value.tensor != CNNVP_GRAPH_NONE ? base_of(import, value.tensor)->whole != 0
+                          : value.constant != NULL         ? cnnvp_constant_has_bytes(value.constant)
+                                                           : 0;
+        *done |= whole && value.constant == NULL;
+        if (whole) {
+            say(&text, "x%zu = DequantizeLinear(%c, 1.0);", i, (char)('a' + i));
+            say(&call, "x%zu", i);
+        } else
+            say(&call, "%c", (char)('a' + i));
+        say(&call, i + 1 < node->n_input ? ", " : "");
+    }
+    if (!*done)
+        return CNNVP_DONE;
+    say(&text, "y = %s%s(%s)", node->op_type, strcmp(node->op_type, "Cast") == 0 ? " <@to> " : "", call.rule);
+    return rewrite(import, &text);
+}
+
 cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like)
 {
     const Onnx__NodeProto *node = import->node;
@@ -579,7 +616,7 @@ cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_
             i != 0 && (base->whole != like->whole || base->zero != like->zero || base->word_zero != like->word_zero);
         if (base->whole != 0 && !passes_whole(node->op_type))
             return cnnvp_import_error(
-                import, "input \"%s\" is quantised; a DequantizeLinear is needed in front", node->input[i]);
+                import, "input \"%s\" is quantised; a DequantizeLinear or a Cast is needed in front", node->input[i]);
         if (differs)
             return cnnvp_import_error(
                 import, "the inputs are not quantised alike; a DequantizeLinear is needed in front "

@@ -286,6 +286,25 @@ def quantised():
         {"w": m.astype(numpy.int8), "wz": numpy.int8(mz)}, batch=1, limit=45)
 
 
+def bytes_as_numbers():
+    """Operators that compute the same with the numbers of 8 bits as with floats."""
+    x, z = random.randint(0, 256, (2, 3, 4, 5)), random.randint(0, 256, (2, 3, 4, 5))
+    z[0], x[1, 0] = x[0], 100
+    both = {"x": x, "z": z}
+    types = dict.fromkeys("xz", TensorProto.UINT8)
+    last = node("Cast", ["m"], ["y"], to=1)
+    for operator, function in (("Max", numpy.maximum), ("Min", numpy.minimum), ("Equal", numpy.equal), ("Less", numpy.less),
+                               ("GreaterOrEqual", numpy.greater_equal)):
+        run(f"{operator} of bytes", [node(operator, ["x", "z"], ["m"]), last], both, function(x, z).astype(float), types=types, limit=200)
+        k = numpy.uint8(100)
+        run(f"{operator} of bytes and one", [node(operator, ["x", "k"], ["m"]), last], {"x": x}, function(x, k).astype(float), {"k": k}, types, limit=200)
+    run("upper limit of bytes", [node("Clip", ["x", "", "k"], ["m"]), last], {"x": x}, numpy.minimum(x, 99).astype(float), {"k": numpy.uint8(99)}, types, limit=200)
+    run("pictures of bytes", [node("Transpose", ["x"], ["t"], perm=[0, 2, 3, 1]), node("Cast", ["t"], ["f"], to=1), node("Div", ["f", "k"], ["y"])],
+        {"x": x}, x.transpose(0, 2, 3, 1) / 255, {"k": f32(255)}, types)
+    run("numbers with a zero point", [node("QuantizeLinear", ["x", "s", "o"], ["q"]), node("Cast", ["q"], ["y"], to=1)], {"x": normal(2, 5) * 0},
+        numpy.full((2, 5), 120.), {"s": f32(.1), "o": numpy.uint8(120)}, limit=200)
+
+
 def stretched(x, out, mode, a, axis):
     """Along an axis to fewer elements: each is made of those that a filter as wide as the step reaches, weights made 1."""
     filters = {"linear": lambda d: numpy.maximum(0, 1 - d),
@@ -435,6 +454,7 @@ losses()
 samples()
 spectra()
 quantised()
+bytes_as_numbers()
 exported()
 print("\n".join(wrong))
 sys.exit(bool(wrong))
