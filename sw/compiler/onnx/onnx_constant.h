@@ -119,6 +119,7 @@ cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_resized(struct cnnvp_import *import);
+cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import); /* kind 0: by the first dimensions */
 
 /* An axis that an attribute names, of `rank` dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);

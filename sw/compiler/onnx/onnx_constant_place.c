@@ -161,7 +161,7 @@ static cnnvp_result fold_scatter(struct cnnvp_import *import)
     for (size_t d = count; d < data.rank; ++d)
         inner *= (size_t)data.dims[d];
     if (cnnvp_onnx_attribute(import->node, "reduction") != NULL && !cnnvp_onnx_is(import->node, "reduction", "none"))
-        return cnnvp_import_error(import, "reduction is supported as none only");
+        return cnnvp_import_scattered(import);
     if (!indices.whole || count < 1 || count > data.rank || updates.whole != data.whole ||
         updates.count != indices.count / count * inner)
         return cnnvp_import_error(import, "%zu updates by indices of %zu of %zu dimensions do not fit to each other",

@@ -347,72 +347,11 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
         "wide = ReduceMean <keepdims = 1> (square, [3]); variance = ReduceMean <keepdims = 1> (wide, [2]);"
         "deep = Add(variance, %.12f); root = Sqrt(deep); even = Div(far, root); whole = Reshape(even, [0",
         (long long)dims[1], (long long)parts, (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
-    for (size_t i = 1; i < rank; ++i)
-        say(&text, ", %lld", (long long)dims[i]);
+    say_numbers(&text, dims, 1, rank);
     say(&text, "]);");
     say_along(&text, "slope", "b", rank - 2);
     say_along(&text, "shift", "c", rank - 2);
     say(&text, "scaled = Mul(whole, slope); y = Add(scaled, shift)");
-    return rewrite(import, &text);
-}
-
-/* Constant indices lie in the data's first `count` dimensions. */
-static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, const int64_t *dims)
-{
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    struct cnnvp_constant indices;
-    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
-    if (value.constant == NULL)
-        return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
-    for (size_t i = 0; i < indices.count; ++i) {
-        const size_t axis = i % count;
-        if (!indices.whole || indices.ints[i] < -dims[axis] || indices.ints[i] >= dims[axis])
-            return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
-                                      indices.whole ? (long long)indices.ints[i] : 0LL, (long long)dims[axis], axis);
-    }
-    return CNNVP_DONE;
-}
-
-/* The indices' last dimension counts the data's first ones, which become one. */
-static cnnvp_result import_gather_nd(struct cnnvp_import *import)
-{
-    int64_t dims[CNNVP_ONNX_RANK], indices[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t others = 0;
-    struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    CNNVP_TRY(dims_of(import, 1, &others, indices));
-    const size_t count = others != 0 && indices[others - 1] > 0 ? (size_t)indices[others - 1] : 0;
-    if (cnnvp_onnx_int(import->node, "batch_dims", 0) != 0 || count < 1 || count > rank)
-        return cnnvp_import_error(import,
-                                  "batch_dims %lld, and indices of %zu of %zu dimensions: batch_dims 0 and "
-                                  "1 to all of them are supported",
-                                  (long long)cnnvp_onnx_int(import->node, "batch_dims", 0), count, rank);
-    int64_t all = 1;
-    char sizes[24 * CNNVP_ONNX_RANK] = "", steps[24 * CNNVP_ONNX_RANK] = "";
-    for (size_t i = 0; i < count; ++i) {
-        if (dims[i] != 0 && all > INT32_MAX / dims[i])
-            return cnnvp_import_error(import, "the data have more than 2^31 elements");
-        all *= dims[i];
-    }
-    for (size_t i = 0; i < count; ++i) {
-        int64_t step = 1;
-        for (size_t after = i + 1; after < count; ++after)
-            step *= dims[after];
-        (void)snprintf(sizes + strlen(sizes), 24, "%s%lld", i != 0 ? ", " : "", (long long)dims[i]);
-        (void)snprintf(steps + strlen(steps), 24, "%s%lld", i != 0 ? ", " : "", (long long)step);
-    }
-    if (all == 0)
-        return cnnvp_import_mixes(import, "indices of images");
-    CNNVP_TRY(check_indices(import, count, dims));
-    say(&text,
-        "below = Less(b, 0); signs = Cast <to = 7> (below); back = Mul(signs, [%s]); whole = Add(b, back);"
-        "apart = Mul(whole, [%s]); index = ReduceSum <keepdims = 0> (apart, [-1]); flat = Reshape(a, [%lld",
-        sizes, steps, (long long)all);
-    for (size_t i = count; i < rank; ++i)
-        say(&text, ", %lld", (long long)dims[i]);
-    say(&text, "]); y = Gather <axis = 0> (flat, index)");
     return rewrite(import, &text);
 }
 
@@ -485,10 +424,8 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
         (long long)rows, (long long)rows, (long long)rows);
     say(&text, rank == 2 ? "y = MatMul(here, table)" : "found = MatMul(here, table); y = Reshape(found, [0");
     if (rank != 2) {
-        for (size_t i = 1; i < others; ++i)
-            say(&text, ", %lld", (long long)indices[i]);
-        for (size_t i = 1; i < rank; ++i)
-            say(&text, ", %lld", (long long)dims[i]);
+        say_numbers(&text, indices, 1, others);
+        say_numbers(&text, dims, 1, rank);
         say(&text, "])");
     }
     return rewrite(import, &text);
@@ -632,9 +569,7 @@ static cnnvp_result import_running(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t named = 0;
-    size_t rank = 0;
-    size_t count = 0;
-    size_t axis;
+    size_t rank, count, axis;
     size_t steps = 0;
     struct cnnvp_text text = {.used = 0};
     const int back = cnnvp_onnx_int(import->node, "reverse", 0) != 0;
@@ -687,15 +622,12 @@ static cnnvp_result import_loss(struct cnnvp_import *import)
             "left = Equal(to, %lld.0); out = Cast <to = 1> (left); in = Sub(1.0, out); share1 = Mul(share0, in);",
             (long long)cnnvp_onnx_int(import->node, "ignore_index", 0));
     say(&text, "parts = Mul(z, share%d); sum = ReduceSum <keepdims = 0> (parts, [1]);", leaves);
-    if (each)
-        say(&text, "y = Neg(sum)");
-    else if (sums)
-        say(&text, "total = ReduceSum <keepdims = 0> (sum); y = Neg(total)");
-    else
-        say(&text,
-            "total = ReduceSum <keepdims = 0> (sum); whole = ReduceSum <keepdims = 0> (share%d);"
-            "mean = Div(total, whole); y = Neg(mean)",
-            leaves);
+    say(&text,
+        each   ? "y = Neg(sum)"
+        : sums ? "total = ReduceSum <keepdims = 0> (sum); y = Neg(total)"
+               : "total = ReduceSum <keepdims = 0> (sum); whole = ReduceSum <keepdims = 0> (share%d);"
+                 "mean = Div(total, whole); y = Neg(mean)",
+        leaves);
     return rewrite(import, &text);
 }
 
@@ -863,7 +795,6 @@ static const struct cnnvp_import_operator operators[] = {
     {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
     {"Attention", import_attention, CNNVP_FORM_ALL, 0},
     {"Tile", import_tile, CNNVP_FORM_ALL, 0},
-    {"GatherND", import_gather_nd, CNNVP_FORM_ALL, 0},
     {"Col2Im", import_columns, CNNVP_FORM_IMAGES, 0},
     {"DepthToSpace", import_blocks, CNNVP_FORM_IMAGES, 0},
     {"SpaceToDepth", import_blocks, CNNVP_FORM_IMAGES, 1},

@@ -60,8 +60,7 @@ static void say_weights(struct cnnvp_text *text, long long size, int corners, ch
 static cnnvp_result import_samples(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], grid[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t others = 0;
+    size_t rank, others;
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(dims_of(import, 0, &rank, dims));
     CNNVP_TRY(dims_of(import, 1, &others, grid));
@@ -78,9 +77,7 @@ static cnnvp_result import_samples(struct cnnvp_import *import)
     const long long samples = product(grid, 1, rank - 1), places = product(dims, 2, rank);
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
-    const long long images = value.constant != NULL ? (long long)grid[0] : 0;
-    say(&text, "points = Reshape(b, [%lld, %lld, %zu]); turned = Transpose <perm = [0, 2, 1]> (points);", images,
-        samples, axes);
+    say(&text, "points = Reshape(b, [0, %lld, %zu]); turned = Transpose <perm = [0, 2, 1]> (points);", samples, axes);
     for (size_t axis = 0; axis < axes; ++axis) {
         const size_t from = text.used;
         say(&text, "at# = Slice(turned, [%zu], [%zu], [1]);", axes - 1 - axis, axes - axis);
@@ -90,20 +87,18 @@ static cnnvp_result import_samples(struct cnnvp_import *import)
             say(&text, "weights# = Identity(weight#);");
         else /* of all places before, and of this axis for each of them */
             say(&text,
-                "before# = Reshape(weights%zu, [%lld, %lld, 1, %lld]); this# = Reshape(weight#, [%lld, 1, %lld, %lld]);"
-                "spread# = Mul(before#, this#); weights# = Reshape(spread#, [%lld, %lld, %lld]);",
-                axis - 1, images, product(dims, 2, axis + 2), samples, images, (long long)dims[axis + 2], samples,
-                images, product(dims, 2, axis + 3), samples);
+                "before# = Unsqueeze(weights%zu, [2]); this# = Unsqueeze(weight#, [1]); spread# = Mul(before#, this#);"
+                "weights# = Reshape(spread#, [0, %lld, %lld]);",
+                axis - 1, product(dims, 2, axis + 3), samples);
         number(&text, from, axis);
     }
-    if (images == 1)
-        say(&text, "matrix = Squeeze(weights%zu, [0]);", axes - 1);
-    else
-        say(&text, "matrix = Identity(weights%zu);", axes - 1);
+    say(&text,
+        value.constant != NULL && grid[0] == 1 ? "matrix = Squeeze(weights%zu, [0]);"
+                                               : "matrix = Identity(weights%zu);",
+        axes - 1);
     say(&text, "maps = Reshape(a, [0, %lld, %lld]); found = MatMul(maps, matrix); y = Reshape(found, [0, %lld",
         (long long)dims[1], places, (long long)dims[1]);
-    for (size_t i = 1; i + 1 < rank; ++i)
-        say(&text, ", %lld", (long long)grid[i]);
+    say_numbers(&text, grid, 1, rank - 1);
     say(&text, "])");
     return rewrite(import, &text);
 }
@@ -116,9 +111,7 @@ static cnnvp_result import_spectrum(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t named = import->onnx.opset < 20 ? cnnvp_onnx_int(import->node, "axis", 1) : -2;
     int64_t length = 0;
-    size_t rank = 0;
-    size_t given = 0;
-    size_t axis;
+    size_t rank, given, axis;
     struct cnnvp_text text = {.used = 0};
     const int back = cnnvp_onnx_int(import->node, "inverse", 0) != 0;
     const int half = cnnvp_onnx_int(import->node, "onesided", 0) != 0;
@@ -156,31 +149,180 @@ static cnnvp_result import_spectrum(struct cnnvp_import *import)
         "matrix = Reshape(used, [%lld, %lld]);",
         parts, results, size * parts, made * results);
     /* The axis beside the parts, and back. */
-    size_t order[CNNVP_ONNX_RANK], count = 0;
-    for (size_t i = 0; i < rank; ++i)
-        if (i != axis)
-            order[count++] = i;
-    order[rank - 1] = order[rank - 2];
-    order[rank - 2] = axis;
-    say(&text, "moved = Transpose <perm = [%zu", order[0]);
-    for (size_t i = 1; i < rank; ++i)
-        say(&text, ", %zu", order[i]);
+    int64_t order[CNNVP_ONNX_RANK], back_order[CNNVP_ONNX_RANK], moved[CNNVP_ONNX_RANK];
+    for (size_t i = 0; i < rank; ++i) {
+        const size_t to = i == axis ? rank - 2 : i + 1 == rank ? i : i - (i > axis);
+        order[to] = (int64_t)i;
+        back_order[i] = (int64_t)to;
+        moved[to] = dims[i];
+    }
+    say(&text, "moved = Transpose <perm = [%lld", (long long)order[0]);
+    say_numbers(&text, order, 1, rank);
     say(&text, "]> (a); flat = Reshape(moved, [0");
-    for (size_t i = 1; i + 2 < rank; ++i)
-        say(&text, ", %lld", (long long)dims[order[i]]);
+    say_numbers(&text, moved, 1, rank - 2);
     say(&text, ", %lld]); product = MatMul(flat, matrix); apart = Reshape(product, [0", size * parts);
-    for (size_t i = 1; i + 2 < rank; ++i)
-        say(&text, ", %lld", (long long)dims[order[i]]);
-    say(&text, ", %lld, %lld]); y = Transpose <perm = [", made, results);
-    for (size_t i = 0; i < rank; ++i)
-        say(&text, "%s%zu", i != 0 ? ", " : "", i == axis ? rank - 2 : i + 1 == rank ? i : i - (i > axis));
+    say_numbers(&text, moved, 1, rank - 2);
+    say(&text, ", %lld, %lld]); y = Transpose <perm = [%lld", made, results, (long long)back_order[0]);
+    say_numbers(&text, back_order, 1, rank);
     say(&text, "]> (apart)");
+    return rewrite(import, &text);
+}
+
+/* ---- words at other places ---- */
+
+/* Constant indices lie in the data's first `count` dimensions. */
+static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, const int64_t *dims)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_constant indices;
+    CNNVP_TRY(cnnvp_import_value(import, 1, &value));
+    if (value.constant == NULL)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
+    for (size_t i = 0; i < indices.count; ++i) {
+        const size_t axis = i % count;
+        if (!indices.whole || indices.ints[i] < -dims[axis] || indices.ints[i] >= dims[axis])
+            return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %zu",
+                                      indices.whole ? (long long)indices.ints[i] : 0LL, (long long)dims[axis], axis);
+    }
+    return CNNVP_DONE;
+}
+
+/* Indices as they count from 0 on. */
+static cnnvp_result say_indices(struct cnnvp_import *import, struct cnnvp_text *text, size_t count, const int64_t *dims)
+{
+    CNNVP_TRY(check_indices(import, count, dims));
+    say(text, "below = Less(b, 0); signs = Cast <to = 7> (below); back = Mul(signs, [%lld", (long long)dims[0]);
+    say_numbers(text, dims, 1, count);
+    say(text, "]); whole = Add(b, back);");
+    return CNNVP_DONE;
+}
+
+/* What the indices of an operator name: parts of the data, one after the other, by their numbers `index`. */
+struct parts {
+    size_t rank;
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t first; /* dimension of a part */
+    long long count;
+};
+
+/* The indices' last dimension counts the data's first ones, which become one. */
+static cnnvp_result say_parts(struct cnnvp_import *import, struct cnnvp_text *text, struct parts *parts)
+{
+    int64_t indices[CNNVP_ONNX_RANK];
+    size_t others = 0;
+    CNNVP_TRY(dims_of(import, 0, &parts->rank, parts->dims));
+    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    const size_t count = others != 0 && indices[others - 1] > 0 ? (size_t)indices[others - 1] : 0;
+    if (cnnvp_onnx_int(import->node, "batch_dims", 0) != 0 || count < 1 || count > parts->rank)
+        return cnnvp_import_error(import,
+                                  "batch_dims %lld, and indices of %zu of %zu dimensions: batch_dims 0 and "
+                                  "1 to all of them are supported",
+                                  (long long)cnnvp_onnx_int(import->node, "batch_dims", 0), count, parts->rank);
+    parts->count = 1;
+    for (size_t i = 0; i < count; ++i) {
+        if (parts->dims[i] != 0 && parts->count > INT32_MAX / parts->dims[i])
+            return cnnvp_import_error(import, "the data have more than 2^31 elements");
+        parts->count *= parts->dims[i];
+    }
+    if (parts->count == 0)
+        return cnnvp_import_mixes(import, "indices of images");
+    parts->first = count;
+    CNNVP_TRY(say_indices(import, text, count, parts->dims));
+    say(text, "apart = Mul(whole, [%lld", product(parts->dims, 1, count));
+    for (size_t i = 1; i < count; ++i)
+        say(text, ", %lld", product(parts->dims, i + 1, count));
+    say(text, "]); index = ReduceSum <keepdims = 0> (apart, [-1]);");
+    return CNNVP_DONE;
+}
+
+/* Indices of one axis, at the places of the others where they are. */
+static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text *text, struct parts *parts)
+{
+    int64_t indices[CNNVP_ONNX_RANK];
+    size_t others, axis;
+    const Onnx__TensorProto *constant;
+    CNNVP_TRY(dims_of(import, 0, &parts->rank, parts->dims));
+    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
+    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", 0), parts->rank, &axis));
+    if (parts->rank != others)
+        return cnnvp_import_error(import, "indices of %zu dimensions for %zu", others, parts->rank);
+    if (parts->dims[0] == 0)
+        return cnnvp_import_mixes(import, "indices of images");
+    parts->count = product(parts->dims, 0, parts->rank);
+    parts->first = parts->rank;
+    CNNVP_TRY(say_indices(import, text, 1, &parts->dims[axis]));
+    for (size_t i = 0; i < parts->rank; ++i) {
+        const size_t from = text->used;
+        if (i != axis) {
+            say(text, "all# = Range(0, %lld, 1);", (long long)indices[i]);
+            say_along(text, "row#", "all#", parts->rank - 1 - i);
+        }
+        say(text, "step# = Mul(%s, %lld);", i != axis ? "row#" : "whole", product(parts->dims, i + 1, parts->rank));
+        if (i == 0)
+            say(text, "place# = Identity(step#);");
+        else
+            say(text, "place# = Add(place%zu, step#);", i - 1);
+        number(text, from, i);
+    }
+    say(text, "index = Identity(place%zu);", parts->rank - 1);
+    return CNNVP_DONE;
+}
+
+/* Kind 0: by the first dimensions, 1: along one. */
+static cnnvp_result import_gathered(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    struct parts parts;
+    CNNVP_TRY(import->kind ? say_elements(import, &text, &parts) : say_parts(import, &text, &parts));
+    say(&text, "flat = Reshape(a, [%lld", parts.count);
+    say_numbers(&text, parts.dims, parts.first, parts.rank);
+    say(&text, "]); y = Gather <axis = 0> (flat, index)");
+    return rewrite(import, &text);
+}
+
+/* The same kinds. What is at each place: one of the data's parts or of the updates, which come after them; or the data
+ * and the sum of updates for it. */
+cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    struct parts parts;
+    const Onnx__TensorProto *constant;
+    const int sums = cnnvp_onnx_is(import->node, "reduction", "add");
+    if (!sums && cnnvp_onnx_attribute(import->node, "reduction") != NULL &&
+        !cnnvp_onnx_is(import->node, "reduction", "none"))
+        return cnnvp_import_error(import, "reduction is supported as none or add only");
+    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
+    CNNVP_TRY(import->kind ? say_elements(import, &text, &parts) : say_parts(import, &text, &parts));
+    const long long words = product(parts.dims, parts.first, parts.rank);
+    say(&text,
+        "old = Reshape(a, [%lld, %lld]); new = Reshape(c, [-1, %lld]); places = Reshape(index, [-1]);"
+        "numbers = Range(0, %lld, 1);",
+        parts.count, words, words, parts.count);
+    if (sums)
+        say(&text, "rows = Reshape(numbers, [-1, 1]); here = Equal(rows, places); one = Cast <to = 1> (here);"
+                   "more = MatMul(one, new); made = Add(old, more);");
+    else
+        say(&text,
+            "count = Size(places); end = Add(count, %lld); others = Range(%lld, end, 1); each = Unsqueeze(places, [1]);"
+            "from = ScatterND(numbers, each, others); both = Concat <axis = 0> (old, new);"
+            "made = Gather <axis = 0> (both, from);",
+            parts.count, parts.count);
+    say(&text, "y = Reshape(made, [%lld", (long long)parts.dims[0]);
+    say_numbers(&text, parts.dims, 1, parts.rank);
+    say(&text, "])");
     return rewrite(import, &text);
 }
 
 static const struct cnnvp_import_operator operators[] = {
     {"GridSample", import_samples, CNNVP_FORM_ALL, 0},
     {"DFT", import_spectrum, CNNVP_FORM_ALL, 0},
+    {"GatherND", import_gathered, CNNVP_FORM_ALL, 0},
+    {"GatherElements", import_gathered, CNNVP_FORM_ALL, 1},
+    {"ScatterND", cnnvp_import_scattered, CNNVP_FORM_ALL, 0},
+    {"ScatterElements", cnnvp_import_scattered, CNNVP_FORM_ALL, 1},
+    {"Scatter", cnnvp_import_scattered, CNNVP_FORM_ALL, 1},
 };
 
 const struct cnnvp_import_operators cnnvp_import_sampling = {operators, sizeof operators / sizeof operators[0]};

@@ -25,18 +25,19 @@ static inline void say(struct cnnvp_text *text, const char *format, ...)
     text->used += length > 0 ? (size_t)length : 0;
 }
 
-/* ", NUMBER", so many times. */
-static inline void say_times(struct cnnvp_text *text, size_t times, long long number)
+/* ", NUMBER" for each of those from `begin` up to `end`. */
+static inline void say_numbers(struct cnnvp_text *text, const int64_t *numbers, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < times; ++i)
-        say(text, ", %lld", number);
+    for (size_t i = begin; i < end; ++i)
+        say(text, ", %lld", (long long)numbers[i]);
 }
 
 /* Numbers along one dimension, in front of `after` others. */
 static inline void say_along(struct cnnvp_text *text, const char *name, const char *numbers, size_t after)
 {
     say(text, "%s = Reshape(%s, [-1", name, numbers);
-    say_times(text, after, 1);
+    for (size_t i = 0; i < after; ++i)
+        say(text, ", 1");
     say(text, "]);");
 }
 

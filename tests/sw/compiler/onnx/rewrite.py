@@ -104,6 +104,28 @@ def places():
         run(f"tile {times}", [node("Tile", ["x", "r"], ["y"])], {"x": x}, numpy.tile(x, times), {"r": numpy.array(times)})
     run("tile of images", [node("Tile", ["x", "r"], ["y"])], {"x": x}, numpy.tile(x, [2, 1, 3, 1]), {"r": numpy.array([2, 1, 3, 1])},
         batch=3)
+    x, u = normal(2, 3, 4, 5), normal(2, 2, 4, 2)
+    for axis in (0, 1, -1):
+        at = random.randint(-2, 2, (2, 2, 4, 2))
+        run(f"elements along {axis}", [node("GatherElements", ["x", "i"], ["y"], axis=axis)], {"x": x},
+            numpy.take_along_axis(x[:, :2, :, :2] if axis == 0 else x[:, :, :, :2] if axis == 1 else x[:, :2], at, axis), {"i": at}, batch=2)
+        for kind, given in itertools.product(("none", "add"), (0, 1)):
+            wanted = x.astype(float)
+            for place in numpy.ndindex(at.shape):
+                to = list(place)
+                to[axis] = at[place]
+                wanted[tuple(to)] = u[place] + (wanted[tuple(to)] if kind == "add" else 0)
+            run(f"elements set along {axis} {kind} {given}", [node("ScatterElements", ["x", "i", "u"], ["y"], axis=axis, reduction=kind)],
+                {"x": x, **({"u": u} if given else {})}, wanted, {"i": at, **({} if given else {"u": u})}, opset=18, batch=2)
+    for count, kind in itertools.product((1, 2, 4), ("none", "add")):
+        at = random.randint(-2, 2, (3, count))
+        new, wanted = normal(3, *x.shape[count:]), x.astype(float)
+        for part, place in zip(new, at):
+            wanted[tuple(place)] = part + (wanted[tuple(place)] if kind == "add" else 0)
+        run(f"parts set by {count} {kind}", [node("ScatterND", ["x", "i", "u"], ["y"], reduction=kind)], {"x": x}, wanted, {"i": at, "u": new}, opset=18,
+            batch=2)
+    run("sums in constants", [node("ScatterND", ["k", "i", "u"], ["s"], reduction="add"), node("Mul", ["x", "s"], ["y"])], {"x": x},
+        x * numpy.array([1., 5, 3, 13, 5]), {"k": numpy.arange(1, 6, dtype=f32), "i": numpy.array([[1], [3], [-2]]), "u": numpy.array([3, 4, 5], f32)}, opset=18)
     x = random.randint(-3, 4, (2, 3, 6, 5)).astype(f32)  # with ties
     for axis, keep, last, kind in itertools.product((1, 2, -1), (0, 1), (0, 1), ("Max", "Min")):
         find = numpy.argmax if kind == "Max" else numpy.argmin
@@ -177,7 +199,7 @@ def losses():
         run(f"{operator} {weights} {ignore} {reduction} {given}", [node(operator, ["x", "l"] + ["w"] * weights, ["y"], reduction=reduction, **attributes)],
             {"x": scores, **({"l": labels} if given else {})}, wanted, constants, {"l": TensorProto.INT64}, batch=4 if reduction != "none" or not given else "N",
             limit=50)
-    run("logarithms beside the loss", [node("SoftmaxCrossEntropyLoss", ["x", "l"], ["s", "y"], reduction="sum")], {"x": scores}, shares, {"l": labels}, batch=4)
+    run("logarithms beside the loss", [node("SoftmaxCrossEntropyLoss", ["x", "l"], ["s", "y"], reduction="sum")], {"x": scores}, shares, {"l": labels}, batch=4, limit=50)
 
 
 def sampled(maps, grid, mode, padding, corners):

@@ -31,7 +31,9 @@ def constants(file, operator, inputs, given, opset=18, **attributes):
 constants("beyond.onnx", "GatherND", ["x", "i"], {"i": [[0, 1, 5], [0, 2, 6]]})
 constants("huge.onnx", "Col2Im", ["x", "i", "k"], {"i": [2 ** 62, 3], "k": [2, 2]})
 constants("runs.onnx", "Gather", ["x", "i"], {"i": [0, 2] * 3000}, axis=1)
-constants("added.onnx", "ScatterND", ["k", "i", "u"], {"k": [1., 2.], "i": [[0]], "u": [3.]}, reduction="add")
+constants("added.onnx", "ScatterND", ["k", "i", "u"], {"k": [1., 2.], "i": [[0]], "u": [3.]}, reduction="mul")
+constants("element.onnx", "GatherElements", ["x", "i"], {"i": [[[4]]]}, axis=1)
+constants("dimensions.onnx", "ScatterElements", ["x", "i", "u"], {"i": [[0]], "u": [[1.]]})
 constants("parts.onnx", "DFT", ["x"], {}, axis=2)
 constants("cubic.onnx", "GridSample", ["x", "g"], {"g": [[[0.5]] * 3]}, mode="cubic", padding_mode="border")
 graph = helper.make_graph([helper.make_node("ReduceProd", ["x"], ["y"], axes=[1, 2, 3, 4, 5, 6, 7])], "net",
@@ -49,8 +51,10 @@ resized("long.onnx", (1, 1, 1, 5000), [1, 1, 1, 1 << 20])
 PYTHON
 refused 2 'index 6 is outside of the 6 elements of axis 2' run beyond.onnx
 refused 2 '4 x 6 columns are not those of a map of two dimensions' run huge.onnx
-refused 2 'reduction is supported as none only' run added.onnx
+refused 2 'reduction is supported as none or add only' run added.onnx
 refused 2 'its indices are 6000 runs of elements that follow each other; 4096 are possible' run runs.onnx
+refused 2 'index 4 is outside of the 4 elements of axis 0' run element.onnx
+refused 2 'indices of 2 dimensions for 3' run dimensions.onnx
 refused 2 'cubic samples of what is around the map are zeros here: padding_mode zeros' run cubic.onnx
 refused 2 'axis 2 of 3 dimensions with 6 parts each' run parts.onnx
 refused 2 'it would become too many nodes' run steps.onnx
