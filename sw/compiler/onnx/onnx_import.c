@@ -116,11 +116,7 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
 /* What is added or chosen may be infinite: a mask. */
 static int takes_masks(const struct cnnvp_import *import)
 {
-    static const char *const takers[] = {"Add", "Where", "Attention"};
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; ++i)
-        if (strcmp(import->node->op_type, takers[i]) == 0)
-            return 1;
-    return 0;
+    return cnnvp_import_is_one_of(import->node->op_type, " Add Where Attention ");
 }
 
 static cnnvp_result read_masks(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count, float *out,

@@ -326,6 +326,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *impor
 CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import,
                                                           const struct cnnvp_import_operator *found, int *done);
 
+/* 1: of names with a space on both sides of each. */
+int cnnvp_import_is_one_of(const char *op_type, const char *names);
 /* NULL: none of that name. */
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
                                                       const char *op_type);

@@ -26,6 +26,15 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
     return NULL;
 }
 
+int cnnvp_import_is_one_of(const char *op_type, const char *names)
+{
+    const size_t length = strlen(op_type);
+    for (const char *at = strstr(names, op_type); at != NULL && length != 0; at = strstr(at + 1, op_type))
+        if (at != names && at[-1] == ' ' && at[length] == ' ')
+            return 1;
+    return 0;
+}
+
 /* What is no accelerator's business, and why. */
 static const struct {
     const char *op_type, *why;
@@ -102,53 +111,15 @@ enum where { ON_ARRAY, ON_VECTOR, NOWHERE };
 
 static enum where where_of(const char *op_type)
 {
-    static const char *const on_array[] = {
-        "Conv",
-        "ConvTranspose",
-        "ConvInteger",
-        "QLinearConv",
-        "Gemm",
-        "MatMul",
-        "MatMulInteger",
-        "QLinearMatMul",
-        "QGemm",
-        "Einsum",
-        "Attention",
-        "MaxPool",
-        "AveragePool",
-        "GlobalAveragePool",
-        "GlobalMaxPool",
-        "QLinearAveragePool",
-        "QLinearGlobalAveragePool",
-        "ReduceMean",
-        "ReduceMax",
-        "ReduceSum",
-        "ReduceMin",
-        "ReduceL1",
-        "ReduceL2",
-        "ReduceSumSquare",
-        "ReduceLogSum",
-        "ReduceLogSumExp",
-        "NegativeLogLikelihoodLoss",
-        "SoftmaxCrossEntropyLoss",
-        "MeanVarianceNormalization",
-        "Hardmax",
-        "GridSample",
-        "DFT",
-        "ArgMax",
-        "ArgMin",
-        "LogSoftmax",
-        "LRN",
-        "Resize",
-        "Upsample"};
-    static const char *const nowhere[] = {
-        "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast", "Constant", "If"};
-    for (size_t i = 0; i < sizeof on_array / sizeof on_array[0]; ++i)
-        if (strcmp(op_type, on_array[i]) == 0)
-            return ON_ARRAY;
-    for (size_t i = 0; i < sizeof nowhere / sizeof nowhere[0]; ++i)
-        if (strcmp(op_type, nowhere[i]) == 0)
-            return NOWHERE;
+    if (cnnvp_import_is_one_of(
+            op_type, " Conv ConvTranspose ConvInteger QLinearConv Gemm MatMul MatMulInteger QLinearMatMul QGemm Einsum "
+                     "Attention MaxPool AveragePool GlobalAveragePool GlobalMaxPool QLinearAveragePool "
+                     "QLinearGlobalAveragePool ReduceMean ReduceMax ReduceSum ReduceMin ReduceL1 ReduceL2 "
+                     "ReduceSumSquare ReduceLogSum ReduceLogSumExp NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss "
+                     "MeanVarianceNormalization Hardmax GridSample DFT ArgMax ArgMin LogSoftmax LRN Resize Upsample "))
+        return ON_ARRAY;
+    if (cnnvp_import_is_one_of(op_type, " Flatten Reshape Squeeze Unsqueeze Identity Dropout Cast Constant If "))
+        return NOWHERE;
     return ON_VECTOR;
 }
 

@@ -519,12 +519,9 @@ const struct cnnvp_import_operators cnnvp_import_vendor = {
 
 static int passes_whole(const char *op_type)
 {
-    static const char *const known[] = {"MaxPool", "Reshape",  "Flatten", "Squeeze", "Unsqueeze", "Transpose",
-                                        "Slice",   "Identity", "Dropout", "Split",   "Concat",    "GlobalMaxPool"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i]) == 0)
-            return 1;
-    return 0;
+    return cnnvp_import_is_one_of(
+        op_type, " MaxPool Reshape Flatten Squeeze Unsqueeze Transpose Slice Identity Dropout Split Concat "
+                 "GlobalMaxPool ");
 }
 
 /* The node's operator computes with quantised numbers. */
@@ -538,15 +535,11 @@ static int takes_whole(const struct cnnvp_import *import)
  * numbers where the network's input has such, what these operators make is the same as of floats. */
 static int takes_any(const struct cnnvp_import *import, int type)
 {
-    static const char *const known[] = {"Max", "Min", "Add", "Sub", "Mul"};
     const int condition = cnnvp_import_find(&cnnvp_import_condition, import->node->op_type) != NULL;
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
         return condition &&
                (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(import->node->op_type, known[i]) == 0)
-            return 1;
-    return condition;
+    return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Add Sub Mul ");
 }
 
 cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor)
@@ -567,11 +560,8 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
 /* What these make of quantised numbers they make of floats, too: no result is a number that the type has not. */
 static int takes_numbers(const char *op_type)
 {
-    static const char *const known[] = {"Cast", "Max", "Min", "Clip"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i]) == 0)
-            return 1;
-    return cnnvp_import_find(&cnnvp_import_condition, op_type) != NULL;
+    return cnnvp_import_is_one_of(op_type, " Cast Max Min Clip ") ||
+           cnnvp_import_find(&cnnvp_import_condition, op_type) != NULL;
 }
 
 cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
