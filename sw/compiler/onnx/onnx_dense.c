@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_text.h"
 
 /* ---- Gemm, MatMul ---- */
 
@@ -287,6 +287,16 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
+    size_t ranks[2];
+    int64_t dims[CNNVP_ONNX_RANK];
+    for (size_t i = 0; i < 2; ++i)
+        CNNVP_TRY(dims_of(import, i, &ranks[i], dims));
+    if (ranks[1] == 1)
+        return cnnvp_import_rewrite(
+            import, ranks[0] == 1 ? "each = Mul(a, b); y = ReduceSum <keepdims = 0> (each)"
+                                  : "one = Unsqueeze(b, [1]); many = MatMul(a, one); y = Squeeze(many, [-1])");
+    if (ranks[0] == 1)
+        return cnnvp_import_rewrite(import, "one = Unsqueeze(a, [0]); many = MatMul(one, b); y = Squeeze(many, [-2])");
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     const size_t tensor = value.constant != NULL ? 1 : 0;
     CNNVP_TRY(cnnvp_import_any_rank(import, tensor, &in));
@@ -303,7 +313,6 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     }
     if (tensor == 0 && matrix.n_dims > 2)
         return multiply_matrices(import, in, &matrix);
-    int64_t dims[CNNVP_ONNX_RANK];
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     if (tensor == 0 && rank > 4) {
         const int64_t merged[4] = {dims[0], count_of(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};

@@ -406,6 +406,11 @@ def exported():
 
     q, k, v = normal(2, 4, 9, 8), normal(2, 1, 8, 5), normal(1, 3, 5, 7)
     run("one matrix for all heads", [node("MatMul", ["x", "k"], ["y"])], {"x": q, "k": k}, q.astype(float) @ k)
+    column, row, pair = normal(8), normal(2), normal(2, 8)
+    for name, x, left, wanted in (("matrices", q, 0, q @ column), ("rows", pair, 0, pair @ column), ("a vector", column, 0, column @ column),
+                                  ("columns", pair, 1, row @ pair)):
+        run(name + " and a vector", [node("MatMul", ["k", "x"] if left else ["x", "k"], ["y"])], {"x": x}, wanted.astype(float), {"k": row if left else column},
+            batch=len(x))
     few = normal(1, 3, 2, 5)
     run("constants times matrices", [node("MatMul", ["k", "x"], ["y"])], {"x": v}, few.astype(float) @ v, {"k": few}, batch=1)
     high = normal(1, 512, 7, 7)
