@@ -30,7 +30,8 @@ ConstantOfShape ConvTranspose Resize Upsample Abs Erf Pow ReduceMin ReduceL1 Red
 Mish Exp Log Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Atanh Sign Not Sqrt Reciprocal Celu
 ThresholdedRelu Greater GreaterOrEqual Less LessOrEqual Equal And Or Xor Where Round Ceil Floor LayerNormalization
 LRN ReduceProd ReduceLogSumExp ArgMax ArgMin Tile Einsum Shrink Mean DynamicQuantizeLinear MatMulInteger ConvInteger
-Trilu LpNormalization""".split())
+Trilu LpNormalization CumSum Hardmax NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss MeanVarianceNormalization GridSample DFT
+GatherND GatherElements ScatterND ScatterElements Scatter""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 LIMIT = 0.01
 # PyTorch and onnxruntime put the last element on the last one, whatever the scale was before the size was made whole, and
