@@ -73,9 +73,6 @@ void accelerator::check_clock() const
 
 void accelerator::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
-    if (delay != sc_core::SC_ZERO_TIME)
-        sc_core::wait(delay);
-    delay = sc_core::SC_ZERO_TIME;
     parts().serve_registers(payload, delay, basename());
 }
 

@@ -301,7 +301,7 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
 /* What was annotated, if it ends within simulated time. */
 sc_core::sc_time memory_port::annotated(job &job, const sc_core::sc_time &delay)
 {
-    if (delay <= sc_core::sc_max_time() - sc_core::sc_time_stamp())
+    if (is_within_time(delay))
         return delay;
     complain("the memory annotated a delay of " + delay.to_string() + ", beyond the end of simulated time");
     job.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);

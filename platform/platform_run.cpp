@@ -231,9 +231,10 @@ void platform::design::serve_registers(tlm::tlm_generic_payload &payload, sc_cor
 {
     const from_outside here(control_->path());
     const uint64_t base = first_on_bus()->base;
-    const char *const wrong = serve_pieces(payload, 0, [&](cnnvp_access &access) {
+    const char *const wrong = serve_pieces(payload, delay, 0, [&](cnnvp_access &access) {
+        if (delay != sc_core::SC_ZERO_TIME)
+            sc_core::wait(delay);
         access.address += base;
-        access.delay = to_ps(delay);
         const int status = loader_->pass(access);
         delay = from_ps(access.delay);
         return status;
@@ -244,7 +245,7 @@ void platform::design::serve_registers(tlm::tlm_generic_payload &payload, sc_cor
 unsigned platform::design::debug_registers(tlm::tlm_generic_payload &payload)
 {
     const uint64_t base = first_on_bus()->base;
-    (void)serve_pieces(payload, CNNVP_DEBUG, [&](cnnvp_access &access) {
+    (void)serve_pieces(payload, sc_core::SC_ZERO_TIME, CNNVP_DEBUG, [&](cnnvp_access &access) {
         access.address += base;
         return loader_->pass(access);
     });

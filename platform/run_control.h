@@ -36,6 +36,12 @@ inline sc_core::sc_time from_ps(cnnvp_time ps)
     return sc_core::sc_time::from_value(ps);
 }
 
+/* A delay from now on that ends within simulated time. */
+inline bool is_within_time(const sc_core::sc_time &delay)
+{
+    return delay <= sc_core::sc_max_time() - sc_core::sc_time_stamp();
+}
+
 /* While a third party acts: that is nothing which a unit has led to. */
 class from_outside {
 public:

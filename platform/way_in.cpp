@@ -11,11 +11,17 @@ namespace cnnvp {
 
 namespace {
 
+constexpr char too_late[] = "its delay ends beyond simulated time";
+
 /* What no payload may be (IEEE 1666-2011, 14.7 to 14.18), and the response to it. */
-const char *find_wrong(const tlm::tlm_generic_payload &payload, tlm::tlm_response_status *answer)
+const char *find_wrong(const tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay,
+                       tlm::tlm_response_status *answer)
 {
     const uint64_t span = std::min(payload.get_data_length(), payload.get_streaming_width());
 
+    *answer = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    if (!is_within_time(delay))
+        return too_late;
     *answer = tlm::TLM_BURST_ERROR_RESPONSE;
     if (payload.get_data_length() == 0)
         return "data length 0: a transaction without data is TLM_IGNORE_COMMAND";
@@ -46,7 +52,7 @@ tlm::tlm_response_status response_to(const tlm::tlm_generic_payload &payload, in
 
 } // namespace
 
-const char *serve_pieces(tlm::tlm_generic_payload &payload, uint32_t flags,
+const char *serve_pieces(tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay, uint32_t flags,
                          const std::function<int(cnnvp_access &)> &piece)
 {
     const unsigned length = payload.get_data_length(), width = payload.get_streaming_width();
@@ -58,7 +64,7 @@ const char *serve_pieces(tlm::tlm_generic_payload &payload, uint32_t flags,
         payload.set_response_status(answer);
         return nullptr;
     }
-    if (const char *const wrong = find_wrong(payload, &answer)) {
+    if (const char *const wrong = find_wrong(payload, delay, &answer)) {
         payload.set_response_status(answer);
         return wrong;
     }
@@ -141,6 +147,8 @@ const char *way_in::end_crossing(crossing &of, tlm::tlm_generic_payload &payload
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     if (!access)
         return "what crosses a link in one call has come back when that was over";
+    if (!is_within_time(delay))
+        return too_late;
     if (payload.get_data_length() != access->size)
         return "what crosses a link in one call has come back in pieces";
     const bool has_data = access->data && access->op <= CNNVP_COMMAND;
@@ -170,7 +178,7 @@ void way_in::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
         wrong_ = wrong ? wrong : wrong_;
         return;
     }
-    const char *const wrong = serve_pieces(payload, 0, [&](cnnvp_access &access) {
+    const char *const wrong = serve_pieces(payload, delay, 0, [&](cnnvp_access &access) {
         hint = gives_dmi_ && is_memory(access);
         return pass(access, of, delay);
     });
@@ -182,7 +190,7 @@ unsigned way_in::transport_dbg(tlm::tlm_generic_payload &payload)
 {
     sc_core::sc_time none;
 
-    (void)serve_pieces(payload, CNNVP_DEBUG | CNNVP_UNTIMED,
+    (void)serve_pieces(payload, none, CNNVP_DEBUG | CNNVP_UNTIMED,
                        [this](cnnvp_access &access) { return unit_.pass(port_, access); });
     return payload.is_response_ok() ? payload.get_data_length() : 0;
 }

@@ -29,7 +29,7 @@ class unit_host;
 
 /* Does with each piece of contiguous bytes that a payload asks for what `piece` does, and sets its response. What of
  * the payload breaks the standard; null if nothing does. */
-const char *serve_pieces(tlm::tlm_generic_payload &payload, uint32_t flags,
+const char *serve_pieces(tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay, uint32_t flags,
                          const std::function<int(cnnvp_access &)> &piece);
 
 /* One line of the log for each thing that breaks the standard; `last` is what was said last. */

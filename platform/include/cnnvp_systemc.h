@@ -55,6 +55,7 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -146,7 +147,14 @@ public:
      * external`. platform::initiator_socket finds one by its name. */
     struct {
         std::vector<memory_socket *> sockets;
-        memory_socket &operator[](size_t index) const { return *sockets.at(index); }
+        /* Throws std::out_of_range. */
+        memory_socket &operator[](size_t index) const
+        {
+            if (index >= sockets.size())
+                throw std::out_of_range(
+                    "mem[" + std::to_string(index) + "]: there are " + std::to_string(sockets.size()));
+            return *sockets[index];
+        }
         size_t size() const { return sockets.size(); }
     } mem;
     /* High while any unit asks for an interrupt. */

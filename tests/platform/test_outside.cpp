@@ -161,6 +161,16 @@ void test_master_wrong(void **)
         answers.push_back(self.read(scratch, nullptr, 4));
         answers.push_back(self.transfer({tlm::TLM_READ_COMMAND, scratch, &byte, 1, 1, &enable, 0}));
         answers.push_back(self.read(~uint64_t(0), &byte, 2));
+        payload_type late_one;
+        sc_time forever = sc_core::sc_max_time();
+        late_one.set_command(tlm::TLM_READ_COMMAND);
+        late_one.set_address(scratch);
+        late_one.set_data_ptr(&byte);
+        late_one.set_data_length(1);
+        late_one.set_streaming_width(1);
+        sc_core::wait(ns(1));
+        self.socket->b_transport(late_one, forever);
+        answers.push_back(late_one.get_response_status());
         sc_core::wait(platform.done_event());
         sc_core::wait(ns(100));
         const sc_time begin = sc_core::sc_time_stamp();
@@ -183,13 +193,14 @@ void test_master_wrong(void **)
         tlm::TLM_GENERIC_ERROR_RESPONSE,
         tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
         tlm::TLM_ADDRESS_ERROR_RESPONSE,
+        tlm::TLM_GENERIC_ERROR_RESPONSE,
         tlm::TLM_OK_RESPONSE,
         tlm::TLM_OK_RESPONSE,
         tlm::TLM_COMMAND_ERROR_RESPONSE};
     assert_true(answers == expected);
     assert_true(late == 0x12345678 && !waited);
     for (const char *what : {"data length 0", "streaming width 0", "data pointer is null", "byte enables of length 0",
-                             "beyond 64-bit addresses"})
+                             "beyond 64-bit addresses", "ends beyond simulated time"})
         assert_says(lines_of_log, what);
 }
 
