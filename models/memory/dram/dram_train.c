@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trains of reads: the bursts that wait, all of open rows, of one bank group or of two by turns, are read at one
- * spacing, whatever enters after them meanwhile. So nothing has to be chosen from command to command. That is how a
- * stream goes from one row to the next, and how its last bursts leave.
+ * Trains of reads: the bursts that wait, all of open rows, of one bank group or of several of which none has two turns
+ * in a row, are read at one spacing, whatever enters after them meanwhile. So nothing has to be planned from command to
+ * command. That is how a stream reads short pieces and goes from one row to the next, and how its last bursts leave.
  */
 #include "dram_train.h"
 
-/* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of banks[0], banks[1], banks[0] and so
- * on. */
+/* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of `banks`. */
 struct train {
     uint64_t ready, spacing, count;
-    uint64_t banks[2];
+    uint64_t banks;
+    uint32_t bank, before;  /* of the last RD, and of the one before it */
+    int by_turns;           /* a bank group that has been read waits while another one is */
     uint64_t until;         /* clock from which on something else could be next */
     uint64_t entered;       /* clock at which a burst has entered last, 0: none has */
     uint64_t place, enters; /* of the stream's next burst, see dram_entering() */
@@ -35,46 +36,44 @@ static uint64_t ready_banks(const struct dram_channel *channel, struct train *tr
     return banks;
 }
 
-/* Those of `banks` that are of a bank group. */
-static uint64_t of_group(const struct dram_channel *channel, uint64_t banks, uint32_t group)
+/* The banks of a bank's group. */
+static inline uint64_t group_banks(const struct dram_channel *channel, uint32_t bank)
 {
-    uint64_t found = 0;
-    for (uint64_t left = banks; left; left &= left - 1u) {
-        if (dram_group_of(channel, dram_lowest_bit(left)) == group)
-            found |= left & (0u - left);
-    }
-    return found;
+    return ~UINT64_C(0) >> (64u - (1u << channel->bank_bits)) << (bank >> channel->bank_bits << channel->bank_bits);
 }
 
-/* Which banks are read, of their bursts that wait. 0 if there are more groups, or the second is not ready in its turn.
- * Of two groups, each is ready again when the other has had its turn. */
-static int find_banks(const struct dram_run *run, const struct dram_next_column *next, struct train *train)
+/* 1 if a bank can be read from the second RD on, which is of their rank, when its group has its turn. */
+static int has_turn(const struct dram_channel *channel, const struct train *train, uint32_t bank)
+{
+    return dram_rank_of(channel, bank) == dram_rank_of(channel, train->bank) &&
+           channel->group[dram_group_of(channel, bank)].column[0] <= train->ready + train->spacing;
+}
+
+/* Which banks are read, of their bursts that wait. 0 if one of another group than the first is not ready in its turn.
+ * Each group is ready again when another has had its turn. */
+static int find_banks(const struct dram_run *run, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
     const uint32_t *t = channel->timing->t;
     for (uint64_t left = channel->active; left; left &= left - 1u)
         bound(train, channel->bank[dram_lowest_bit(left)].column);
-    const uint64_t banks = ready_banks(channel, train);
-    train->banks[0] = train->banks[1] = of_group(channel, banks, dram_group_of(channel, next->bank));
-    train->spacing = run->spacing;
-    const uint64_t rest = banks & ~train->banks[0];
-    if (!rest)
-        return 1;
-    const uint32_t second = dram_lowest_bit(rest), other = dram_group_of(channel, second);
-    train->banks[1] = of_group(channel, rest, other);
-    train->spacing = t[DRAM_T_ccd_s];
-    return train->banks[1] == rest && dram_rank_of(channel, second) == dram_rank_of(channel, next->bank) &&
-           t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s] &&
-           channel->group[other].column[0] <= train->ready + train->spacing;
+    train->banks = ready_banks(channel, train);
+    const uint64_t rest = train->banks & ~group_banks(channel, train->bank);
+    train->by_turns = rest != 0;
+    train->spacing = train->by_turns ? t[DRAM_T_ccd_s] : run->spacing;
+    for (uint64_t left = rest; left; left &= left - 1u)
+        if (!has_turn(channel, train, dram_lowest_bit(left)))
+            return 0;
+    return !rest || (t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s]);
 }
 
-static uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
+/* Of banks with bursts whose row is open. */
+static inline uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
 {
     uint32_t oldest = dram_lowest_bit(banks);
     for (uint64_t left = banks & (banks - 1u); left; left &= left - 1u) {
         const uint32_t bank = dram_lowest_bit(left);
-        const struct dram_list *list = &channel->list[0][bank];
-        if (list->count && (!channel->list[0][oldest].count || list->hit_order < channel->list[0][oldest].hit_order))
+        if (channel->list[0][bank].hit_order < channel->list[0][oldest].hit_order)
             oldest = bank;
     }
     return oldest;
@@ -93,10 +92,15 @@ static int can_enter(const struct dram_run *run, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_place *place = &run->stream->place;
+    const uint64_t column = channel->bank[place->bank].column;
     if (!dram_read_is_open(channel, place) || !channel->count[0]) /* an empty queue is idle */
         return 0;
-    if (!((train->banks[0] | train->banks[1]) >> place->bank & 1u))
-        bound(train, channel->bank[place->bank].column);
+    /* before the first RD it could itself be the first */
+    if (train->by_turns && train->enters > train->ready && column <= train->ready &&
+        has_turn(channel, train, place->bank))
+        train->banks |= UINT64_C(1) << place->bank;
+    if (!(train->banks >> place->bank & 1u))
+        bound(train, column);
     return 1;
 }
 
@@ -130,13 +134,14 @@ static uint64_t leave(struct dram_run *run, struct train *train)
     const struct cnnvp_request *const done = queue->done;
     const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
     struct cnnvp_request *request = NULL;
-    uint64_t clock = train->ready, count = 0, noted = 0;
+    uint64_t clock = train->ready, count = 0, noted = 0, turn = group_banks(channel, train->bank);
     look_ahead(run, train);
     for (; count < train->count && enter_up_to(run, train, clock) && clock < train->until;
          ++count, clock += train->spacing) {
-        const uint32_t bank = oldest_bank(channel, train->banks[count & 1u]);
-        if (!channel->list[0][bank].count)
+        const uint64_t banks = channel->hits[0] & train->banks & turn;
+        if (!banks)
             break;
+        const uint32_t bank = oldest_bank(channel, banks);
         const struct dram_entry *entry = &channel->entry[channel->list[0][bank].first];
         if (entry->owner != request) {
             note_done(run, train, request, noted, count);
@@ -148,6 +153,10 @@ static uint64_t leave(struct dram_run *run, struct train *train)
         run->columns.hits += !entry->classified;
         run->columns.queue_clocks += clock - entry->entered;
         channel->free[channel->free_count++] = dram_take_read(channel, bank);
+        if (train->by_turns)
+            turn = ~group_banks(channel, bank);
+        train->before = train->bank;
+        train->bank = bank;
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
         queue->clock = clock + 1u;
@@ -170,9 +179,9 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     channel->counts.data_clocks += more * t[DRAM_T_bl];
     channel->counts.row_clocks += more * (train->spacing - t[DRAM_T_bl]);
     channel->returned = last + run->latency;
-    dram_space_reads(channel, dram_lowest_bit(train->banks[more & 1u]), last);
+    dram_space_reads(channel, train->bank, last);
     if (more)
-        dram_space_reads(channel, dram_lowest_bit(train->banks[~more & 1u]), last - train->spacing);
+        dram_space_reads(channel, train->before, last - train->spacing);
     if (!cnnvp_dram_channel_waiting(channel))
         channel->bus[0].empty_from = last;
     channel->clock = last + (channel->timing->buses == 1);
@@ -188,10 +197,10 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train, c
     const uint64_t window = cnnvp_minimum(run->window_command + run->latency, run->window_data);
     const uint64_t last = cnnvp_minimum(cnnvp_minimum(run->last, train->until - 1u) + run->latency, window);
     const uint64_t first = train->ready + run->latency;
-    const uint64_t hits = run->channel->hits[0];
-    const int along_row = run->stream != NULL && run->stream->first == request && !(hits & (hits - 1u));
-    const uint64_t most = along_row ? run->latency / run->spacing + 1u : DRAM_NEVER;
-    return last < first ? 0 : cnnvp_minimum((last - first) / train->spacing + 1u, most);
+    const uint64_t few = run->latency / run->pace + 1u;
+    const int along_row =
+        run->stream != NULL && run->stream->first == request && dram_row_left(run->queue, run->stream) > few;
+    return last < first ? 0 : cnnvp_minimum((last - first) / train->spacing + 1u, along_row ? few : DRAM_NEVER);
 }
 
 /* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. What enters between
@@ -207,9 +216,9 @@ static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
 int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     struct dram_channel *channel = run->channel;
-    struct train train = {.ready = next->clock, .until = DRAM_NEVER};
+    struct train train = {.ready = next->clock, .bank = next->bank, .before = next->bank, .until = DRAM_NEVER};
     if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned ||
-        channel->bus[0].refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
+        channel->bus[0].refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, &train))
         return 0;
     train.count = fitting(run, &train, channel->entry[channel->list[0][next->bank].first].owner);
     if (train.count < 2) /* not worth it */
