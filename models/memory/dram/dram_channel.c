@@ -90,13 +90,16 @@ static void set_other(struct dram_channel *channel, uint32_t write, uint32_t ban
     set_bank(&channel->others[write], bank, index != DRAM_NONE);
 }
 
-static void append(struct dram_channel *channel, uint8_t index)
+/* Returns whether others are chosen before it whatever the timings: they wait in its bank, for the same row if it is
+ * open. */
+static int append(struct dram_channel *channel, uint8_t index)
 {
     const struct dram_entry *entry = &channel->entry[index];
     const uint32_t write = entry->write, number = entry->bank;
     const struct dram_bank *bank = &channel->bank[number];
     struct dram_list *list = &channel->list[write][number];
-    if (list->count++) {
+    const int is_first = list->count++ == 0;
+    if (!is_first) {
         channel->entry[list->last].next = index;
     } else {
         list->first = index;
@@ -110,6 +113,7 @@ static void append(struct dram_channel *channel, uint8_t index)
         set_hit(channel, write, number, index);
     else if (bank->open && bank->row != entry->row && list->other == DRAM_NONE)
         set_other(channel, write, number, index);
+    return !is_first && list->hit != index && list->other != index;
 }
 
 /* While a row is open, only bursts to it leave. */
@@ -175,8 +179,8 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
         return DRAM_FORWARDED;
     }
     const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
-    append(channel, index);
-    dram_plan_pass(channel, clock);
+    const int behind = append(channel, index);
+    dram_plan_enter(channel, clock, behind);
     return DRAM_QUEUED;
 }
 

@@ -38,6 +38,17 @@ void dram_plan_pass(struct dram_channel *channel, uint64_t clock)
     channel->plan.valid = 0;
 }
 
+void dram_plan_enter(struct dram_channel *channel, uint64_t clock, int behind)
+{
+    struct dram_plan *plan = &channel->plan;
+    const int stays = behind && plan->valid && clock < plan->clock && !channel->second_by;
+    dram_plan_pass(channel, clock);
+    if (stays && (!plan->looked || plan->write_mode == dram_next_mode(channel))) {
+        plan->from = channel->clock;
+        plan->valid = 1;
+    }
+}
+
 static void set_plan(struct dram_plan *plan, uint64_t clock, enum dram_command command, uint32_t entry)
 {
     plan->clock = clock;
