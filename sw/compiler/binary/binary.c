@@ -499,6 +499,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
             cnnvp_graph_is_scaled(graph, &graph->layers[i]))
             CNNVP_TRY(cnnvp_plan_choose_scale(&build->layers[i], graph->layers[i].name, &target->limits, error));
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
+                                         options->planned == NULL && options->plan == NULL ? i : 0,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
         if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&
             build->layers[i].bias != CNNVP_SCALE_WORDS)

@@ -346,9 +346,22 @@ static double score_of(const struct cnnvp_binary_layer *layer, const char *name,
     return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
 }
 
+/* The unit of the first of `count` layers that is like what this one is `on` that unit; of none: that of the best plan.
+ */
+static uint32_t best_unit(const struct cnnvp_binary_layer on[2], const char *name,
+                          const struct cnnvp_plan_limits *limits, const struct cnnvp_binary_layer *before, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (cnnvp_plan_are_alike(&on[before[i].unit], &before[i]))
+            return before[i].unit;
+    if (!is_worth_a_plan(&on[0], &on[1], limits))
+        return CNNVP_UNIT_ARRAY;
+    return score_of(&on[1], name, limits) < score_of(&on[0], name, limits) * (1 - 1 / UNIT_PART);
+}
+
 static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                const struct cnnvp_plan_limits *limits, uint32_t wanted, const char *place,
-                                struct cnnvp_error *error)
+                                const struct cnnvp_plan_limits *limits, uint32_t wanted, size_t before,
+                                const char *place, struct cnnvp_error *error)
 {
     struct cnnvp_binary_layer on[2] = {*layer, *layer};
     struct cnnvp_error said[2] = {{""}, {"fully connected layers run on the PE array"}};
@@ -365,8 +378,8 @@ static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *na
     uint32_t unit = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE ? CNNVP_UNIT_ARRAY : CNNVP_UNIT_VECTOR;
     if (wanted != CNNVP_PLAN_ANY_UNIT)
         unit = wanted - 1u;
-    else if (both && is_worth_a_plan(&on[0], &on[1], limits))
-        unit = score_of(&on[1], name, limits) < score_of(&on[0], name, limits) * (1 - 1 / UNIT_PART);
+    else if (both)
+        unit = best_unit(on, name, limits, layer - before, before);
     *layer = on[unit];
     if (taken[unit] == CNNVP_DONE)
         return CNNVP_DONE;
@@ -378,12 +391,12 @@ static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *na
 }
 
 cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                    const struct cnnvp_plan_limits *limits, uint32_t wanted, const char *place,
-                                    struct cnnvp_error *error)
+                                    const struct cnnvp_plan_limits *limits, uint32_t wanted, size_t before,
+                                    const char *place, struct cnnvp_error *error)
 {
     layer->unit = CNNVP_UNIT_ARRAY;
     if (has_unit(layer))
-        return choose_unit(layer, name, limits, wanted, place, error);
+        return choose_unit(layer, name, limits, wanted, before, place, error);
     if (wanted != CNNVP_PLAN_ANY_UNIT)
         return cnnvp_config_error(
             error, place, "layer \"%s\": the units of convolutions and of pooling are chosen, not that of others",

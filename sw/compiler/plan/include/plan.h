@@ -173,11 +173,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
 /* ---- what the units say of a layer as a whole ---- */
 
 /* Sets the layer's `unit`. Of convolutions and pooling it is the PE array or the vector unit: whichever takes the
- * layer, and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. The
- * error has the layer and the units' own words. */
+ * layer, and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. One
+ * that is like one of the `before` layers that lie before it, none of whose units was wanted, gets the same. The error
+ * has the layer and the units' own words. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, uint32_t wanted,
-                                                   const char *place, struct cnnvp_error *error);
+                                                   size_t before, const char *place, struct cnnvp_error *error);
 
 /* Before that: makes it one whose results are scaled, where the PE array has a write-out for it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const char *name,

@@ -32,7 +32,7 @@ cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, c
 {
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
-    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, unit, NULL, error);
+    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, unit, 0, NULL, error);
     if (result == CNNVP_DONE)
         result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, error);
     if (result == CNNVP_DONE && finalists.count == 0)
