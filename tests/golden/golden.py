@@ -22,6 +22,8 @@ RUNS = {
     "vgg16_cifar_nfu": "run vgg16_cifar --timing-only",
     "vgg16_cifar_window": "run vgg16_cifar -p window --timing-only",
     "vgg16_cifar_systolic_os": "run vgg16_cifar -p systolic -s pe_array.dataflow=os --timing-only",
+    # Trains of reads that a burst enters before their first one.
+    "vgg16_cifar_ranks": "run vgg16_cifar -p systolic -s dram.ranks=4 -s dram.queue=8 -s dram.t_ccd_l=5 -s cpu.clock_mhz=3000 --timing-only",
     "lenet5_int8": "run lenet5 -s pe_array.precision=int8 --timing-only -n 2",
     "mobilenet_v2_systolic_fx16": "run {networks}/mobilenet_v2.onnx -p systolic -s pe_array.precision=fx16 --timing-only",
     "mobilenet_v2_systolic": "run {networks}/mobilenet_v2.onnx -p systolic --timing-only",
