@@ -310,6 +310,15 @@ static void tell_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const struct g
         forget_stops(gdb); /* of another one before */
 }
 
+/* A stop of the debugger's that is still set has the address. */
+static int is_watched(const struct cnnvp_gdb *gdb, const struct gdb_stop *hit)
+{
+    for (unsigned i = 0; i < gdb->set_count; ++i)
+        if (gdb->set[i].kind == hit->kind && hit->address - gdb->set[i].address < gdb->set[i].size)
+            return 1;
+    return 0;
+}
+
 static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt why, enum cnnvp_stop_kind kind,
                   uint32_t address)
 {
@@ -325,6 +334,8 @@ static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt 
     gdb->owes = 0;
     while (!gdb->resume && (packet = cnnvp_gdb_link_receive(&gdb->link, &size)) != NULL)
         answer(gdb, packet, size);
+    if (!is_watched(gdb, &gdb->foreign))
+        gdb->who[0] = 0;
     if (!gdb->resume)
         leave(gdb); /* it has gone without a word */
     if (!gdb->owes)

@@ -242,6 +242,7 @@ def check_nothing_changes(at):
                 gdb.send("c")
                 gdb.socket.sendall(b"\x03")
                 answer = gdb.receive()
+                assert answer[0] in "TW", answer  # of nothing that was watched before
     assert answer == "W00" and stops > 1000, (answer, stops)
     for text in (" of layer ", "in flight", "half 1: ", "feature values", "instruction.instructions "):
         assert text in seen, text
