@@ -243,7 +243,8 @@ size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8]);
 size_t cnnvp_network_outputs(const cnnvp_network *network);
 const char *cnnvp_network_output_name(const cnnvp_network *network, size_t output);
 
-/* After a run: an output of all images as float. */
+/* After a run: an output of all images as float; of one that failed, what it has left in memory. FAILED: the platform
+ * is another thread's. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
                                                  struct cnnvp_array *array, struct cnnvp_error *error);
 /* Likewise a tensor of the network's file by its name, of the last image: [C, H, W], or as many dimensions as it has

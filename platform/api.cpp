@@ -39,6 +39,10 @@ struct cnnvp_platform {
 
     ~cnnvp_platform()
     {
+        if (design && design->stays_behind()) {
+            (void)design.release(); /* NOLINT(bugprone-unused-return-value): to the end of the process */
+            config = nullptr;
+        }
         design.reset();
         cnnvp_gdb_free(gdb);
         cnnvp_profile_free(profile);
@@ -123,6 +127,8 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
 {
     cnnvp::run_control::options control;
 
+    if (!config)
+        return fail(error, "no configuration is given");
     made.config = cnnvp_config_copy(config);
     const cnnvp_resolved *resolved = made.config ? cnnvp_config_resolved(made.config) : nullptr;
     if (!made.config)

@@ -64,6 +64,11 @@ void memory_port::kill()
         outside_thread_.kill(sc_core::SC_INCLUDE_DESCENDANTS);
 }
 
+bool memory_port::waits() const
+{
+    return std::any_of(jobs_.begin(), jobs_.end(), [](const auto &one) { return one->under_way && !one->record; });
+}
+
 void memory_port::complain(const std::string &text)
 {
     if (complaints_ > max_complaints || text == complaint_)

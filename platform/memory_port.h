@@ -53,6 +53,8 @@ public:
     tlm_utils::simple_target_socket<memory_port> target; /* from the unit */
     tlm::tlm_initiator_socket<> socket;                  /* to the memory */
 
+    /* The model has yet to answer a call that is no request of the unit's. */
+    bool waits() const;
     /* In the evaluation phase: ends the threads, which may be inside the memory's b_transport. */
     void kill();
 

@@ -343,23 +343,34 @@ cnnvp_result platform::design::build(const cnnvp_resolved &resolved, const run_c
     if (made)
         made->reset();
     std::unique_ptr<design> fresh;
+    cnnvp_result result = CNNVP_FAILED;
     try {
         fresh.reset(new design(resolved, options));
         const simulation_context::visit inside = fresh->enter();
-        const cnnvp_result result = fresh->assemble(made ? &bind : nullptr, error);
-        if (result != CNNVP_DONE || !made)
-            return result;
-        if (!options.driven)
-            advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
-        for (const auto &host : fresh->hosts_)
-            if (host)
-                host->reset();
+        result = fresh->assemble(made ? &bind : nullptr, error);
+        if (result == CNNVP_DONE && made) {
+            if (!options.driven)
+                advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
+            for (const auto &host : fresh->hosts_)
+                if (host)
+                    host->reset();
+        }
     } catch (const std::exception &problem) {
         std::snprintf(error->text, sizeof error->text, "the platform cannot be built: %s", problem.what());
-        return CNNVP_FAILED;
+        result = CNNVP_FAILED;
     }
-    *made = std::move(fresh);
-    return CNNVP_DONE;
+    if (made)
+        *made = std::move(fresh);
+    return result;
+}
+
+bool platform::design::stays_behind()
+{
+    if (!is_driven() || sc_core::sc_get_status() != sc_core::SC_ELABORATION)
+        return false;
+    begun_ = true;
+    control_->freeze();
+    return true;
 }
 
 /* NOLINTNEXTLINE(bugprone-exception-escape): nothing is left to throw */

@@ -51,6 +51,9 @@ public:
     /* Its program has been loaded: it begins, at once or with the simulation. */
     void set_loaded();
     bool has_begun() const { return begun_; }
+    /* What ends before its simulation begins has processes that SystemC does not take back: they are to stay, and do
+     * nothing any more. */
+    bool stays_behind();
     /* How far it has come. */
     cnnvp_run_result progress() const;
     const sc_core::sc_event &done_event() const { return life_->done; }

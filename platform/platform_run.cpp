@@ -10,12 +10,16 @@ namespace cnnvp {
 std::string platform::design::who_waits() const
 {
     std::string text;
+    const auto add = [&text](const std::string &who, const std::string &what) {
+        text += (text.empty() ? "" : "; ") + who + " " + what;
+    };
 
-    for (const auto &host : hosts_) {
-        const std::string one = host ? host->waiting_for() : std::string();
-        if (!one.empty())
-            text += std::string(text.empty() ? "" : "; ") + host->instance().name + " " + one;
-    }
+    for (const auto &host : hosts_)
+        if (const std::string one = host ? host->waiting_for() : std::string(); !one.empty())
+            add(host->instance().name, one);
+    for (const auto &port : outside_)
+        if (port->waits())
+            add(port->instance(), "waits for the answer of the model at its socket");
     return text;
 }
 

@@ -97,6 +97,15 @@ public:
         cnnvp_error error{};
         return cnnvp_network_load(network_, platform, &error) == CNNVP_DONE ? "" : error.text;
     }
+    /* What is said of it where it fails. */
+    cnnvp_error read_output(cnnvp_platform *platform)
+    {
+        cnnvp_error error{};
+        cnnvp_array output{};
+        if (cnnvp_network_output(network_, platform, 0, &output, &error) == CNNVP_DONE)
+            cnnvp_array_clear(&output);
+        return error;
+    }
     void load(cnnvp_platform *platform) { assert_string_equal(try_to_load(platform).c_str(), ""); }
     void collect_results(cnnvp_platform *platform, const cnnvp_run_result &run)
     {
@@ -396,6 +405,8 @@ void test_refused(void **)
     }).join();
     assert_int_equal(result, CNNVP_FAILED);
     assert_says(error.text, "another thread");
+    std::thread([&] { error = network.read_output(platform.handle()); }).join();
+    assert_says(error.text, "another one has the platform");
     sc_core::sc_start(ns(100));
     assert_says(refusal([&] { cnnvp::platform late("late", network.config()); }),
                 "late: a platform is made before the first sc_start");
@@ -403,6 +414,29 @@ void test_refused(void **)
     network.collect_results(platform.handle(), platform.result());
     assert_same(network.got, alone("nfu"));
     assert_int_equal(cnnvp_platform_load_elf(platform.handle(), "/dev/null", 0, nullptr, &error), CNNVP_BAD_INPUT);
+}
+
+/* One whose memory cannot be built, one that ends before the simulation, and one without a configuration: the next one
+ * runs as if they had not been. */
+void test_left_behind(void **)
+{
+    simulation mine;
+    work unused("nfu", {}, "unused"), network("nfu");
+    cnnvp_config *const wrong = cnnvp_config_copy(network.config());
+    assert_int_equal(cnnvp_config_set(wrong, "dram.ranks=3", nullptr), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_resolve(wrong, nullptr), CNNVP_DONE);
+    assert_says(refusal([&] { cnnvp::platform none("none", nullptr); }), "no configuration is given");
+    assert_says(refusal([&] { cnnvp::platform bad("bad", wrong); }), "ranks is 3");
+    cnnvp_config_free(wrong);
+    {
+        cnnvp::platform gone("gone", unused.config(), &unused.options);
+        unused.load(gone.handle());
+    }
+    cnnvp::platform platform("platform", network.config(), &network.options);
+    network.load(platform.handle());
+    sc_core::sc_start();
+    network.collect_results(platform.handle(), platform.result());
+    assert_same(network.got, alone("nfu"));
 }
 
 void test_resolution(void **)
@@ -433,7 +467,7 @@ int main()
         cmocka_unit_test(test_alone),      cmocka_unit_test(test_beside),  cmocka_unit_test(test_two),
         cmocka_unit_test(test_twins),      cmocka_unit_test(test_memory),  cmocka_unit_test(test_loaded_later),
         cmocka_unit_test(test_left),       cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_resolution), cmocka_unit_test(test_unbound),
+        cmocka_unit_test(test_resolution), cmocka_unit_test(test_unbound), cmocka_unit_test(test_left_behind),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

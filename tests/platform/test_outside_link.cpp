@@ -189,16 +189,22 @@ void test_link_of_core(void **)
     }
 }
 
-/* A model that waits, answers by itself, hands on pieces, or what is over; one that refuses. */
+/* A model that waits, answers by itself, hands on pieces, or what is over; one that refuses, or never comes back. */
 void test_link_whole_wrong(void **)
 {
-    enum wrong { WAITS, ANSWERS, PIECES, LATE, REFUSES };
-    static const char *const says[] = {"the model at the socket has waited", "has to pass on to target_socket(\"noc\")",
-                                       "come back in pieces", "come back when that was over", "refused"};
-    for (const wrong what : {WAITS, ANSWERS, PIECES, LATE, REFUSES}) {
+    enum wrong { WAITS, ANSWERS, PIECES, LATE, REFUSES, SILENT };
+    static const char *const says[] = {
+        "the model at the socket has waited",
+        "has to pass on to target_socket(\"noc\")",
+        "come back in pieces",
+        "come back when that was over",
+        "refused",
+        "noc waits for the answer of the model at its socket"};
+    for (const wrong what : {WAITS, ANSWERS, PIECES, LATE, REFUSES, SILENT}) {
         whole_run run(whole_links[0], false, 0);
         payload_type kept;
         std::vector<unsigned char> bytes(1024);
+        const sc_core::sc_event never;
         run.noc.waits = what == WAITS;
         run.noc.instead = [&](payload_type &payload, sc_time &delay) {
             payload.set_response_status(what == REFUSES ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
@@ -206,6 +212,8 @@ void test_link_whole_wrong(void **)
             kept.set_byte_enable_ptr(nullptr);
             kept.deep_copy_from(payload);
             kept.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+            if (what == SILENT)
+                sc_core::wait(never);
             if (what == PIECES) {
                 kept.set_data_length(payload.get_data_length() / 2);
                 kept.set_streaming_width(kept.get_data_length());
@@ -224,10 +232,11 @@ void test_link_whole_wrong(void **)
         sc_core::sc_start(ns(100000));
         assert_string_equal(faults.c_str(), "");
         const cnnvp_run_result result = run.platform.result();
-        assert_true(
-            what == WAITS ? result.end == CNNVP_END_FATAL : result.end == CNNVP_END_EXIT && result.exit_code != 0);
+        const bool ends = what != WAITS && what != SILENT;
+        assert_int_equal(result.end, ends ? CNNVP_END_EXIT : what == WAITS ? CNNVP_END_FATAL : CNNVP_END_MAX_TIME);
+        assert_true(!ends || result.exit_code != 0);
         if (what != REFUSES)
-            assert_says(what == WAITS ? result.reason : lines_of_log, says[what]);
+            assert_says(ends ? lines_of_log : result.reason, says[what]);
     }
 }
 

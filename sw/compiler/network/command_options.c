@@ -278,6 +278,8 @@ cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const c
 {
     const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, name);
     struct cnnvp_suggest suggest;
+    if (option != NULL && value == NULL)
+        return cnnvp_compiler_error(error, "--%s: no value is given", name);
     if (option != NULL) {
         unsigned char *given = &options->given[option - cnnvp_command_option_table];
         if (option->type == CNNVP_OPTION_OUTS && *given && strcmp(options->command, "run") != 0)

@@ -287,7 +287,10 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
         return cnnvp_compiler_no_memory(error);
     const uint64_t address = cnnvp_binary_image_address(&network->build, place, image);
     const cnnvp_result result = cnnvp_platform_read(platform, address, words, span << place->word_shift);
-    if (result != CNNVP_DONE)
+    if (result == CNNVP_FAILED)
+        (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read in this thread: another one has the platform",
+                                   network->graph.tensors[tensor].name);
+    else if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
                                    (unsigned long long)address);
     for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)

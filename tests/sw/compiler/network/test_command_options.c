@@ -101,6 +101,7 @@ static void test_values(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
+    must_refuse("run", "objective", NULL, "--objective: no value is given");
     must_refuse("run", "objectiv", "energy", "did you mean \"objective\"");
     must_refuse("run", "cpu", "host", "\"cpu\" is no option of run");
     must_refuse("run", "epochs", "3", "is no option of run");
