@@ -11,6 +11,7 @@
  * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
  *   What is given to a function need not outlive the call, unless it says so.
  * - A struct cnnvp_error * may be NULL.
+ * - Files and texts have decimal points, whatever locale the program has set.
  * - A struct that begins with struct_size may be that of an older or a newer header: members that it does not have are
  *   0, and those that the library does not have must be 0.
  */

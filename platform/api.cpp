@@ -294,6 +294,7 @@ cnnvp_result cnnvp_platform_check(const cnnvp_config *config, cnnvp_error *error
 
 cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     cnnvp_error unwanted;
 
     catch_up(*platform);

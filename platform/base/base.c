@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <link.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,17 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
         free(arena->chunk);
         arena->chunk = next;
     }
+}
+
+/* glibc's own of that name: nothing is allocated. */
+void *cnnvp_locale_enter(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void cnnvp_locale_leave(void *const *outer)
+{
+    (void)uselocale(*outer);
 }
 
 void cnnvp_release(void *pointer)

@@ -5,6 +5,10 @@
 
 #include "cnnvp.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Leaves the function where `call` fails, with its result. */
 #define CNNVP_TRY(call)                     \
     do {                                    \
@@ -22,6 +26,12 @@
 /* The same of memory from malloc; NULL is none. */
 #define CNNVP_FREED CNNVP_SCOPED(cnnvp_release)
 void cnnvp_release(void *pointer);
+/* Numbers in texts have a decimal point to the end of the block, whatever locale the program has set. */
+#define CNNVP_DECIMAL_POINT          \
+    CNNVP_SCOPED(cnnvp_locale_leave) \
+    __attribute__((unused)) void *const outer_locale_ = cnnvp_locale_enter()
+void *cnnvp_locale_enter(void);
+void cnnvp_locale_leave(void *const *outer);
 static inline void cnnvp_config_drop(cnnvp_config **config)
 {
     cnnvp_config_free(*config);
@@ -30,5 +40,9 @@ static inline void cnnvp_platform_drop(cnnvp_platform **platform)
 {
     cnnvp_platform_free(*platform);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -34,6 +34,7 @@ struct cnnvp_config {
 
 cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     struct cnnvp_config *made = calloc(1, sizeof *made);
     *config = NULL;
     if (made == NULL)
@@ -144,6 +145,7 @@ static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit 
 
 cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
     const struct cnnvp_draft_unit *first = cnnvp_draft_find(config->draft, CNNVP_INSTRUCTION_ELEMENT);
     return first != NULL && strncmp(assignment, CNNVP_ALL_ACCELERATORS, all) == 0
@@ -153,6 +155,7 @@ cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, stru
 
 cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     cnnvp_box_release(config->box);
     config->box = NULL;
     return cnnvp_box_new(config->draft, config->sets, config->set_count, &config->box, error);
@@ -404,6 +407,7 @@ cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instanc
 
 cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map)
 {
+    CNNVP_DECIMAL_POINT;
     return config->box != NULL ? cnnvp_box_text(config->box, yaml, memory_map) : CNNVP_BAD_INPUT;
 }
 

@@ -75,8 +75,8 @@ using line_port = sc_core::sc_port<sc_core::sc_signal_inout_if<bool>, 1, sc_core
 
 /*
  * Made before the first sc_start, before or after other modules, below a module or not; several in one design. It ends,
- * as other modules, when its simulation is over, and then writes what of a trace is still to be written. One thread, as
- * everywhere in cnnvp.h.
+ * as other modules, when its simulation is over, and then writes what of a trace is still to be written; one that ends
+ * before the first sc_start does nothing there. One thread, as everywhere in cnnvp.h.
  */
 class platform : public sc_core::sc_module {
 public:

@@ -169,10 +169,12 @@ static cnnvp_result print_to(void (*print)(FILE *stream), char **text)
 
 cnnvp_result cnnvp_energy_text(char **text)
 {
+    CNNVP_DECIMAL_POINT;
     return print_to(print_energy, text);
 }
 
 cnnvp_result cnnvp_area_text(char **text)
 {
+    CNNVP_DECIMAL_POINT;
     return print_to(print_area, text);
 }

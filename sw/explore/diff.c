@@ -76,6 +76,7 @@ static void write_layers(FILE *stream, const json_t *layers)
 
 cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_JSON *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
     CNNVP_FREED char *text = NULL;
     size_t size = 0;
@@ -445,6 +446,7 @@ static cnnvp_result print_comparison(struct comparison *comparison, int all, str
 cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, int all, const char *csv_file,
                               char **table, uint64_t *differences, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     struct comparison comparison = {.title = "", .threshold = threshold};
     CNNVP_JSON *a = NULL;
     CNNVP_JSON *b = NULL;

@@ -247,6 +247,7 @@ static cnnvp_result write_rows(FILE *stream, struct rows *rows, json_t *columns,
 
 cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     CNNVP_JSON *columns = NULL;
     CNNVP_FREED char *text = NULL;
@@ -366,6 +367,7 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
 
 cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     size_t count = 0, size = 0;
     *table = NULL;
@@ -483,6 +485,7 @@ static cnnvp_result find_failures(struct rows *rows, FILE *stream, struct cnnvp_
 
 cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     size_t size = 0;
     *text = NULL;

@@ -106,6 +106,7 @@ static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error
 cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const char *html_file,
                                struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_FREED char *json = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&json, &size);
@@ -126,6 +127,7 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
 cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,
                           void (*watch)(void *context, double share), void *context, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     struct stat status;
     if (stat(database_or_folder, &status) == 0 && S_ISDIR(status.st_mode))
         return cnnvp_report_run(database_or_folder, html_file, error);

@@ -125,6 +125,7 @@ static cnnvp_result run_points(const struct cnnvp_driver *driver, struct cnnvp_e
 
 cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     CNNVP_FREED char *text = NULL;
     CNNVP_TRY(cnnvp_input_text(task_file, 1 << 20, &text, NULL, error));
     CNNVP_JSON *task = json_loads(text, 0, NULL);

@@ -43,6 +43,7 @@ double cnnvp_driver_now(void)
 
 cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     struct cnnvp_sweep *made = calloc(1, sizeof *made);
     uint64_t first = 0;
     *sweep = NULL;
@@ -451,6 +452,7 @@ static cnnvp_result list_points(struct cnnvp_driver *driver, uint64_t **numbers,
 cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *theirs,
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     struct cnnvp_sweep_options own;
     const struct cnnvp_sweep_options *options = &own;
     if (done != NULL)

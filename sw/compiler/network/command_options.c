@@ -276,6 +276,7 @@ void cnnvp_options_free(cnnvp_options *options)
 
 cnnvp_result cnnvp_options_set(cnnvp_options *options, const char *name, const char *value, struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, name);
     struct cnnvp_suggest suggest;
     if (option != NULL && value == NULL)

@@ -203,6 +203,7 @@ static cnnvp_result run_last(const struct cnnvp_network *network, struct cnnvp_f
 cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
                                 struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     if (network->timing_only)
         return cnnvp_compiler_error(error, "a timing-only network has no values to dump");
     if (strlen(folder) > 3072)

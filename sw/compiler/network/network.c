@@ -47,6 +47,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
                                const struct cnnvp_network_options *theirs, cnnvp_network **network,
                                struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     *network = NULL;
     char file[PATH_MAX];
     struct cnnvp_network_options own;

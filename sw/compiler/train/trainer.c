@@ -206,6 +206,7 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
                                const struct cnnvp_trainer_options *theirs, cnnvp_trainer **trainer,
                                struct cnnvp_error *error)
 {
+    CNNVP_DECIMAL_POINT;
     *trainer = NULL;
     char file[PATH_MAX];
     struct cnnvp_trainer_options own;
