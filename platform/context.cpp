@@ -41,7 +41,7 @@ void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
 /* Processes outlive their modules there. */
 bool has_modules(const sc_core::sc_simcontext &context)
 {
-    const auto &objects = context.get_child_objects();
+    const auto &objects = sc_core::sc_get_top_level_objects(&context);
     return std::any_of(objects.begin(), objects.end(),
                        [](sc_core::sc_object *object) { return !sc_core::sc_process_handle(object).valid(); });
 }

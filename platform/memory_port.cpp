@@ -18,6 +18,13 @@ constexpr size_t plain_bytes = 64;      /* at most, of one access of the core or
 constexpr unsigned max_complaints = 20;
 constexpr int max_steps = 1'000'000; /* of the kernel for one access of the loader */
 
+void describe(origin &of, const cnnvp_access &access)
+{
+    of.initiator = access.initiator;
+    of.tag = access.tag;
+    of.flow = access.flow;
+}
+
 } // namespace
 
 memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
@@ -219,8 +226,7 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
     } else if (untimed) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     } else {
-        const bool good = plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(),
-                                payload.get_data_length()) == payload.get_data_length();
+        const bool good = plain(payload) == payload.get_data_length();
         payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
         const cnnvp_time gone = control_.now() - before;
         delay = to_ps(delay) > gone ? from_ps(to_ps(delay) - gone) : sc_core::SC_ZERO_TIME;
@@ -243,9 +249,7 @@ int memory_port::cross(cnnvp_access &access, sc_core::sc_time &delay)
 
     if (access.size == 0)
         mine->set_command(tlm::TLM_IGNORE_COMMAND);
-    mine->of->initiator = access.initiator;
-    mine->of->tag = access.tag;
-    mine->of->flow = access.flow;
+    describe(*mine->of, access);
     mine->of->whole = whole;
     const sc_dt::uint64 instant = sc_core::sc_delta_count();
     call(*mine, delay);
@@ -289,7 +293,7 @@ unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
     copy.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     if (const unsigned done = socket->transport_dbg(copy); done == size || is_device_)
         return done;
-    return plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(), size);
+    return plain(payload);
 }
 
 bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
@@ -447,9 +451,12 @@ bool memory_port::run_outside(const std::function<void()> &function)
     return done;
 }
 
-bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size)
+bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
+                              const cnnvp_access *whose)
 {
     job *mine = new_job(command, address, data, size);
+    if (mine->of && whose)
+        describe(*mine->of, *whose);
     if (protocol_ == protocol::lt) {
         transport(*mine);
         mine->under_way = false;
@@ -466,14 +473,18 @@ bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsign
 }
 
 /* Bytes that were moved. A method cannot wait for a memory: none. */
-unsigned memory_port::plain(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size)
+unsigned memory_port::plain(tlm::tlm_generic_payload &payload)
 {
+    const auto *const extension = payload.get_extension<payload_extension>();
+    const uint64_t address = payload.get_address();
+    const size_t size = payload.get_data_length();
     size_t done = 0;
     const auto move = [&] {
         while (done < size) {
             const size_t room = plain_bytes_ - (address + done) % plain_bytes_;
             const size_t piece = std::min(size - done, room);
-            if (!plain_piece(command, address + done, data + done, piece))
+            if (!plain_piece(payload.get_command(), address + done, payload.get_data_ptr() + done, piece,
+                             extension ? extension->access : nullptr))
                 return;
             done += piece;
         }

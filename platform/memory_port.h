@@ -130,8 +130,9 @@ private:
     void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override;
 
     /* accesses without debug transport */
-    unsigned plain(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size);
-    bool plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size);
+    unsigned plain(tlm::tlm_generic_payload &payload);
+    bool plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
+                     const cnnvp_access *whose);
     bool run_outside(const std::function<void()> &function);
 };
 

@@ -35,6 +35,13 @@ bool crosses_whole(const cnnvp_resolved &resolved, const cnnvp_instance &link)
     return false;
 }
 
+/* For sockets that a program has not bound, and cannot any more. */
+template <typename Socket>
+struct nobody : sc_core::sc_module {
+    Socket socket{"socket"};
+    explicit nobody(const sc_core::sc_module_name &name) : sc_core::sc_module(name) {}
+};
+
 } // namespace
 
 /* -- what is to be built -- */
@@ -359,7 +366,7 @@ cnnvp_result platform::design::build(const cnnvp_resolved &resolved, const run_c
         std::snprintf(error->text, sizeof error->text, "the platform cannot be built: %s", problem.what());
         result = CNNVP_FAILED;
     }
-    if (made)
+    if (made && (result == CNNVP_DONE || options.driven)) /* see stays_behind */
         *made = std::move(fresh);
     return result;
 }
@@ -370,6 +377,14 @@ bool platform::design::stays_behind()
         return false;
     begun_ = true;
     control_->freeze();
+    for (const auto &port : outside_)
+        if (port->socket.size() == 0)
+            port->socket.bind(
+                (new nobody<tlm_utils::simple_target_socket<design>>(sc_core::sc_gen_unique_name("nobody")))->socket);
+    for (const auto &port : inside_)
+        if (port->socket.size() == 0)
+            (new nobody<tlm_utils::simple_initiator_socket<design>>(sc_core::sc_gen_unique_name("nobody")))
+                ->socket.bind(port->socket);
     return true;
 }
 

@@ -28,7 +28,8 @@ namespace cnnvp {
 class platform::design {
 public:
     /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. `made` NULL:
-     * only looks whether the units would take it; nothing leads outside then. */
+     * only looks whether the units would take it; nothing leads outside then. A driven one is made also where it fails:
+     * see stays_behind. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
                               std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind = {});
     /* -- of a handle, for the classes -- */

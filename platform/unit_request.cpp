@@ -184,8 +184,13 @@ void unit_host::deliver(request_record *record)
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
         const cnnvp_recorder_bytes crossed{
-            0,          original->tag, std::max(original->issued, original->first_data), control_.now(),
-            bytes.read, bytes.write};
+            0,
+            original->tag,
+            std::max(original->issued, original->first_data),
+            control_.now(),
+            bytes.read,
+            bytes.write,
+            original->initiator};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
         /* a part of what began elsewhere and is counted there, or nobody's in the platform */
         if (!record->visit && !(unit_.ports[port].flags & CNNVP_PORT_OUTSIDE))

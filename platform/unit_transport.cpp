@@ -218,7 +218,7 @@ void unit_host::tell_debugger(const cnnvp_request &request) const
 void unit_host::count_untimed(const port_state &port, const cnnvp_access &access) const
 {
     const link_bytes bytes = bytes_of(access);
-    const cnnvp_recorder_bytes crossed{0, access.tag, 0, 0, bytes.read, bytes.write};
+    const cnnvp_recorder_bytes crossed{0, access.tag, 0, 0, bytes.read, bytes.write, access.initiator};
     cnnvp_recorder_cross(control_.recorder(), port.link, &crossed);
 }
 
@@ -284,7 +284,8 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     } else if (status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(access);
         const cnnvp_time now = control_.now();
-        const cnnvp_recorder_bytes crossed{access.flow, access.tag, now, now + access.delay, bytes.read, bytes.write};
+        const cnnvp_recorder_bytes crossed{
+            access.flow, access.tag, now, now + access.delay, bytes.read, bytes.write, access.initiator};
         cnnvp_recorder_transfer(control_.recorder(), port.link, &crossed);
     }
     return status;

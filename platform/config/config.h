@@ -105,6 +105,8 @@ const struct cnnvp_instruction **cnnvp_resolved_instructions(const struct cnnvp_
 
 /* It stands for a third party's model between two units (model external, `role: link`). */
 int cnnvp_instance_is_link(const struct cnnvp_instance *instance);
+/* The instance behind a link, or behind several; of another instance itself. */
+uint32_t cnnvp_instance_behind(const struct cnnvp_resolved *resolved, uint32_t number);
 
 /* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
  * no room. */

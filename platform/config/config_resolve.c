@@ -314,6 +314,15 @@ int cnnvp_instance_is_link(const struct cnnvp_instance *instance)
            cnnvp_instance_value_or(instance, "role", 0) == LINK;
 }
 
+uint32_t cnnvp_instance_behind(const struct cnnvp_resolved *resolved, uint32_t number)
+{
+    const struct cnnvp_instance *const instance = &resolved->instances[number];
+    for (size_t i = 0; cnnvp_instance_is_link(instance) && i < instance->binding_count; ++i)
+        if (instance->unit->ports[instance->bindings[i].port].kind == CNNVP_PORT_INITIATOR)
+            return instance->bindings[i].target;
+    return number;
+}
+
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size)
 {

@@ -41,12 +41,17 @@
  * - `noc: {model: external, role: link, connect: {inward: pe_array}}`, and `instruction: {connect: {array: noc}}`: the
  *   same for commands, for words of a buffer, for tiles of the multi-function module, and for registers. Each is one
  *   b_transport: a command or a tile is a write of its structure (cnnvp_command.h, cnnvp_tile.h), words are read and
- *   written at their addresses in the buffer (what a unit writes there in place, after the call, crosses as zeros). The
- *   model hands on the payload, or a copy with its extensions, within the call, and annotates what time it takes; one
- *   that waits there ends the run. A command's time on its way to a PE array is its layer's stall
- *   cause `instruction`. Completions cross no link: they are moments; a unit's commands and memory do.
+ *   written at their addresses in the buffer (what a unit writes there in place, after the call, crosses as zeros).
+ * What a calculation leaves in a buffer crosses as one write of struct cnnvp_update (cnnvp_command.h), whatever its
+ * length: a model that takes time by the byte finds the words in it. The model hands on the payload, or a copy with its
+ *   extensions, within the call, and annotates what time it takes; one that waits there ends the run. A command's time
+ * on its way to a PE array is its layer's stall cause `instruction`. Completions cross no link: they are moments; a
+ * unit's commands and memory do.
  * - Interrupts are levels: `irq: 9` of any of these comes in at irq_in(name), source 9 of the controller; what a unit
- *   connects to its instance (`uart: {connect: {irq: noc}}`) leads out at irq_out(name).
+ *   connects to its instance (`uart: {irq: null, connect: {irq: noc}}`) leads out at irq_out(name).
+ * Training: without the console of cnnvp_train.h, which steps a platform of its own; sc_start trains to the end, and
+ * cnnvp_trainer_export comes after it. A core's loads and stores of a memory that gives no direct memory are counted as
+ * those of devices.
  * A core whose platform has such ports runs no further ahead than anything is pending in the simulation; without them
  * what others have pending does not hold it up.
  */

@@ -268,7 +268,8 @@ void cnnvp_recorder_cross(cnnvp_recorder *recorder, uint32_t link, const struct 
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
     cnnvp_stats_cross(&recorder->stats, link, bytes);
-    if (link >= recorder->stats.link_count || !is_core(recorder, recorder->stats.links[link].from))
+    if (link >= recorder->stats.link_count ||
+        !(is_core(recorder, recorder->stats.links[link].from) || is_core(recorder, bytes->initiator)))
         cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace != NULL) {
         const struct cnnvp_moved transfer = {link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};

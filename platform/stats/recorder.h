@@ -83,6 +83,7 @@ struct cnnvp_recorder_bytes {
     cnnvp_time end;
     uint64_t read;
     uint64_t write;
+    uint32_t initiator; /* who asked for it first; CNNVP_NO_INSTANCE: nobody in the platform, or not known */
 };
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
 /* The same for what a core accesses by itself: it costs energy, and is no traffic of the accelerator. */

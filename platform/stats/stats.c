@@ -455,15 +455,19 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
         return UINT32_MAX;
     }
     stats->links = links;
-    const struct cnnvp_link_end ends[] = {end_of(stats, from), end_of(stats, to)};
+    const int goes_on = cnnvp_instance_is_link(&stats->platform->instances[from]); /* it has paid for the whole way */
+    const struct cnnvp_link_end ends[] = {
+        end_of(stats, from), end_of(stats, cnnvp_instance_behind(stats->platform, to))};
     struct cnnvp_link_stats *link = &links[stats->link_count];
 
     *link = (struct cnnvp_link_stats){
         .from = from,
         .to = to,
-        .memory = cnnvp_stats_is_memory(ends[1].instance->unit),
-        .pj_byte = cnnvp_costs_link(&stats->energy, &ends[0], &ends[1], stats->chip_um2),
+        .memory = cnnvp_stats_is_memory(stats->platform->instances[to].unit) &&
+                  !cnnvp_instance_is_link(&stats->platform->instances[to]),
         .energy_column = CNNVP_NO_COLUMN};
+    if (!goes_on)
+        link->pj_byte = cnnvp_costs_link(&stats->energy, &ends[0], &ends[1], stats->chip_um2);
     if (link->pj_byte.high > 0)
         link->energy_column = add_energy_column(stats);
     return stats->link_count++;

@@ -59,6 +59,27 @@ struct network_on_chip : sc_core::sc_module {
     bool get_direct_mem_ptr(payload_type &payload, tlm::tlm_dmi &dmi) { return out->get_direct_mem_ptr(payload, dmi); }
 };
 
+const json_t *member(const work &of, const std::vector<const char *> &path)
+{
+    const json_t *at = of.stats;
+    for (const char *name : path)
+        at = json_object_get(at, name);
+    assert_non_null(at);
+    return at;
+}
+
+/* What memory moved in each window is all that it moved, once. */
+void assert_windows_add_up(const work &of)
+{
+    for (const char *name : {"read_bytes", "write_bytes"}) {
+        json_int_t sum = 0;
+        const json_t *const windows = member(of, {"memory", "over_time", name});
+        for (size_t i = 0; i < json_array_size(windows); ++i)
+            sum += json_integer_value(json_array_get(windows, i));
+        assert_int_equal(sum, number(of, {"memory", name}));
+    }
+}
+
 void test_link(void **)
 {
     json_int_t times[2] = {0, 0};
@@ -88,6 +109,7 @@ void test_link(void **)
             for (const char *name : {"read_bytes", "write_bytes"})
                 assert_int_equal(number(network, {"memory", name}), number(alone(), {"memory", name}));
             assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
+            assert_windows_add_up(network);
             if (*more == '\0')
                 times[copies] = number(network, {"total", "time_ps"});
             else if (std::strstr(more, "in_flight"))
@@ -159,6 +181,10 @@ void test_link_whole(void **)
                 /* the array is busy with its own work and with what is on its way */
                 assert_int_equal(longer, cycles * (std::strcmp(link.base, "nfu") == 0 ? 1000 : 5000));
                 assert_true(takes > 0 ? longer > 0 : longer == 0);
+                assert_windows_add_up(run.network);
+                if (longer == 0)
+                    assert_true(
+                        json_equal(member(run.network, {"energy", "total_pj"}), member(other, {"energy", "total_pj"})));
             }
     }
 }
@@ -184,6 +210,7 @@ void test_link_of_core(void **)
         assert_clean(before);
         assert_clean(behind);
         assert_true(before.blocking > 20 && before.blocking == behind.blocking);
+        assert_windows_add_up(network);
         assert_int_equal(before.granted > 0, std::strcmp(dmi, "on") == 0);
         assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
     }

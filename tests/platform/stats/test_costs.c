@@ -26,7 +26,8 @@ static void energy_adds_up(void **state)
     const uint32_t links[] = {
         cnnvp_recorder_link(recorder, ARRAY, BUFFER_A), cnnvp_recorder_link(recorder, ARRAY, BUFFER_B)};
     for (uint32_t tag = 0; tag < 40; ++tag) {
-        const struct cnnvp_recorder_bytes bytes = {.tag = tag, .read = 17 * tag, .write = 1};
+        const struct cnnvp_recorder_bytes bytes = {
+            .tag = tag, .read = 17 * tag, .write = 1, .initiator = CNNVP_NO_INSTANCE};
         cnnvp_recorder_transfer(recorder, links[tag % 2], &bytes);
         if (tag == 20) /* what has been counted stays where it was */
             (void)cnnvp_recorder_link(recorder, CPU, BUS);
@@ -119,7 +120,7 @@ static void impossible_costs_are_refused(void **state)
 static double pj_of_link(const struct cnnvp_resolved *platform, uint32_t from, uint32_t to)
 {
     cnnvp_recorder *recorder = stats_make_for(platform, 0);
-    const struct cnnvp_recorder_bytes bytes = {.tag = 3, .read = 60, .write = 40};
+    const struct cnnvp_recorder_bytes bytes = {.tag = 3, .read = 60, .write = 40, .initiator = CNNVP_NO_INSTANCE};
     char path[60];
 
     cnnvp_recorder_cross(recorder, cnnvp_recorder_link(recorder, from, to), &bytes);

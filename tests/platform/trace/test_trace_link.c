@@ -52,7 +52,7 @@ static cnnvp_recorder *start(void)
 
 static void add(cnnvp_recorder *recorder, uint64_t flow, uint64_t begin, uint64_t end, uint64_t bytes)
 {
-    const struct cnnvp_recorder_bytes crossed = {flow, 0, begin, end, bytes, 0};
+    const struct cnnvp_recorder_bytes crossed = {flow, 0, begin, end, bytes, 0, CNNVP_NO_INSTANCE};
 
     cnnvp_recorder_transfer(recorder, 0, &crossed);
 }
