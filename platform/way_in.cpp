@@ -22,6 +22,9 @@ const char *find_wrong(const tlm::tlm_generic_payload &payload, const sc_core::s
     *answer = tlm::TLM_GENERIC_ERROR_RESPONSE;
     if (!is_within_time(delay))
         return too_late;
+    *answer = tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (!payload.is_read() && !payload.is_write())
+        return "a command that is none of read, write and ignore";
     *answer = tlm::TLM_BURST_ERROR_RESPONSE;
     if (payload.get_data_length() == 0)
         return "data length 0: a transaction without data is TLM_IGNORE_COMMAND";

@@ -161,6 +161,7 @@ void test_master_wrong(void **)
         answers.push_back(self.read(scratch, nullptr, 4));
         answers.push_back(self.transfer({tlm::TLM_READ_COMMAND, scratch, &byte, 1, 1, &enable, 0}));
         answers.push_back(self.read(~uint64_t(0), &byte, 2));
+        answers.push_back(self.transfer({static_cast<tlm::tlm_command>(3), scratch, &byte, 1, 1}));
         payload_type late_one;
         sc_time forever = sc_core::sc_max_time();
         late_one.set_command(tlm::TLM_READ_COMMAND);
@@ -193,6 +194,7 @@ void test_master_wrong(void **)
         tlm::TLM_GENERIC_ERROR_RESPONSE,
         tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE,
         tlm::TLM_ADDRESS_ERROR_RESPONSE,
+        tlm::TLM_COMMAND_ERROR_RESPONSE,
         tlm::TLM_GENERIC_ERROR_RESPONSE,
         tlm::TLM_OK_RESPONSE,
         tlm::TLM_OK_RESPONSE,
@@ -200,7 +202,7 @@ void test_master_wrong(void **)
     assert_true(answers == expected);
     assert_true(late == 0x12345678 && !waited);
     for (const char *what : {"data length 0", "streaming width 0", "data pointer is null", "byte enables of length 0",
-                             "beyond 64-bit addresses", "ends beyond simulated time"})
+                             "beyond 64-bit addresses", "none of read, write and ignore", "ends beyond simulated time"})
         assert_says(lines_of_log, what);
 }
 
