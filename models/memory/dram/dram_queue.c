@@ -195,8 +195,9 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
-    const enum dram_enter how = cnnvp_dram_channel_enter(
-        channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
+    const enum dram_enter how =
+        cnnvp_dram_channel_enter(channel, &stream->place, write, clock,
+                                 write ? (void *)(uintptr_t)stream->address : request, request->tag, source, &end);
     if (queue->burst != NULL)
         queue->burst(queue->context, stream, request, clock);
     if (write) {

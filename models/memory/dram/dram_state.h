@@ -35,7 +35,7 @@ enum dram_command {
 struct dram_entry {
     uint64_t entered; /* clock */
     uint64_t order;   /* of entering */
-    void *owner;      /* the caller's own */
+    void *owner;      /* the caller's own: the queue's are a read's request and a write's address */
     uint32_t row;
     uint32_t column;
     uint32_t tag;    /* the caller's own */

@@ -77,22 +77,16 @@ static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64
            DRAM_BURST_BYTES;
 }
 
-/* Writes in the controllers' queues of bursts between two addresses; all where that is not looked at. */
+/* Writes in the controllers' queues of bursts between two addresses. */
 static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, uint64_t end)
 {
-    const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
-    const struct dram_channel *channel = queue->channel;
-    uint32_t all = 0, within = 0;
-    for (uint32_t i = 0; i < queue->options.channels; ++i)
-        all += channel[i].count[1];
-    if (!all || queue->turns != 1 || (end - first) / row_bytes >= ROWS)
-        return all;
-    for (uint64_t at = first, next; at < end; at = next) {
-        const struct dram_place place = cnnvp_dram_map(&queue->map, at);
-        next = cnnvp_minimum(end, (at / row_bytes + 1u) * row_bytes);
-        for (uint32_t i = channel->list[1][place.bank].first; i != DRAM_NONE; i = channel->entry[i].next)
-            within += channel->entry[i].row == place.row &&
-                      channel->entry[i].column - place.column < (next - at) / DRAM_BURST_BYTES;
+    uint32_t within = 0;
+    for (uint32_t i = 0; i < queue->options.channels; ++i) {
+        const struct dram_channel *channel = &queue->channel[i];
+        for (uint64_t banks = channel->waiting[1]; banks; banks &= banks - 1u)
+            for (uint32_t at = channel->list[1][dram_lowest_bit(banks)].first; at != DRAM_NONE;
+                 at = channel->entry[at].next)
+                within += (uintptr_t)channel->entry[at].owner - first < end - first;
     }
     return within;
 }
@@ -114,15 +108,19 @@ static int write_comes(const struct dram_queue *queue, const struct dram_stream 
     return 0;
 }
 
-static int can_forward(const struct dram_queue *queue, const struct dram_stream *stream)
+/* Different bursts of the stream's requests that waiting writes can answer at most; DRAM_NEVER where more writes come.
+ */
+static uint64_t answered(const struct dram_queue *queue, const struct dram_stream *stream)
 {
+    uint64_t sum = 0;
     for (const struct cnnvp_request *request = stream->first; request != NULL; request = dram_request_next(request)) {
         uint64_t first, end;
         span_of(request, &first, &end);
-        if (write_comes(queue, stream, first, end) || writes_within(queue, first, end))
-            return 1;
+        if (write_comes(queue, stream, first, end))
+            return DRAM_NEVER;
+        sum += writes_within(queue, first, end);
     }
-    return 0;
+    return sum;
 }
 
 /* ---- reads ---- */
@@ -136,12 +134,21 @@ static uint64_t most_of(const struct dram_stream *stream)
     return most;
 }
 
-/* What is after `bursts`, the last of them to come, can only enter as others end: clocks to the end of the last. */
+/* Clocks to the end of the last of `bursts`, of which as many as `others` may be answered: the bus carries the rest. */
+static uint64_t by_bus(const struct dram_queue *queue, uint64_t bursts, uint64_t others)
+{
+    const uint64_t carried = bursts > others ? bursts - others : 0;
+    return carried || !others ? spread(queue, carried, queue->timing.t[DRAM_T_bl]) + latency(queue) : 0;
+}
+
+/* The same because bursts can only enter as others end, this many at one clock. */
 static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts,
-                          uint64_t most)
+                          uint64_t others, uint64_t most)
 {
     const uint64_t unknown = stream->on_their_way - stream->end_count;
-    return bursts ? (bursts - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
+    if (bursts <= others && others)
+        return bursts ? (bursts - 1u) / most : 0;
+    return bursts ? (bursts - others - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
 }
 
 /* Reads of an open row, all that wait in its bank. */
@@ -158,20 +165,14 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
     const struct cnnvp_request *second = dram_request_next(stream->first);
     const uint64_t left = left_to_enter(stream), most = most_of(stream);
     const uint64_t both = second != NULL ? left + left_of(second, 0, second->address) : left;
-    const uint64_t rest = both > most ? both - most : 0;
-    const uint64_t bl = queue->timing.t[DRAM_T_bl];
-    if (can_forward(queue, stream)) { /* `most` of them at one clock */
-        const uint64_t due = second != NULL ? cnnvp_minimum(left, rest) : left;
-        return due ? start + (due - 1u) / most : start;
-    }
-    const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
-    const uint64_t places = start + by_places(queue, stream, left, most);
-    const uint64_t alone = cnnvp_maximum(bus, places);
+    const uint64_t rest = both > most ? both - most : 0, others = answered(queue, stream);
+    const uint64_t alone = cnnvp_maximum(by_bus(queue, left, others), by_places(queue, stream, left, others, most));
     if (second == NULL)
-        return alone;
-    const uint64_t second_bus = start + spread(queue, rest, bl) + latency(queue);
-    const uint64_t second_places = start + by_places(queue, stream, both, most);
-    return cnnvp_minimum(alone, cnnvp_maximum(second_bus, second_places));
+        return start + alone;
+    /* the last to come may be answered, and end before those of the first that have entered */
+    const uint64_t behind = by_places(queue, stream, both, others, most), ahead = others ? latency(queue) : 0;
+    const uint64_t after = cnnvp_maximum(by_bus(queue, rest, others), behind > ahead ? behind - ahead : 0);
+    return start + cnnvp_minimum(alone, after);
 }
 
 /* The same of a request whose bursts have all entered. */
