@@ -89,6 +89,17 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer
     return (bytes + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
 }
 
+/* Rows and columns of the window that are swept at once. */
+static inline uint32_t cnnvp_window_rows(const struct cnnvp_binary_layer *layer)
+{
+    return layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
+}
+
+static inline uint32_t cnnvp_window_columns(const struct cnnvp_binary_layer *layer)
+{
+    return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
+}
+
 /* A window of kx columns and ky rows over this many positions; results are dense. All members: nothing need be cleared.
  */
 static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,

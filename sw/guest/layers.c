@@ -237,8 +237,8 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_
 void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
-    const uint32_t tile_ky = layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
-    const uint32_t tile_kx = layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
+    const uint32_t tile_ky = cnnvp_window_rows(layer);
+    const uint32_t tile_kx = cnnvp_window_columns(layer);
     struct cnnvp_epilogue *epilogue = NULL;
     uint32_t table = 0;
     uint32_t weight_half = 0;

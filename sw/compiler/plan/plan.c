@@ -26,24 +26,14 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer)
     return 0;
 }
 
-uint32_t cnnvp_plan_window_rows(const struct cnnvp_binary_layer *layer)
-{
-    return layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
-}
-
-uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer)
-{
-    return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
-}
-
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows)
 {
-    return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(cnnvp_plan_window_rows(layer) - 1u) * layer->dy + 1u;
+    return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(cnnvp_window_rows(layer) - 1u) * layer->dy + 1u;
 }
 
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns)
 {
-    return (uint64_t)(columns - 1u) * layer->sx + (uint64_t)(cnnvp_plan_window_columns(layer) - 1u) * layer->dx + 1u;
+    return (uint64_t)(columns - 1u) * layer->sx + (uint64_t)(cnnvp_window_columns(layer) - 1u) * layer->dx + 1u;
 }
 
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *layer)
@@ -97,7 +87,7 @@ uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer)
 
 static int is_swept_in_parts(const struct cnnvp_binary_layer *layer)
 {
-    return cnnvp_plan_window_rows(layer) < layer->ky || cnnvp_plan_window_columns(layer) < layer->kx;
+    return cnnvp_window_rows(layer) < layer->ky || cnnvp_window_columns(layer) < layer->kx;
 }
 
 /* A result's bytes in the output buffer, at most; as many as its unit says if it needs more meanwhile. */

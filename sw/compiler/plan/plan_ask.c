@@ -129,8 +129,8 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
     if (layer->op == CNNVP_OP_CONV)
         command.status = cnnvp_scaled_status(layer, command.status);
-    struct cnnvp_window window = cnnvp_layer_window(
-        layer, cnnvp_plan_window_columns(layer), cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
+    struct cnnvp_window window =
+        cnnvp_layer_window(layer, cnnvp_window_columns(layer), cnnvp_window_rows(layer), slice->rows, slice->columns);
     window.in_row_stride = columns;
     window.in_channel_stride = rows * columns;
     if (is_folded(layer))

@@ -8,6 +8,7 @@
  * one step to the next. All is that of a batch.
  */
 #include "plan_ask.h"
+#include "binary/layer_command.h"
 #include "cnnvp_integer.h"
 
 #include <stdlib.h>
@@ -132,8 +133,8 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
         return sliced_ps(search, step, work);
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
         return 0; /* all is the vector unit's */
-    const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_plan_window_columns(layer)) *
-                           cnnvp_divide_up32(layer->ky, cnnvp_plan_window_rows(layer));
+    const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_window_columns(layer)) *
+                           cnnvp_divide_up32(layer->ky, cnnvp_window_rows(layer));
     const uint64_t ps = slice_ps(search, &step, work);
     step.first = 0;
     return parts > 1u ? ps + (parts - 1u) * slice_ps(search, &step, work) : ps;
@@ -506,12 +507,12 @@ static void consider_parts(struct search *search)
 {
     struct cnnvp_binary_layer *layer = search->layer;
     const uint32_t piece = search->tiling.side;
-    while (search->finalists->count == 0 && cnnvp_plan_window_rows(layer) > piece) {
-        layer->tile_ky = half_window(cnnvp_plan_window_rows(layer), piece);
+    while (search->finalists->count == 0 && cnnvp_window_rows(layer) > piece) {
+        layer->tile_ky = half_window(cnnvp_window_rows(layer), piece);
         consider_edges(search);
     }
-    while (search->finalists->count == 0 && cnnvp_plan_window_columns(layer) > piece) {
-        layer->tile_kx = half_window(cnnvp_plan_window_columns(layer), piece);
+    while (search->finalists->count == 0 && cnnvp_window_columns(layer) > piece) {
+        layer->tile_kx = half_window(cnnvp_window_columns(layer), piece);
         consider_edges(search);
     }
 }

@@ -89,9 +89,6 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *l
 int cnnvp_plan_has_weights(const struct cnnvp_binary_layer *layer);
 /* Input and output channels are one: what a group gives depends on as many input channels. */
 int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer);
-/* Rows and columns of the window that are swept at once. */
-uint32_t cnnvp_plan_window_rows(const struct cnnvp_binary_layer *layer);
-uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer);
 /* Of the input, for this many of the results. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns);

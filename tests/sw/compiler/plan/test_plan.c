@@ -3,6 +3,7 @@
 
 #include "test.h"
 
+#include "binary/layer_command.h"
 #include "plan_cases.h"
 
 static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
@@ -158,8 +159,8 @@ static void windows_are_swept_in_whole_pieces(void **state)
                 continue;
             }
             const uint32_t piece = cases_tiling(&layer, &target.limits).side;
-            const uint32_t rows = cnnvp_plan_window_rows(&layer);
-            const uint32_t columns = cnnvp_plan_window_columns(&layer);
+            const uint32_t rows = cnnvp_window_rows(&layer);
+            const uint32_t columns = cnnvp_window_columns(&layer);
             assert_true(cnnvp_plan_use_of(&layer, 2).input_bytes <= target.limits.input_bytes);
             assert_int_equal(pieces_of(layer.ky, rows, piece), (layer.ky + piece - 1u) / piece);
             assert_int_equal(pieces_of(layer.kx, columns, piece), (layer.kx + piece - 1u) / piece);
