@@ -127,6 +127,35 @@ void memory_port::free(tlm::tlm_generic_payload *payload)
     idle_jobs_.push_back(static_cast<job *>(payload));
 }
 
+/* What is written is there already, or is no matter. A memory that overlooks byte enables gets what it has. */
+void memory_port::change_nothing(job &job)
+{
+    static unsigned char disabled = TLM_BYTE_DISABLED;
+
+    if (refuses_enables_) {
+        job.command = tlm::TLM_READ_COMMAND;
+        job.set_command(job.command);
+        return;
+    }
+    (void)look(tlm::TLM_READ_COMMAND, job.get_address(), job.bytes.data(), job.get_data_length());
+    job.set_byte_enable_ptr(&disabled);
+    job.set_byte_enable_length(1);
+}
+
+/* As a read: see change_nothing. */
+void memory_port::ask_again(job *job)
+{
+    struct job *const fresh = new_job(tlm::TLM_READ_COMMAND, job->get_address(), nullptr, job->bytes.size());
+
+    fresh->asked = job->asked;
+    fresh->record = job->record;
+    if (fresh->of)
+        *fresh->of = *job->of;
+    job->under_way = false;
+    job->release();
+    begin(fresh);
+}
+
 void memory_port::begin(job *job)
 {
     waiting_.push_back(job);
@@ -150,6 +179,13 @@ void memory_port::begin(job *job)
 /* The response has come, and its time. */
 void memory_port::finish(job *job)
 {
+    if (job->get_byte_enable_ptr() && job->get_response_status() == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE) {
+        complain("the memory takes no byte enables: what is written without data, such as a line of a cache whose "
+                 "bytes are there already, is read instead");
+        refuses_enables_ = true;
+        ask_again(job);
+        return;
+    }
     job->under_way = false;
     job->finished = true;
     if (job->get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
@@ -193,6 +229,8 @@ tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm
                        static_cast<size_t>(request.size));
     job->asked = &payload;
     job->record = extension->record;
+    if (!request.data && request.op == CNNVP_WRITE)
+        change_nothing(*job);
     if (job->of) {
         job->of->initiator = request.initiator;
         job->of->tag = request.tag;
@@ -271,9 +309,22 @@ int memory_port::cross(cnnvp_access &access, sc_core::sc_time &delay)
     return status;
 }
 
-unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
+/* By debug transport. */
+unsigned memory_port::look(tlm::tlm_command command, uint64_t address, unsigned char *data, unsigned size)
 {
     tlm::tlm_generic_payload copy;
+
+    copy.set_command(command);
+    copy.set_address(address);
+    copy.set_data_ptr(data);
+    copy.set_data_length(size);
+    copy.set_streaming_width(size);
+    copy.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    return socket->transport_dbg(copy);
+}
+
+unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
+{
     const unsigned size = payload.get_data_length();
 
     if (back_ && back_->takes_whole()) {
@@ -285,13 +336,8 @@ unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
 
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || size == 0 || socket.size() == 0)
         return 0; /* or not bound yet */
-    copy.set_command(payload.get_command());
-    copy.set_address(payload.get_address());
-    copy.set_data_ptr(payload.get_data_ptr());
-    copy.set_data_length(size);
-    copy.set_streaming_width(size);
-    copy.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (const unsigned done = socket->transport_dbg(copy); done == size || is_device_)
+    const unsigned done = look(payload.get_command(), payload.get_address(), payload.get_data_ptr(), size);
+    if (done == size || is_device_)
         return done;
     return plain(payload);
 }

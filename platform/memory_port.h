@@ -4,14 +4,16 @@
  * TLM-2.0 initiator socket to which a program binds a memory of its own.
  *
  * What the memory behind the socket may rely on (base protocol of IEEE 1666-2011): commands are reads and writes with
- * data, contiguous, without byte enables and extensions, streaming width = length; payloads have a memory manager.
+ * data, contiguous, without extensions, streaming width = length; payloads have a memory manager. Bytes are enabled,
+ * but for writes whose bytes are in the memory already, such as a line of a cache that is written back (the core's data
+ * move when an instruction is executed), or are no matter (timing only): all of theirs are disabled.
  * - lt: b_transport from threads, several at a time if several bursts are in flight. The target may wait, annotate a
  *   delay, or both.
  * - at: nb_transport with BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP; one request phase at a time; the target may answer
  *   by call or by return, at any phase early, with or without delays, at once or much later, in any order.
- * What it may refuse: direct memory, debug transport (then accesses of the core and the loader go the ordinary way, and
- * their time is not counted), anything by an error response. Exceptions that it throws at us become an error response
- * and one line in the log.
+ * What it may refuse: byte enables (what would have none is a read then), direct memory, debug transport (then accesses
+ * of the core and the loader go the ordinary way, and their time is not counted), anything by an error response.
+ * Exceptions that it throws at us become an error response and one line in the log.
  *
  * Of a link to a unit that is no memory, each access crosses whole, in one b_transport: a command or a tile is a write
  * of its structure, words of a buffer are read or written at their addresses. The model annotates what it takes.
@@ -100,17 +102,21 @@ private:
     sc_core::sc_process_handle outside_thread_;
     std::string complaint_; /* the last */
     unsigned complaints_ = 0;
+    bool refuses_enables_ = false;
 
     /* the unit's side */
     tlm::tlm_sync_enum from_unit(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase, sc_core::sc_time &delay);
     void access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     int cross(cnnvp_access &access, sc_core::sc_time &delay);
+    unsigned look(tlm::tlm_command command, uint64_t address, unsigned char *data, unsigned size);
     unsigned debug(tlm::tlm_generic_payload &payload);
     bool direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
 
     /* jobs */
     job *new_job(tlm::tlm_command command, uint64_t address, const unsigned char *data, size_t size);
     void free(tlm::tlm_generic_payload *payload) override;
+    void change_nothing(job &job);
+    void ask_again(job *job);
     void begin(job *job);
     void finish(job *job);
     void complain(const std::string &text);

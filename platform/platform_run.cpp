@@ -239,7 +239,7 @@ void platform::design::serve_registers(tlm::tlm_generic_payload &payload, sc_cor
         if (delay != sc_core::SC_ZERO_TIME)
             sc_core::wait(delay);
         access.address += base;
-        const int status = loader_->pass(access);
+        const int status = access.data ? loader_->pass(access) : CNNVP_OK;
         delay = from_ps(access.delay);
         return status;
     });

@@ -80,10 +80,11 @@ const char *serve_pieces(tlm::tlm_generic_payload &payload, const sc_core::sc_ti
         for (unsigned next = at + 1; enables && next < end; ++next)
             if (enabled(next) != enabled(at))
                 end = next;
-        if (!enabled(at))
+        const bool only_time = op == CNNVP_WRITE && !(flags & CNNVP_DEBUG) && end - at == length;
+        if (!enabled(at) && !only_time)
             continue;
-        cnnvp_access access =
-            outside_access(op, flags, payload.get_address() + at % width, payload.get_data_ptr() + at, end - at);
+        cnnvp_access access = outside_access(op, flags, payload.get_address() + at % width,
+                                             enabled(at) ? payload.get_data_ptr() + at : nullptr, end - at);
         status = piece(access);
     }
     payload.set_response_status(response_to(payload, status));
@@ -130,6 +131,8 @@ int way_in::pass(cnnvp_access &access, const origin *of, sc_core::sc_time &delay
         if (status != CNNVP_E_STOPPED || !control_.ended())
             return status;
     }
+    if (!access.data)
+        return CNNVP_OK;
     if (control_.ended())
         access.flags |= CNNVP_DEBUG | CNNVP_UNTIMED;
     const int status = unit_.pass(port_, access);

@@ -27,8 +27,9 @@ namespace cnnvp {
 
 class unit_host;
 
-/* Does with each piece of contiguous bytes that a payload asks for what `piece` does, and sets its response. What of
- * the payload breaks the standard; null if nothing does. */
+/* Does with each piece of contiguous bytes that a payload asks for what `piece` does, and sets its response. A write of
+ * which no byte is enabled is one piece without data: it takes its time. What of the payload breaks the standard; null
+ * if nothing does. */
 const char *serve_pieces(tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay, uint32_t flags,
                          const std::function<int(cnnvp_access &)> &piece);
 

@@ -285,6 +285,43 @@ void test_platform_keeps_the_data(void **)
     assert_same_work(got, own());
 }
 
+/* What a core with a small cache, or without one, writes has its time, and changes nothing that is there already. */
+void test_core_writes(void **)
+{
+    const std::vector<std::vector<std::string>> cores = {
+        {"cpu.memory=cache", "cpu.dcache_size=256", "cpu.dcache_ways=1"}, {"cpu.memory=tcm", "cpu.tcm_size=4096"}};
+    for (const std::vector<std::string> &core : cores) {
+        outcome alone;
+        run(alone, core, nullptr);
+        for (const bool at : {false, true})
+            for (const bool refuses : {false, true}) {
+                outcome got;
+                uint64_t kept = 0;
+                std::vector<std::string> settings = core;
+                settings.push_back(at ? "dram.protocol=at" : "dram.protocol=lt");
+                run(
+                    got, settings,
+                    [&](cnnvp::memory_socket &socket) {
+                        std::shared_ptr<store> made;
+                        if (at) {
+                            const auto late = std::make_shared<checked<approximate>>(
+                                socket, std::vector<style>{style::accepted, style::inside, style::completed});
+                            late->has_dmi = true;
+                            made = late;
+                        } else {
+                            made = loose_memory(40, true, true, true)(socket);
+                        }
+                        made->refuses_enables = refuses;
+                        return made;
+                    },
+                    [&](store &memory) { kept = memory.kept; });
+                assert_same_work(got, alone);
+                assert_true(refuses ? kept == 0 : kept > 100);
+                assert_true((got.console.find("takes no byte enables") != std::string::npos) == refuses);
+            }
+    }
+}
+
 void test_timing_only(void **)
 {
     outcome full, timing;
@@ -531,6 +568,7 @@ int main()
         cmocka_unit_test(test_only_b_transport),
         cmocka_unit_test(test_approximate),
         cmocka_unit_test(test_platform_keeps_the_data),
+        cmocka_unit_test(test_core_writes),
         cmocka_unit_test(test_timing_only),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_time_counts),

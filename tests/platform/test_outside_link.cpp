@@ -216,6 +216,40 @@ void test_link_of_core(void **)
     }
 }
 
+/* Lines that the core's cache writes back take their time there and change nothing. */
+void test_link_of_lines(void **)
+{
+    static const char core[] = "  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1";
+    std::unique_ptr<work> near;
+    {
+        const simulation mine;
+        near = std::make_unique<work>(std::string(core) + "}\n");
+        cnnvp::platform platform("platform", near->config, &near->options);
+        near->load(platform);
+        sc_core::sc_start();
+        near->take(platform);
+    }
+    const simulation mine;
+    work network("  noc: {model: external, role: link, connect: {inward: dram}}\n" + std::string(core) +
+                 ", connect: {mem: noc}}\n");
+    cnnvp::platform platform("platform", network.config, &network.options);
+    network_on_chip noc("noc_model", false);
+    tlm_checker before("before"), behind("behind");
+    platform.initiator_socket("noc").bind(before.from);
+    before.to.bind(noc.in);
+    noc.out.bind(behind.from);
+    behind.to.bind(platform.target_socket("noc"));
+    network.load(platform);
+    sc_core::sc_start(ns(4000000));
+    network.take(platform);
+    assert_same_work(network, *near);
+    assert_clean(before);
+    assert_clean(behind);
+    assert_true(number(network, {"units", "cpu", "write_backs"}) > 100);
+    for (const char *name : {"reads", "writes", "write_bytes"})
+        assert_int_equal(number(network, {"units", "dram", name}), number(*near, {"units", "dram", name}));
+}
+
 /* A model that waits, answers by itself, hands on pieces, or what is over; one that refuses, or never comes back. */
 void test_link_whole_wrong(void **)
 {
@@ -357,7 +391,8 @@ struct mover : sc_core::sc_module {
 /* Nothing is lost, by the core, by units, or by a bus master that has got direct memory, too. */
 void test_withdrawal(void **)
 {
-    for (const char *more : {"", "  cpu: {memory: cache}\n"}) {
+    for (const char *more :
+         {"", "  cpu: {memory: cache}\n", "  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n"}) {
         const simulation mine;
         work network(std::string(with_master) + "  dram: {model: external, at: 0x80000000}\n" + more);
         cnnvp::platform platform("platform", network.config, &network.options);
@@ -396,8 +431,13 @@ void test_withdrawal(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_link),         cmocka_unit_test(test_link_whole), cmocka_unit_test(test_link_whole_wrong),
-        cmocka_unit_test(test_link_of_core), cmocka_unit_test(test_withdrawal), cmocka_unit_test(test_link_errors),
+        cmocka_unit_test(test_link),
+        cmocka_unit_test(test_link_whole),
+        cmocka_unit_test(test_link_whole_wrong),
+        cmocka_unit_test(test_link_of_core),
+        cmocka_unit_test(test_link_of_lines),
+        cmocka_unit_test(test_withdrawal),
+        cmocka_unit_test(test_link_errors),
         cmocka_unit_test(test_link_silent),
     };
     platform_file = "outside_link.yaml";

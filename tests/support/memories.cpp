@@ -18,15 +18,20 @@ void store::serve(tlm::tlm_generic_payload &payload)
 {
     const std::uint64_t address = payload.get_address();
     const unsigned size = payload.get_data_length();
+    const unsigned char *const enables = payload.get_byte_enable_ptr();
 
     broken += payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE || !payload.get_data_ptr() || size == 0 ||
-              payload.get_byte_enable_ptr() || payload.get_streaming_width() != size ||
-              payload.is_read() == payload.is_write() || address / burst != (address + size - 1) / burst ||
-              address + size > store::size;
+              (enables && (payload.get_byte_enable_length() != 1 || *enables != TLM_BYTE_DISABLED)) ||
+              payload.get_streaming_width() != size || payload.is_read() == payload.is_write() ||
+              address / burst != (address + size - 1) / burst || address + size > store::size;
     longest = std::max<std::uint64_t>(longest, size);
     if (address >= bad_from && good_for-- == 0) {
         good_for = 0;
         payload.set_response_status(bad);
+        return;
+    }
+    if (enables && refuses_enables) {
+        payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
         return;
     }
     if (payload.is_read()) {
@@ -34,7 +39,9 @@ void store::serve(tlm::tlm_generic_payload &payload)
         ++reads;
         read_bytes += size;
     } else {
-        std::memcpy(&bytes[address], payload.get_data_ptr(), size);
+        if (!enables)
+            std::memcpy(&bytes[address], payload.get_data_ptr(), size);
+        kept += enables != nullptr;
         ++writes;
         write_bytes += size;
     }
@@ -54,6 +61,15 @@ unsigned store::debug(tlm::tlm_generic_payload &payload)
         std::memcpy(&bytes[address], payload.get_data_ptr(), size);
     ++debugs;
     return size;
+}
+
+bool store::give(tlm::tlm_dmi &dmi)
+{
+    dmi.allow_read_write();
+    dmi.set_dmi_ptr(bytes.get());
+    dmi.set_start_address(0);
+    dmi.set_end_address(store::size - 1);
+    return true;
 }
 
 /* ---- loosely timed ---- */
@@ -89,11 +105,7 @@ unsigned loose::transport_dbg(tlm::tlm_generic_payload &payload)
 
 bool loose::get_direct_mem_ptr(tlm::tlm_generic_payload &, tlm::tlm_dmi &dmi)
 {
-    dmi.allow_read_write();
-    dmi.set_dmi_ptr(bytes.get());
-    dmi.set_start_address(0);
-    dmi.set_end_address(store::size - 1);
-    return true;
+    return give(dmi);
 }
 
 /* ---- approximately timed ---- */
@@ -201,9 +213,9 @@ void approximate::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_tim
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
-bool approximate::get_direct_mem_ptr(tlm::tlm_generic_payload &, tlm::tlm_dmi &)
+bool approximate::get_direct_mem_ptr(tlm::tlm_generic_payload &, tlm::tlm_dmi &dmi)
 {
-    return false;
+    return has_dmi && give(dmi);
 }
 
 unsigned approximate::transport_dbg(tlm::tlm_generic_payload &payload)

@@ -27,6 +27,8 @@ struct store {
     std::unique_ptr<unsigned char[], void (*)(void *)> bytes{
         static_cast<unsigned char *>(std::calloc(1, size)), std::free};
     std::uint64_t reads = 0, writes = 0, read_bytes = 0, write_bytes = 0, debugs = 0;
+    std::uint64_t kept = 0; /* writes whose bytes are all disabled; it has no other byte enables */
+    bool refuses_enables = false;
     std::uint64_t broken = 0;
     std::uint64_t longest = 0; /* transaction */
     std::uint64_t burst = 64;  /* bytes: no transaction crosses a multiple */
@@ -37,6 +39,7 @@ struct store {
 
     void serve(tlm::tlm_generic_payload &payload);
     unsigned debug(tlm::tlm_generic_payload &payload);
+    bool give(tlm::tlm_dmi &dmi);
 };
 
 /* Loosely timed. `waits`: half of the delay is spent inside, the rest annotated. Ignores byte enables. */
@@ -64,6 +67,7 @@ enum class style {
 
 struct approximate : sc_core::sc_module, store, tlm::tlm_fw_transport_if<> {
     tlm::tlm_target_socket<> socket{"socket"};
+    bool has_dmi = false;
     std::vector<style> styles;
     std::size_t turn = 0;
     tlm::tlm_generic_payload *requesting = nullptr;  /* its request phase has not ended */
