@@ -21,11 +21,12 @@
  * Ports that lead outside are units of model `external`, base protocol, 32 bits of bus width (`width` for others);
  * addresses at a socket begin at its parameter `offset`, 0. `cnnvp models external` lists the parameters.
  * - `memory: external` in a platform file (or dram.model=external): the off-chip memory. What crosses its socket: reads
- *   and writes of 1 to burst_bytes bytes, contiguous, without extensions. Of a write that takes time alone all bytes are
- *   disabled: a line of the core's cache (its bytes are there since the instruction), and all writes with timing_only,
- *   where read data are not used. There are no other byte enables, and a target that refuses them gets reads instead.
- *   The target may wait, annotate delays, refuse direct memory, withdraw it at any time, refuse debug transport and
- *   answer with errors; an error ends the transfer, and the guest sees it in the instruction element's ERROR registers.
+ *   and writes of 1 to burst_bytes bytes, contiguous, without extensions. Of a write that takes time alone all bytes
+ * are disabled: a line of the core's cache (its bytes are there since the instruction), and all writes with
+ * timing_only, where read data are not used. There are no other byte enables, and a target that refuses them gets reads
+ * instead. The target may wait, annotate delays, refuse direct memory, withdraw it at any time, refuse debug transport
+ * and answer with errors; an error ends the transfer, and the guest sees it in the instruction element's ERROR
+ * registers.
  * - `timer: {model: external, role: device, at: 0x20000000, size: 4KiB, irq: 9}`: a peripheral on the bus. Each of the
  *   core's accesses is one transaction (b_transport, or nb_transport with `protocol: at`) at the instant of the
  *   instruction; the core stands still for what the target waits and annotates, to the next clock edge. An error

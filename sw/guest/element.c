@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#define WORD_BYTES ((uint32_t)sizeof(struct cnnvp_word))
+
 static uint32_t read_register(const struct cnnvp_element *element, enum cnnvp_element_register offset)
 {
     return cnnvp_device_read(element->machine, element->base + (uint32_t)offset);
@@ -61,6 +63,12 @@ static int wait_for_room(struct cnnvp_element *element, uint32_t words)
 {
     if (element->capture != NULL)
         return 0;
+    if (element->place_end != 0) {
+        element->room = (element->place_end - element->place) / WORD_BYTES;
+        if (element->room < words)
+            element->failed = CNNVP_ELEMENT_NO_LIST;
+        return element->room >= words;
+    }
     while (element->free < words) {
         const uint32_t last = element->interrupts; /* before the look: one that comes after it ends the sleep */
         element->free = read_register(element, CNNVP_ELEMENT_FREE);
@@ -77,41 +85,9 @@ static int wait_for_room(struct cnnvp_element *element, uint32_t words)
 
 /* ---- words that are collected ---- */
 
-/* The low half comes first. */
-static void write_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t low, uint32_t high)
+static uint32_t operand_a(uint32_t high)
 {
-    cnnvp_device_write(machine, address, low);
-    cnnvp_device_write(machine, address + 4u, high);
-}
-
-static void put(const struct cnnvp_machine *machine, struct cnnvp_capture *to, uint32_t high, uint32_t low)
-{
-    struct cnnvp_program *list = to->list;
-    const uint32_t byte = to->count++ * (uint32_t)sizeof(struct cnnvp_word);
-    const uint32_t first = list->address + byte;
-    list->high[list->again] = list->high[list->again] * 31u + high;
-    if (!list->again) {
-        list->words = to->count;
-        if (list->end - first < sizeof(struct cnnvp_word))
-            to->overflow = 1;
-        else
-            write_word(machine, first, low, high);
-        return;
-    }
-    const uint32_t copy_end = cnnvp_program_copy(list, 1) + byte + (uint32_t)sizeof(struct cnnvp_word);
-    if (to->count > list->words || copy_end > list->patches) {
-        to->overflow = 1;
-        return;
-    }
-    write_word(machine, cnnvp_program_copy(list, 1) + byte, low, high);
-    const uint32_t growth = low - cnnvp_device_read(machine, first);
-    if (growth == 0)
-        return;
-    list->patches -= (uint32_t)sizeof(struct cnnvp_word);
-    if (list->patches < copy_end)
-        to->overflow = 1;
-    else
-        write_word(machine, list->patches, byte, growth);
+    return high >> (CNNVP_WORD_A - 32) & 0xffu;
 }
 
 static void capture(const struct cnnvp_element *element, uint32_t high, uint32_t low)
@@ -119,9 +95,7 @@ static void capture(const struct cnnvp_element *element, uint32_t high, uint32_t
     struct cnnvp_capture *to = element->capture;
     if (to->overflow)
         return;
-    if (to->list != NULL)
-        put(element->machine, to, high, low);
-    else if (to->count == to->capacity)
+    if (to->count == to->capacity)
         to->overflow = 1;
     else
         to->words[to->count++] = (struct cnnvp_word){high, low};
@@ -133,19 +107,12 @@ static void collect(struct cnnvp_element *element, uint32_t high, uint32_t immed
     struct cnnvp_capture *to = element->capture;
     if (to == NULL)
         return;
-    const uint32_t base = high >> (CNNVP_WORD_A - 32) & 0xffu;
+    const uint32_t base = operand_a(high);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t number = base + i;
         const uint32_t pushed = always >> i & 1u;
-        uint32_t *touched = &to->touched[number / 32u];
-        const uint32_t bit = 1u << (number % 32u);
-        if (to->list != NULL) {
-            if (element->value[number] == descriptor[i] && (*touched & bit) != 0 && pushed == 0)
-                continue;
-            element->value[number] = descriptor[i];
-        }
         capture(element, cnnvp_word_high(CNNVP_OPCODE_set, 0, number, pushed * to->keep), descriptor[i]);
-        *touched |= bit;
+        to->touched[number / 32u] |= 1u << (number % 32u);
     }
     capture(element, high, immediate);
 }
@@ -161,14 +128,43 @@ void cnnvp_element_wait_read(struct cnnvp_element *element)
     (void)wait_for_room(element, 1);
 }
 
-void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t run)
+/* ---- words in memory ---- */
+
+void cnnvp_element_write(struct cnnvp_element *element, uint32_t address, uint32_t end)
+{
+    element->place = address;
+    element->place_end = end;
+    element->free = element->room = 0;
+}
+
+int cnnvp_element_compare(const struct cnnvp_element *element, struct cnnvp_program *program)
 {
     const struct cnnvp_machine *machine = element->machine;
-    const uint32_t copy = cnnvp_program_copy(program, run);
-    for (uint32_t patch = program->patches; patch != program->end; patch += (uint32_t)sizeof(struct cnnvp_word)) {
+    const uint32_t first = program->address, second = first + program->bytes;
+    for (uint32_t byte = 0; byte != program->bytes; byte += WORD_BYTES) {
+        const uint32_t growth = cnnvp_device_read(machine, second + byte) - cnnvp_device_read(machine, first + byte);
+        if (growth == 0)
+            continue;
+        const uint32_t high = cnnvp_device_read(machine, first + byte + 4u);
+        if (high != cnnvp_device_read(machine, second + byte + 4u) ||
+            high != cnnvp_word_high(CNNVP_OPCODE_set, 0, operand_a(high), 0) ||
+            program->patches - second - program->bytes < WORD_BYTES)
+            return 0;
+        program->patches -= WORD_BYTES;
+        cnnvp_element_put(machine, program->patches, growth, byte);
+    }
+    return 1;
+}
+
+void cnnvp_element_patch(struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t copy)
+{
+    const struct cnnvp_machine *machine = element->machine;
+    for (uint32_t patch = program->end; patch != program->patches;) {
+        patch -= WORD_BYTES;
         const uint32_t at = copy + cnnvp_device_read(machine, patch);
-        const uint32_t growth = cnnvp_device_read(machine, patch + 4u);
-        cnnvp_device_write(machine, at, cnnvp_device_read(machine, at) + 2u * growth);
+        const uint32_t low = cnnvp_device_read(machine, at) + 2u * cnnvp_device_read(machine, patch + 4u);
+        cnnvp_device_write(machine, at, low);
+        element->value[operand_a(cnnvp_device_read(machine, at + 4u))] = low;
     }
 }
 
@@ -177,11 +173,17 @@ void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp
 void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
                                const uint32_t *descriptor, uint32_t count, uint32_t always)
 {
-    if (wait_for_room(element, count + 1u))
-        cnnvp_element_put_tile(
-            element, high >> (CNNVP_WORD_A - 32) & 0xffu, high, immediate, descriptor, count, 1, UINT32_MAX, always);
-    else
+    if (element->free <= count && !wait_for_room(element, count + 1u)) {
         collect(element, high, immediate, descriptor, count, always);
+        return;
+    }
+    const int writes = element->place_end != 0;
+    const uint32_t end = cnnvp_element_put_tile(
+        element, writes ? element->place : element->base + CNNVP_ELEMENT_PUSH_LO, writes ? WORD_BYTES : 0,
+        operand_a(high), high, immediate, descriptor, count, 1, UINT32_MAX, always);
+    *(writes ? &element->room : &element->free) -= count + 1u;
+    if (writes)
+        element->place = end;
 }
 
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
@@ -207,11 +209,8 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
-    const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
-    if (element->free > count)
-        cnnvp_element_put_tile(element, base, high, immediate, descriptor, count, 1, UINT32_MAX, 0);
-    else
-        cnnvp_element_push_slowly(element, high, immediate, descriptor, count, 0);
+    cnnvp_element_push_tile(
+        element, base, cnnvp_word_high(opcode, status, base, halves), immediate, descriptor, count, 1, UINT32_MAX, 0);
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)

@@ -23,19 +23,16 @@ struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
     uint32_t capacity;
-    uint32_t overflow; /* did not fit, or `again` is not alike */
+    uint32_t overflow; /* did not fit */
     uint32_t keep;
-    uint32_t touched[8];        /* bit n of all: register n is assigned */
-    struct cnnvp_program *list; /* they go there instead, where a register's value changes or is not known */
+    uint32_t touched[8]; /* bit n of all: register n is assigned */
 };
 
 /* Words in memory, as the element reads them: two copies, one behind the other, for every other run of them, and how
  * they change from one run to the next. */
 struct cnnvp_program {
     uint32_t address; /* of the first copy */
-    uint32_t words;   /* of one copy */
-    uint32_t again;   /* 1: the first copy is there; the words that come now are the second, and give the patches */
-    uint32_t high[2]; /* sums of the words' high halves, by copy, which do not differ */
+    uint32_t bytes;   /* of one copy */
     uint32_t patches; /* address of the last patch: which byte of a copy a word's low half is, and how much that grows
                          from run to run; they fill the memory from its end on */
     uint32_t end;
@@ -57,6 +54,8 @@ struct cnnvp_element {
     volatile uint32_t interrupts;  /* interrupts handled */
     volatile uint32_t failed;      /* enum cnnvp_element_failure */
     struct cnnvp_capture *capture; /* cnnvp_element_capture */
+    uint32_t place, place_end;     /* where words go instead (cnnvp_element_write); 0: they are pushed */
+    uint32_t room;                 /* words that fit there for certain */
     uint32_t value[256];           /* of the element's registers at the end of what was pushed; 0 at reset */
 };
 
@@ -67,20 +66,22 @@ void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machin
 void cnnvp_element_interrupt(struct cnnvp_element *element);
 
 /* Has the element read `count` words from memory, two words of 32 bits each, the low one first; nothing else is pushed
- * before it has. What this driver believes of the registers is not true any more. Does not block. */
+ * before it has. Does not block. */
 void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_t count);
 
 /* Sleeps until the element has read all of it, or has failed. */
 void cnnvp_element_wait_read(struct cnnvp_element *element);
 
-/* Where the copy for this run begins, run 0 being the first copy's. */
-static inline uint32_t cnnvp_program_copy(const struct cnnvp_program *program, uint32_t run)
-{
-    return program->address + run % 2u * program->words * (uint32_t)sizeof(struct cnnvp_word);
-}
+/* From now on words go to memory from `address` up to `end`, as cnnvp_element_read takes them; 0, 0: they are pushed.
+ */
+void cnnvp_element_write(struct cnnvp_element *element, uint32_t address, uint32_t end);
 
-/* Prepares that copy, last read for the run before the one before, for this run. */
-void cnnvp_element_patch(const struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t run);
+/* Makes the patches from both copies. 0 where the copies differ in more than what registers are set to, or the patches
+ * have no room. */
+int cnnvp_element_compare(const struct cnnvp_element *element, struct cnnvp_program *program);
+
+/* Prepares the copy at `copy`, last read for the run before the one before, for the next run. */
+void cnnvp_element_patch(struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t copy);
 
 /* STATUS, and the number of the last irq instruction that has completed. */
 uint32_t cnnvp_element_status(const struct cnnvp_element *element);
@@ -121,22 +122,26 @@ void cnnvp_element_explain(const struct cnnvp_element *element);
 void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
                                const uint32_t *descriptor, uint32_t count, uint32_t always);
 
-/* Pushes a word that there is room for, to the element whose registers are at `port`. */
-static inline void cnnvp_element_put(const struct cnnvp_machine *machine, uint32_t port, uint32_t high, uint32_t low)
+/* A word that there is room for goes to `place`: PUSH_LO and PUSH_HI, or memory. */
+static inline void cnnvp_element_put(const struct cnnvp_machine *machine, uint32_t place, uint32_t high, uint32_t low)
 {
-    cnnvp_device_write(machine, port + CNNVP_ELEMENT_PUSH_LO, low);
-    cnnvp_device_write(machine, port + CNNVP_ELEMENT_PUSH_HI, high);
+    cnnvp_device_write(machine, place, low);
+    cnnvp_device_write(machine, place + CNNVP_ELEMENT_PUSH_HI - CNNVP_ELEMENT_PUSH_LO, high);
 }
 
 /* A word as it is. */
 static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32_t high, uint32_t low)
 {
-    if (element->free == 0) {
+    if (element->free != 0) {
+        --element->free;
+        cnnvp_element_put(element->machine, element->base + CNNVP_ELEMENT_PUSH_LO, high, low);
+    } else if (element->room != 0) {
+        --element->room;
+        cnnvp_element_put(element->machine, element->place, high, low);
+        element->place += sizeof(struct cnnvp_word);
+    } else {
         cnnvp_element_push_slowly(element, high, low, NULL, 0, 0);
-        return;
     }
-    --element->free;
-    cnnvp_element_put(element->machine, element->base, high, low);
 }
 
 /* Words that a tile instruction has at most where the registers of a mask may differ. The compiler's own count of bits
@@ -152,26 +157,27 @@ static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
 /* A tile instruction's base register and high half, and a descriptor, without its last register where `last` is 0;
  * there is room for the words. Masks of registers: those of `changed` alone may hold something else since it was pushed
  * last; those of `always` are pushed even if they hold what they are to hold: their value depends on data, and how many
- * words are pushed must not (models/documents.md, invariant 2). */
-static inline __attribute__((always_inline)) void cnnvp_element_put_tile(
-    struct cnnvp_element *element, uint32_t base, uint32_t high, uint32_t immediate, const uint32_t *descriptor,
-    uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
+ * words are pushed must not (models/documents.md, invariant 2). They go to `place`, each `step` bytes after the one
+ * before. Returns the place of the next one. */
+static inline __attribute__((always_inline)) uint32_t cnnvp_element_put_tile(
+    struct cnnvp_element *element, uint32_t place, uint32_t step, uint32_t base, uint32_t high, uint32_t immediate,
+    const uint32_t *descriptor, uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
 {
     const struct cnnvp_machine *machine = element->machine;
-    const uint32_t port = element->base;
     const uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
     uint32_t *value = &element->value[base];
-    element->free -= cnnvp_element_words(count, changed); /* whether all of them are pushed or not */
 #pragma GCC unroll 24
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];
-        if ((changed >> i & 1u) != 0 && ((always >> i & 1u) != 0 || value[i] != wanted) &&
+        if ((changed == UINT32_MAX || (changed >> i & 1u) != 0) && ((always >> i & 1u) != 0 || value[i] != wanted) &&
             (last != 0 || i + 1u != count)) {
             value[i] = wanted;
-            cnnvp_element_put(machine, port, set + cnnvp_word_high(0, 0, i, 0), wanted);
+            cnnvp_element_put(machine, place, set + cnnvp_word_high(0, 0, i, 0), wanted);
+            place += step;
         }
     }
-    cnnvp_element_put(machine, port, high, immediate);
+    cnnvp_element_put(machine, place, high, immediate);
+    return place + step;
 }
 
 /* The same with room or without. */
@@ -180,8 +186,17 @@ static inline __attribute__((always_inline)) void cnnvp_element_push_tile(
     uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
 {
     uint32_t copy[CNNVP_DESCRIPTOR_MAX];
-    if (element->free >= cnnvp_element_words(count, changed)) {
-        cnnvp_element_put_tile(element, base, high, immediate, descriptor, count, last, changed, always);
+    const uint32_t words = cnnvp_element_words(count, changed);
+    if (element->free >= words) {
+        element->free -= words; /* whether all of them are pushed or not */
+        (void)cnnvp_element_put_tile(element, element->base + CNNVP_ELEMENT_PUSH_LO, 0, base, high, immediate,
+                                     descriptor, count, last, changed, always);
+        return;
+    }
+    if (element->room >= words) {
+        element->room -= words;
+        element->place = cnnvp_element_put_tile(element, element->place, sizeof(struct cnnvp_word), base, high,
+                                                immediate, descriptor, count, last, changed, always);
         return;
     }
 #pragma GCC unroll 24

@@ -56,8 +56,7 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
                       uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
 {
     const uint32_t status = load_status(buffer, word_shift);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
-                       registers(transfer), REGISTER_COUNT(*transfer));
+    push_transfer(guest, CNNVP_OPCODE_request, status, bit(half, buffer), (uint32_t)base, transfer, UINT32_MAX);
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
@@ -68,11 +67,12 @@ static inline __attribute__((always_inline)) void put_load(
 {
     struct cnnvp_element *element = &guest->element;
     const uint32_t status = load_status(buffer, word_shift);
-    --element->free;
-    cnnvp_element_put_tile(
-        element, (uint32_t)base, cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
-        registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
-    cnnvp_element_put(element->machine, element->base,
+    const uint32_t place = element->base + CNNVP_ELEMENT_PUSH_LO;
+    element->free -= cnnvp_element_words(REGISTER_COUNT(*transfer), changed) + 1u;
+    (void)cnnvp_element_put_tile(element, place, 0, (uint32_t)base,
+                                 cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
+                                 registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+    cnnvp_element_put(element->machine, place,
                       cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
 }
 

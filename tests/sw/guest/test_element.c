@@ -5,12 +5,13 @@
 
 #include "element.h"
 
-enum { BASE = 0x10010000, DEPTH = 8, ALL = 64 };
+enum { BASE = 0x10010000, DEPTH = 8, ALL = 64, MEMORY = 0x40000000 };
 
 struct queue {
     struct cnnvp_element element;
     struct cnnvp_machine machine;
     uint32_t registers[32];
+    uint32_t memory[32];
     uint64_t words[ALL];
     uint32_t count, taken, sleeps;
     int fails_asleep; /* an error comes while the driver sleeps, in place of room */
@@ -18,18 +19,24 @@ struct queue {
     size_t printed;
 };
 
+static uint32_t *word_at(struct queue *queue, uint32_t address)
+{
+    uint32_t *const words = address < MEMORY ? queue->registers : queue->memory;
+    return &words[(address - (address < MEMORY ? BASE : MEMORY)) / 4u];
+}
+
 static uint32_t read_register(void *host, uint32_t address)
 {
-    const struct queue *queue = host;
+    struct queue *queue = host;
     if (address == BASE + CNNVP_ELEMENT_FREE)
         return DEPTH - (queue->count - queue->taken);
-    return queue->registers[(address - BASE) / 4u];
+    return *word_at(queue, address);
 }
 
 static void write_register(void *host, uint32_t address, uint32_t value)
 {
     struct queue *queue = host;
-    queue->registers[(address - BASE) / 4u] = value;
+    *word_at(queue, address) = value;
     if (address != BASE + CNNVP_ELEMENT_PUSH_HI)
         return;
     assert_true(queue->count - queue->taken < DEPTH && queue->count < ALL); /* a word too many would be lost */
@@ -177,13 +184,53 @@ static void test_capture(void **state)
     assert_int_equal(queue.words[1], word(CNNVP_OPCODE_set, 33u << 8, 12));
 }
 
+/* Two copies of a `set` and a calculation, of an image each, in memory of `words`. */
+static int write_copies(struct queue *queue, struct cnnvp_program *program, uint32_t words)
+{
+    start(queue);
+    *program = (struct cnnvp_program){.address = MEMORY, .end = MEMORY + 8u * words, .patches = MEMORY + 8u * words};
+    for (uint32_t image = 1; image <= 2; ++image) {
+        const uint32_t descriptor[] = {0, 100u * image};
+        cnnvp_element_write(&queue->element, MEMORY + program->bytes, program->end);
+        cnnvp_element_push_tile(
+            &queue->element, 32, cnnvp_word_high(CNNVP_OPCODE_pool, 0, 32, 1), 7, descriptor, 2, 1, UINT32_MAX, 0);
+        program->bytes = 16;
+    }
+    cnnvp_element_write(&queue->element, 0, 0);
+    assert_int_equal(queue->count, 0);
+    return cnnvp_element_compare(&queue->element, program);
+}
+
+/* Words in memory: what differs between two copies, and in two runs grows by twice that, which the driver knows then.
+ */
+static void test_memory(void **state)
+{
+    struct queue queue;
+    struct cnnvp_program program;
+    (void)state;
+    assert_int_equal(write_copies(&queue, &program, 5), 1);
+    const uint32_t high = (uint32_t)CNNVP_OPCODE_set << 24 | 33u << 8;
+    const uint32_t pool = cnnvp_word_high(CNNVP_OPCODE_pool, 0, 32, 1);
+    const uint32_t expected[] = {100, high, 7, pool, 200, high, 7, pool, 0, 100};
+    assert_memory_equal(queue.memory, expected, sizeof expected);
+    cnnvp_element_patch(&queue.element, &program, MEMORY);
+    assert_int_equal(queue.memory[0], 300);
+    assert_int_equal(queue.element.value[33], 300);
+    queue.memory[6] = 8; /* what is no `set` differs */
+    assert_int_equal(cnnvp_element_compare(&queue.element, &program), 0);
+    assert_int_equal(write_copies(&queue, &program, 5), 1);
+    program.patches = MEMORY + 32u; /* no room for the patch */
+    assert_int_equal(cnnvp_element_compare(&queue.element, &program), 0);
+    assert_int_equal(queue.element.failed, 0);
+    (void)write_copies(&queue, &program, 4); /* none for the words */
+    assert_int_equal(queue.element.failed, CNNVP_ELEMENT_NO_LIST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changes_alone),
-        cmocka_unit_test(test_full_queue),
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_changes_alone), cmocka_unit_test(test_full_queue), cmocka_unit_test(test_error),
+        cmocka_unit_test(test_capture),       cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
