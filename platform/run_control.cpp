@@ -210,12 +210,13 @@ static std::map<const sc_core::sc_simcontext *, std::weak_ptr<settlement>> &sett
     return *all;
 }
 
+/* A context may lie where one lay whose platforms stay behind: their check is no object of this one. */
 std::shared_ptr<settlement> settlement::of_context()
 {
     std::weak_ptr<settlement> &known = settlements()[sc_core::sc_get_curr_simcontext()];
     std::shared_ptr<settlement> one = known.lock();
 
-    if (!one)
+    if (!one || !sc_core::sc_find_object(one->name_.c_str()))
         known = one = std::make_shared<settlement>();
     return one;
 }
@@ -226,12 +227,14 @@ settlement::settlement() : context_(sc_core::sc_get_curr_simcontext())
     on_check.spawn_method();
     on_check.dont_initialize();
     on_check.set_sensitivity(&check_);
-    sc_core::sc_spawn([this] { check(); }, sc_core::sc_gen_unique_name("settle"), &on_check);
+    name_ = sc_core::sc_spawn([this] { check(); }, sc_core::sc_gen_unique_name("settle"), &on_check).name();
 }
 
 settlement::~settlement()
 {
-    settlements().erase(context_);
+    const auto mine = settlements().find(context_);
+    if (mine != settlements().end() && mine->second.expired())
+        settlements().erase(mine);
 }
 
 /*

@@ -91,6 +91,7 @@ private:
         sc_core::sc_event released;
     };
     const sc_core::sc_simcontext *const context_;
+    std::string name_; /* of its process there */
     std::deque<settler *> settlers_;
     std::deque<std::function<void()>> endings_;
     int checks_ = 0; /* since the last one was asked for */

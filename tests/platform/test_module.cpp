@@ -464,10 +464,11 @@ void test_unbound(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),      cmocka_unit_test(test_beside),  cmocka_unit_test(test_two),
-        cmocka_unit_test(test_twins),      cmocka_unit_test(test_memory),  cmocka_unit_test(test_loaded_later),
-        cmocka_unit_test(test_left),       cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_resolution), cmocka_unit_test(test_unbound), cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_left), /* the next context lies where its first one lay */
+        cmocka_unit_test(test_alone),   cmocka_unit_test(test_beside),      cmocka_unit_test(test_two),
+        cmocka_unit_test(test_twins),   cmocka_unit_test(test_memory),      cmocka_unit_test(test_loaded_later),
+        cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused),     cmocka_unit_test(test_resolution),
+        cmocka_unit_test(test_unbound), cmocka_unit_test(test_left_behind),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
