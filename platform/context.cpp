@@ -46,12 +46,36 @@ bool has_modules(const sc_core::sc_simcontext &context)
                        [](sc_core::sc_object *object) { return !sc_core::sc_process_handle(object).valid(); });
 }
 
+bool is_thread(const sc_core::sc_process_handle &process)
+{
+    return process.valid() && process.proc_kind() != sc_core::SC_METHOD_PROC_;
+}
+
+void find_threads(const std::vector<sc_core::sc_object *> &objects, std::vector<sc_core::sc_process_handle> &found)
+{
+    for (sc_core::sc_object *const object : objects) {
+        const sc_core::sc_process_handle process(object);
+        if (is_thread(process))
+            found.push_back(process);
+        find_threads(object->get_child_objects(), found);
+    }
+}
+
 } // namespace
 
 bool in_thread()
 {
-    const sc_core::sc_process_handle self = sc_core::sc_get_current_process_handle();
-    return self.valid() && self.proc_kind() != sc_core::SC_METHOD_PROC_;
+    return is_thread(sc_core::sc_get_current_process_handle());
+}
+
+void end_threads()
+{
+    std::vector<sc_core::sc_process_handle> threads;
+
+    find_threads(sc_core::sc_get_top_level_objects(), threads);
+    for (sc_core::sc_process_handle &thread : threads)
+        if (thread.valid() && !thread.terminated())
+            thread.kill();
 }
 
 thread_claim::thread_claim()

@@ -18,6 +18,10 @@ class run_control;
 /* In a process that may wait. */
 bool in_thread();
 
+/* In a method: ends all threads of the present context, which may be inside somebody's b_transport, or of a unit's
+ * own. A context can only end without them (SystemC 3.0). */
+void end_threads();
+
 /* Whoever has one has a platform. Throws where another thread has one. */
 class thread_claim {
 public:

@@ -49,7 +49,7 @@ memory_port::memory_port(const sc_core::sc_module_name &name, run_control &contr
 
     sc_core::sc_spawn_options outside;
     outside.set_stack_size(stack_bytes);
-    outside_thread_ = sc_core::sc_spawn(
+    sc_core::sc_spawn(
         [this] {
             for (;;) {
                 sc_core::wait(outside_wanted_);
@@ -61,15 +61,6 @@ memory_port::memory_port(const sc_core::sc_module_name &name, run_control &contr
 }
 
 memory_port::~memory_port() = default;
-
-void memory_port::kill()
-{
-    for (const auto &worker : workers_)
-        if (worker->thread.valid() && !worker->thread.terminated())
-            worker->thread.kill(sc_core::SC_INCLUDE_DESCENDANTS);
-    if (outside_thread_.valid() && !outside_thread_.terminated())
-        outside_thread_.kill(sc_core::SC_INCLUDE_DESCENDANTS);
-}
 
 bool memory_port::waits() const
 {
@@ -172,8 +163,8 @@ void memory_port::begin(job *job)
     worker *fresh = workers_.back().get();
     sc_core::sc_spawn_options options;
     options.set_stack_size(stack_bytes);
-    fresh->thread = sc_core::sc_spawn(
-        [this, fresh] { work(fresh); }, ("transport_" + std::to_string(workers_.size())).c_str(), &options);
+    sc_core::sc_spawn([this, fresh] { work(fresh); }, ("transport_" + std::to_string(workers_.size())).c_str(),
+                      &options);
 }
 
 /* The response has come, and its time. */

@@ -57,8 +57,6 @@ public:
 
     /* The model has yet to answer a call that is no request of the unit's. */
     bool waits() const;
-    /* In the evaluation phase: ends the threads, which may be inside the memory's b_transport. */
-    void kill();
 
 private:
     /* One transaction at the socket. Its data are its own: the unit may be reset, and free its buffers, meanwhile. */
@@ -80,7 +78,6 @@ private:
     };
     struct worker {
         sc_core::sc_event wake;
-        sc_core::sc_process_handle thread;
     };
 
     run_control &control_;
@@ -99,7 +96,6 @@ private:
     tlm_utils::peq_with_cb_and_phase<memory_port> due_;
     std::function<void()> outside_work_;
     sc_core::sc_event outside_wanted_;
-    sc_core::sc_process_handle outside_thread_;
     std::string complaint_; /* the last */
     unsigned complaints_ = 0;
     bool refuses_enables_ = false;

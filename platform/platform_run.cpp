@@ -280,8 +280,7 @@ void platform::design::end_processes()
             for (const auto &host : hosts_)
                 if (host)
                     host->kill();
-            for (const auto &port : outside_)
-                port->kill();
+            end_threads();
         });
     } catch (const std::exception &problem) {
         std::fprintf(stderr, "cnnvp: error: a process could not be ended: %s\n", problem.what());

@@ -175,6 +175,7 @@ struct chain {
         control->run_in_simulation([this] {
             a->kill();
             b->kill();
+            cnnvp::end_threads();
         });
         a.reset();
         b.reset();
