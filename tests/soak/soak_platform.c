@@ -151,12 +151,19 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
 void soak_draw_control(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const orders[] = {"overlap", "strict"};
+    static const char *const memories[] = {"cache", "tcm", "ideal"};
     soak_choose(platform, random, "instruction.order", orders, 2);
     soak_set(platform, "instruction.sequence_depth", 1 + soak_random(random, 40));
     soak_set(platform, "instruction.queue_depth", one_in(random, 2) ? 4096u : 32 + soak_random(random, 300));
     soak_set(platform, "cpu.clock_mhz", 50 + soak_random(random, 2000));
     soak_set(platform, "cpu.quantum", one_in(random, 2) ? 10000u : 1 + soak_random(random, 5000));
     soak_set(platform, "pe_array.clock_mhz", 100 + soak_random(random, 1500));
+    if (one_in(random, 2)) {
+        soak_choose(platform, random, "cpu.memory", memories, 3);
+        soak_set(platform, "cpu.dcache_size", 256u << soak_random(random, 7));
+        soak_set(platform, "cpu.dcache_ways", 1u << soak_random(random, 2));
+        soak_set(platform, "cpu.tcm_size", 2048u << soak_random(random, 8));
+    }
 }
 
 void soak_platform(uint64_t seed, struct soak_platform *platform)
