@@ -105,7 +105,7 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
     core->in_progress = 0;
     core->debug.hit = core->debug.pass = 0;
     core->stats = (struct cnnvp_rv32_stats){0};
-    core->traps = 0;
+    core->traps = core->nested = 0;
 }
 
 static int overlaps(const struct cnnvp_rv32 *core, uint32_t base, uint32_t size)

@@ -189,6 +189,7 @@ struct cnnvp_rv32 {
     struct cnnvp_rv32_stats stats;
     struct cnnvp_rv32_trap trap_log[CNNVP_RV32_TRAP_LOG];
     uint64_t traps;
+    uint32_t nested; /* exceptions one after the other in the first instructions of their handler */
 
     uint32_t tohost;
     int tohost_set;

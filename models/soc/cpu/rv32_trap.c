@@ -5,6 +5,7 @@
 #include "rv32_internal.h"
 
 #define INTERRUPT_BIT 0x80000000u
+enum { FIRST_OF_HANDLER = 4, NESTED_MAX = 1000 };
 
 static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
 {
@@ -29,14 +30,17 @@ static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
 
 /*
  * The handler's first instruction has trapped for a reason that lies in the instruction itself, right after another
- * exception had gone there: it will do so for ever. Data accesses are no such reason, a device may change its mind.
+ * exception had gone there: it will do so for ever. Data accesses are no such reason, a device may change its mind, but
+ * not where the handler comes no further than to its first ones a thousand times: it has no stack.
  */
-static int is_endless(const struct cnnvp_rv32 *core, uint32_t cause)
+static int is_endless(struct cnnvp_rv32 *core, uint32_t cause)
 {
     const struct cnnvp_rv32_trap *last = &core->trap_log[(core->traps - 1u) % CNNVP_RV32_TRAP_LOG];
-    int by_itself = cause <= CNNVP_RV32_BREAKPOINT || cause == CNNVP_RV32_ECALL_M;
-    return by_itself && core->traps > 0 && core->pc == last->vector && last->slot + 1u == rv32_slots(core) &&
-           core->pc == (core->csr[RV32_CSR_mtvec] & ~3u);
+    const int by_itself = cause <= CNNVP_RV32_BREAKPOINT || cause == CNNVP_RV32_ECALL_M;
+    const uint64_t since = core->traps > 0 ? rv32_slots(core) - last->slot : UINT64_MAX;
+    core->nested = since <= FIRST_OF_HANDLER && core->pc - last->vector < 4u * FIRST_OF_HANDLER ? core->nested + 1u : 0;
+    return core->nested == NESTED_MAX ||
+           (by_itself && core->pc == last->vector && since == 1u && core->pc == (core->csr[RV32_CSR_mtvec] & ~3u));
 }
 
 void rv32_exception(struct cnnvp_rv32 *core)

@@ -77,6 +77,7 @@ static void __attribute__((interrupt("machine"), aligned(4))) trap(void)
         interrupt();
         return;
     }
+    __asm__ volatile("csrw mtvec, zero"); /* nothing is there: a trap in this handler ends the run */
     __asm__ volatile("csrr %0, mepc" : "=r"(at));
     __asm__ volatile("csrr %0, mtval" : "=r"(value));
     printf("unexpected trap, mcause 0x%08lx, mepc 0x%08lx, mtval 0x%08lx\n", (unsigned long)cause, (unsigned long)at,

@@ -69,6 +69,7 @@ void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, u
         return;
     }
     const struct cnnvp_machine machine = {UART_ADDRESS};
+    __asm__ volatile("csrw mtvec, zero"); /* nothing is there: a trap in this handler ends the run */
     print(&machine, "guest: unexpected trap, mcause 0x", cause);
     print(&machine, ", mepc 0x", epc);
     print(&machine, ", mtval 0x", tval);
