@@ -36,7 +36,7 @@ class Network:
         self.weight_zero, self.zero_of_all = weight_zero, 0 if symmetric else zero
         self.weights = (-weight_zero, 256 - weight_zero) if weight_zero else (-127, 128)
         self.random = numpy.random.RandomState(seed)
-        self.nodes, self.given, self.layers = [], {}, 0
+        self.nodes, self.given, self.layers, self.scaled = [], {}, 0, 0
         self.apart = seed % 2 == 1
         self.type = numpy.uint8 if zero is not None else numpy.int8 if self.random.randint(2) or symmetric else numpy.uint8
         self.low, self.high = numpy.iinfo(self.type).min, numpy.iinfo(self.type).max
@@ -60,6 +60,7 @@ class Network:
         """Sums become words: as one operator, or as those between numbers."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
+        self.scaled += product.size
         outputs = product.shape[0]
         each = random.randint(2)
         steps = (numpy.abs(random.normal(size=outputs if each else 1)) * 0.004 + 0.0005).astype(numpy.float32)
@@ -98,22 +99,23 @@ class Network:
         made = self.node(operator, [self.node("DequantizeLinear", [self.name, *self.steps])], **attributes)
         self.name, self.words = self.node("QuantizeLinear", [made, *self.steps]), words
 
-    def convolve(self):
+    def convolve(self, groups=None):
         random, channels = self.random, self.words.shape[0]
-        own = self.layers > 0 and random.randint(3) == 0
+        own = groups is None and self.layers > 0 and random.randint(3) == 0
+        parts = groups or (channels if own else 1)
         side, stride = [1, 3, 5][random.randint(3)], 1 + int(random.randint(3) == 0)
         around = side // 2
-        weights = random.randint(*self.weights, (channels if own else random.randint(2, 12), 1 if own else channels, side, side))
+        outputs = channels if own else 2 * groups if groups else random.randint(2, 12)
+        weights = random.randint(*self.weights, (outputs, channels // parts, side, side))
         padded = numpy.pad(self.words - self.zero, ((0, 0), (around, around), (around, around)))
         rows, columns = (-(-size // stride) for size in self.words.shape[1:])
-        product = numpy.zeros((weights.shape[0], rows, columns), int)
+        product = numpy.zeros((outputs, rows, columns), int)
         for y in range(side):
             for x in range(side):
-                part = padded[:, y:y + stride * rows:stride, x:x + stride * columns:stride]
-                taps = weights[:, :, y, x]
-                product += taps[:, :, None] * part if own else numpy.tensordot(taps, part, 1)
+                part = padded[:, y:y + stride * rows:stride, x:x + stride * columns:stride].reshape(parts, -1, rows * columns)
+                product += (weights[:, :, y, x].reshape(parts, -1, channels // parts) @ part).reshape(product.shape)
         self.finish(product, weights, ("QLinearConv", "Conv"),
-                    {"pads": [around] * 4, "strides": [stride] * 2, "group": channels if own else 1}, 0)
+                    {"pads": [around] * 4, "strides": [stride] * 2, "group": parts}, 0)
 
     def multiply(self):
         """A fully connected layer; QLinearMatMul has no bias."""
@@ -155,6 +157,18 @@ def defaults(zero, weight_zero, path):
                         kernel_shape=[2, 2], strides=[2, 2])
     network.convolve()
     network.multiply()
+    network.write(path)
+    return network
+
+
+def grouped(seed, path):
+    """One input channel a group, then several, of a view whose rows are others."""
+    network = Network(seed)
+    network.convolve(3)
+    network.words = network.words.reshape(6, 1, -1)
+    network.given["shape"] = numpy.array([0, *network.words.shape])
+    network.name = network.node("Reshape", [network.name, "shape"])
+    network.convolve(2)
     network.write(path)
     return network
 
@@ -391,6 +405,12 @@ for zero, weight_zero, platforms in ((0, 0, EIGHT), (3, 0, EIGHT), (255, 0, EIGH
         assert numpy.array_equal(output.reshape(-1), net.output.reshape(-1)), path
         for platform in platforms:
             check_eight(path, net.output, platform, scaled(statistics))
+for number in range(2, 6):
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "net")
+        net = grouped(number, path)
+        for platform in (PLATFORMS[0], EIGHT[number % len(EIGHT)]):
+            check_eight(path, net.output, platform, net.scaled)
 with tempfile.TemporaryDirectory() as work:
     path = os.path.join(work, "net")
     residual(path)

@@ -210,6 +210,13 @@ int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer)
     return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
 }
 
+void cnnvp_graph_set_whole(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *like)
+{
+    graph->tensors[tensor].whole = like->whole;
+    graph->tensors[tensor].zero = like->zero;
+    graph->tensors[tensor].word_zero = like->word_zero;
+}
+
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor)
 {
     for (size_t steps = 0; steps <= graph->layer_count; ++steps) {
@@ -258,62 +265,61 @@ struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t i
     return &graph->layers[index];
 }
 
-static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, struct cnnvp_error *error)
+/* Outputs of a layer that is a part of another: every `step`th from `first` on. */
+struct part {
+    struct cnnvp_graph *graph;
+    size_t first, step, count;
+    int failed;
+};
+
+/* Of an array with `size` bytes for each output of the whole; NULL is none. */
+static void *part_of(struct part *part, const void *whole, size_t size)
+{
+    if (whole == NULL || part->step == 1)
+        return whole != NULL ? (char *)(uintptr_t)whole + part->first * size : NULL;
+    char *made = cnnvp_arena_array(&part->graph->arena, part->count, size);
+    part->failed |= made == NULL;
+    for (size_t i = 0; i < part->count && made != NULL; ++i)
+        memcpy(made + i * size, (const char *)whole + (part->first + i * part->step) * size, size);
+    return made;
+}
+
+/* One input channel a group and several outputs: a depthwise convolution for the first output of each group, for the
+ * second ..., whose channels lie apart in the result. Else a convolution for each group. */
+static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, int deep, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer whole = graph->layers[index];
     const uint32_t inputs = graph->tensors[whole.in].channels / whole.groups;
     const uint32_t outputs = graph->tensors[whole.out].channels / whole.groups;
-    const size_t weights = (size_t)outputs * inputs * whole.ky * whole.kx;
+    struct part part = {graph, 0, deep ? outputs : 1, deep ? whole.groups : outputs, 0};
     cnnvp_graph_remove(graph, index);
-    for (uint32_t g = 0; g < whole.groups; ++g) {
-        char name[256];
-        (void)snprintf(name, sizeof name, "%.200s.%u", whole.name, g);
-        struct cnnvp_graph_layer part = whole;
-        part.groups = 1;
-        part.in = cnnvp_graph_channel_view(graph, whole.in, g * inputs, inputs);
-        part.out = cnnvp_graph_channel_view(graph, whole.out, g * outputs, outputs);
-        if (whole.product != 0) {
-            part.in2 = cnnvp_graph_channel_view(graph, whole.in2, g * outputs, outputs);
-        } else if (!graph->weightless) {
-            part.weights += g * weights;
-            if (part.has_bias)
-                part.bias += (size_t)g * outputs;
-        }
-        if (part.in == CNNVP_GRAPH_NONE || part.out == CNNVP_GRAPH_NONE ||
-            cnnvp_graph_insert(graph, index + g, &part, name) == NULL)
-            return cnnvp_compiler_no_memory(error);
-    }
-    return CNNVP_DONE;
-}
-
-/* One input channel a group and several outputs: a depthwise convolution for the first output of each group, for the
- * second ... Its channels lie apart in the result. */
-static cnnvp_result split_multiplier_of(struct cnnvp_graph *graph, size_t index, struct cnnvp_error *error)
-{
-    const struct cnnvp_graph_layer whole = graph->layers[index];
-    const uint32_t parts = graph->tensors[whole.out].channels / whole.groups;
-    const size_t taps = (size_t)whole.ky * whole.kx;
-    cnnvp_graph_remove(graph, index);
-    for (uint32_t p = 0; p < parts; ++p) {
+    for (uint32_t p = 0; p < (deep ? outputs : whole.groups); ++p) {
         char name[256];
         (void)snprintf(name, sizeof name, "%.200s.%u", whole.name, p);
-        struct cnnvp_graph_layer part = whole;
-        part.depthwise = 1;
-        part.out = cnnvp_graph_channel_view(graph, whole.out, p, whole.groups);
-        if (part.out == CNNVP_GRAPH_NONE || cnnvp_graph_insert(graph, index + p, &part, name) == NULL)
+        struct cnnvp_graph_layer made = whole;
+        struct cnnvp_graph_steps *steps = &made.steps;
+        part.first = deep ? p : (size_t)p * outputs;
+        made.groups = deep ? whole.groups : 1;
+        made.depthwise = deep != 0;
+        if (!deep)
+            made.in = cnnvp_graph_channel_view(graph, whole.in, p * inputs, inputs);
+        made.out = cnnvp_graph_channel_view(graph, whole.out, (uint32_t)part.first, (uint32_t)part.count);
+        if (whole.product != 0)
+            made.in2 = cnnvp_graph_channel_view(graph, whole.in2, p * outputs, outputs);
+        made.weights = part_of(&part, whole.weights, (size_t)inputs * whole.ky * whole.kx * sizeof *whole.weights);
+        made.bias = part_of(&part, whole.bias, sizeof *whole.bias);
+        steps->bias = part_of(&part, steps->bias, sizeof *steps->bias);
+        if (steps->weight_count > 1)
+            steps->weights = part_of(&part, steps->weights, sizeof *steps->weights);
+        if (steps->bias_count > 1)
+            steps->bias_steps = part_of(&part, steps->bias_steps, sizeof *steps->bias_steps);
+        steps->weight_count = steps->weight_count > 1 ? part.count : steps->weight_count;
+        steps->bias_count = steps->bias_count > 1 ? part.count : steps->bias_count;
+        if (part.failed || made.in == CNNVP_GRAPH_NONE || made.out == CNNVP_GRAPH_NONE ||
+            cnnvp_graph_insert(graph, index + p, &made, name) == NULL)
             return cnnvp_compiler_no_memory(error);
-        graph->tensors[part.out].channel_step = parts;
-        if (graph->weightless)
-            continue;
-        struct cnnvp_graph_layer *made = &graph->layers[index + p];
-        made->weights = cnnvp_arena_array(&graph->arena, whole.groups * taps, sizeof *made->weights);
-        made->bias = cnnvp_arena_array(&graph->arena, whole.groups, sizeof *made->bias);
-        if (made->weights == NULL || made->bias == NULL)
-            return cnnvp_compiler_no_memory(error);
-        for (size_t c = 0; c < whole.groups; ++c) {
-            memcpy(made->weights + c * taps, whole.weights + (c * parts + p) * taps, taps * sizeof *made->weights);
-            made->bias[c] = whole.has_bias != 0 ? whole.bias[c * parts + p] : 0.0f;
-        }
+        if (deep)
+            graph->tensors[made.out].channel_step = outputs;
     }
     return CNNVP_DONE;
 }
@@ -334,7 +340,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
                                         "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
                                         "layers; up to %u are possible",
                                         graph->file, layer->name, layer->op_type, layer->groups, multiplier, SPLIT_MAX);
-        CNNVP_TRY(deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error));
+        CNNVP_TRY(split_groups_of(graph, i, deep, error));
     }
     return CNNVP_DONE;
 }
@@ -460,9 +466,11 @@ static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t i
     char name[256];
     (void)snprintf(name, sizeof name, "%.200s.copy", source.name);
     *to = copy.out = cnnvp_graph_tensor_add(graph, name, source.rank, source.channels, source.height, source.width);
-    if (copy.out != CNNVP_GRAPH_NONE)
-        graph->tensors[copy.out].dims = source.dims;
-    return copy.out == CNNVP_GRAPH_NONE ? NULL : cnnvp_graph_insert(graph, index, &copy, name);
+    if (copy.out == CNNVP_GRAPH_NONE)
+        return NULL;
+    graph->tensors[copy.out].dims = source.dims;
+    cnnvp_graph_set_whole(graph, copy.out, &graph->tensors[cnnvp_graph_base(graph, from)]);
+    return cnnvp_graph_insert(graph, index, &copy, name);
 }
 
 /* Index of the first layer that reads the base with a border; layer_count: none. */

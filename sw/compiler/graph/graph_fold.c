@@ -145,9 +145,7 @@ static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, s
         before->out = layer->out;
     } else {
         /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
-        old->whole = new->whole;
-        old->zero = new->zero;
-        old->word_zero = new->word_zero;
+        cnnvp_graph_set_whole(graph, before->out, new);
         graph->tensors[layer->out].base = before->out;
     }
     cnnvp_graph_remove(graph, index);
@@ -241,9 +239,7 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
         if (whole == CNNVP_GRAPH_NONE)
             return cnnvp_compiler_no_memory(error);
         graph->tensors[whole].dims = out.dims;
-        graph->tensors[whole].whole = 1;
-        graph->tensors[whole].zero = graph->tensors[cnnvp_graph_base(graph, in)].zero;
-        graph->tensors[whole].word_zero = graph->tensors[cnnvp_graph_base(graph, in)].word_zero;
+        cnnvp_graph_set_whole(graph, whole, &graph->tensors[cnnvp_graph_base(graph, in)]);
         graph->layers[i].in = in;
         if (!add_scale(graph, i, &scale, whole))
             return cnnvp_compiler_no_memory(error);
@@ -326,9 +322,7 @@ void cnnvp_graph_quantise_inputs(struct cnnvp_graph *graph)
             ++i;
             continue;
         }
-        in->whole = 1;
-        in->zero = out->zero;
-        in->word_zero = out->word_zero;
+        cnnvp_graph_set_whole(graph, layer->in, out);
         in->step = layer->steps.out;
         in->low = -INFINITY;
         in->high = INFINITY;

@@ -623,10 +623,6 @@ void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_gra
         if (!cnnvp_names_get(&import->names, import->node->output[i], &number) ||
             import->values[number].tensor == CNNVP_GRAPH_NONE)
             continue;
-        struct cnnvp_graph_tensor *base =
-            &import->graph->tensors[cnnvp_graph_base(import->graph, import->values[number].tensor)];
-        base->whole = 1;
-        base->zero = like->zero;
-        base->word_zero = like->word_zero;
+        cnnvp_graph_set_whole(import->graph, cnnvp_graph_base(import->graph, import->values[number].tensor), like);
     }
 }

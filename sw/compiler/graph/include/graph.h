@@ -221,6 +221,8 @@ int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
 int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph);
 /* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
+/* The tensor's words are whole numbers as the other's, or not. */
+void cnnvp_graph_set_whole(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *like);
 /* 1: the tensor's format is softmax's or that of whole numbers, which does not follow from its values. */
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor);
 /* 1: sums, differences, maxima: the operands' fraction points are brought together. */
