@@ -142,8 +142,8 @@ static int add_conv(struct network *network, const struct value *in)
     struct kernel kernel;
     struct builder *b = &network->builder;
     const int pairs = one_in(network, 2);
-    const int64_t group = one_in(network, 4) ? in->channels : 1;
-    const int64_t channels = group == 1 ? soak_between(network, 1, 16) : group;
+    const int64_t group = one_in(network, 4) ? in->channels : in->channels % 2 == 0 && one_in(network, 4) ? 2 : 1;
+    const int64_t channels = group == 1 ? soak_between(network, 1, 16) : group * soak_between(network, 1, 2);
     draw_kernel(network, in, &kernel);
     const int64_t shape[4] = {channels, in->channels / group, kernel.sides[0], kernel.sides[1]};
     const char *weights = add_random_whole(network, "w", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 4, shape, 127);
@@ -282,13 +282,29 @@ static int add_function(struct network *network, const struct value *in)
     return quantise(network, y, soak_result(network, in->channels, in->height, in->width));
 }
 
+/* Numbers q by themselves: cast, limited, or compared with one of them. */
+static int add_numbers(struct network *network, const struct value *in)
+{
+    static const char *const operators[] = {NULL, "Max", "Min", "Greater", "LessOrEqual", "Equal"};
+    struct builder *b = &network->builder;
+    const uint32_t kind = soak_random(&network->random, 6);
+    const char *made = kind == 0 ? in->name : soak_name(network, "m");
+    const char *numbers = soak_name(network, "n");
+    if (kind != 0)
+        (void)builder_node(b, operators[kind], made, in->name,
+                           add_zero(network, "mz", in->is_signed, in->zero + (int)soak_between(network, -9, 9)), NULL,
+                           NULL);
+    builder_int(b, builder_node(b, "Cast", numbers, made, NULL, NULL, NULL), "to", 1);
+    return quantise(network, numbers, soak_result(network, in->channels, in->height, in->width));
+}
+
 static int add_quantised(struct network *network, const struct value *in)
 {
     if (in->height == 0)
         return one_in(network, 2) ? add_function(network, in) : add_product(network, in);
     switch (soak_random(&network->random, 10)) {
     case 0:
-        return add_function(network, in);
+        return one_in(network, 2) ? add_numbers(network, in) : add_function(network, in);
     case 1:
     case 2:
         return add_sum(network, in);

@@ -461,7 +461,7 @@ static void grow_learner(struct network *network)
 int soak_write_network(uint64_t seed, struct soak_platform *platform, const char *file)
 {
     const enum soak_kind kind = platform->kind;
-    struct network network = {.random = seed};
+    struct network network = {.random = seed, .single = seed % 3 == 0 && kind != SOAK_LEARNER};
     const int any = kind == SOAK_ANY || kind == SOAK_HEADS;
     const int odd = kind == SOAK_ODD;
     const int64_t channels = soak_between(&network, 1, any && soak_random(&network.random, 4) == 0 ? 40 : 8);

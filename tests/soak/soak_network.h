@@ -18,6 +18,7 @@ struct network {
     uint64_t random;
     struct value values[16]; /* the input, and what the nodes gave */
     size_t count;
+    int single; /* the input has one image, by its shape */
 };
 
 int64_t soak_between(struct network *network, int64_t low, int64_t high);

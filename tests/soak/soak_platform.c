@@ -134,7 +134,9 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
         "row-bank-column", "row-column-bank", "bank-row-column", "row-column-group", "hashed"};
     soak_choose(platform, random, "dram.preset", parts, 8);
     soak_set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
-    soak_set(platform, "dram.ranks", 1u << soak_random(random, 3));
+    const uint32_t ranks = 1u << soak_random(random, 3);
+    const int many_banks = strstr(platform->options, "r5-") != NULL || strstr(platform->options, "hbm") != NULL;
+    soak_set(platform, "dram.ranks", many_banks && ranks == 4 ? 2 : ranks);
     if (one_in(random, 2)) {
         soak_choose(platform, random, "dram.page", pages, 2);
         soak_choose(platform, random, "dram.scheduler", schedulers, 3);

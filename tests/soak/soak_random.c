@@ -260,6 +260,125 @@ static int add_moved(struct network *network, const struct value *in)
     return 1;
 }
 
+/* Numbers from `low` on, below `high`, in this shape. */
+static const char *numbers_of(struct network *network, const char *what, size_t rank, const int64_t *dims, int64_t low,
+                              int64_t high)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < rank; ++i)
+        count *= (size_t)dims[i];
+    int64_t *numbers = builder_alloc(&network->builder, count * sizeof *numbers);
+    for (size_t i = 0; i < count; ++i)
+        numbers[i] = soak_between(network, low, high - 1);
+    const char *name = soak_name(network, what);
+    Onnx__TensorProto *tensor = builder_int64s(&network->builder, name, count, numbers);
+    tensor->dims = builder_alloc(&network->builder, rank * sizeof *dims);
+    memcpy(tensor->dims, dims, rank * sizeof *dims);
+    tensor->n_dims = rank;
+    return name;
+}
+
+/* The operator's result as maps of these sizes. */
+static int shaped(struct network *network, const char *made, const int64_t *sizes)
+{
+    (void)builder_node(&network->builder, "Reshape", soak_result(network, sizes[1], sizes[2], sizes[3])->name, made,
+                       list_of(network, "t", 4, sizes), NULL, NULL);
+    return sizes[1] * sizes[2] * sizes[3] <= 8000;
+}
+
+/* What is summed along an axis, normalised, multiplied by a vector, or a spectrum of real numbers. */
+static int add_summed(struct network *network, const struct value *in)
+{
+    enum { CUM_SUM, CUM_PROD, HARDMAX, NORMALISATION, PRODUCT, SPECTRUM, KINDS };
+    static const char *const operators[KINDS] = {
+        "CumSum", "CumProd", "Hardmax", "MeanVarianceNormalization", "MatMul", "DFT"};
+    struct builder *b = &network->builder;
+    const uint32_t kind = soak_random(&network->random, KINDS);
+    const int64_t axis = soak_between(network, 1, 3);
+    const char *from = in->name, *other = NULL;
+    int64_t sizes[4] = {0, in->channels, in->height, in->width};
+    if (kind <= CUM_PROD) {
+        other = list_of(network, "x", 1, &axis);
+    } else if (kind == PRODUCT) {
+        other = soak_name(network, "w");
+        (void)builder_random(b, other, 1, &in->width, 0.5f);
+        sizes[3] = 1;
+    } else if (kind == SPECTRUM) {
+        const int64_t rows[4] = {0, sizes[1] * sizes[2], sizes[3], 1};
+        from = soak_name(network, "r");
+        (void)builder_node(b, "Reshape", from, in->name, list_of(network, "s", 4, rows), NULL, NULL);
+        memcpy(sizes, rows, sizeof sizes);
+        sizes[3] = 2;
+    }
+    const char *made = soak_name(network, "u");
+    Onnx__NodeProto *node = builder_node(b, operators[kind], made, from, other, NULL, NULL);
+    if (kind <= CUM_PROD) {
+        builder_int(b, node, "exclusive", soak_random(&network->random, 2));
+        builder_int(b, node, "reverse", soak_random(&network->random, 2));
+    } else if (kind == NORMALISATION) {
+        builder_ints(b, node, "axes", 2, (const int64_t[]){2, 3});
+    } else if (kind != PRODUCT) {
+        builder_int(b, node, "axis", kind == SPECTRUM ? 2 : axis);
+    }
+    return shaped(network, made, sizes);
+}
+
+/* Samples, elements at other places and losses, by constants for the network's one image. */
+static int add_placed(struct network *network, const struct value *in)
+{
+    enum { SAMPLE, GATHER, GATHER_PARTS, SCATTER, SCATTER_PARTS, LOSS, LIKELIHOOD, KINDS };
+    static const char *const operators[KINDS] = {
+        "GridSample",
+        "GatherElements",
+        "GatherND",
+        "ScatterElements",
+        "ScatterND",
+        "SoftmaxCrossEntropyLoss",
+        "NegativeLogLikelihoodLoss"};
+    static const char *const paddings[] = {"zeros", "border", "reflection"};
+    struct builder *b = &network->builder;
+    const uint32_t kind = soak_random(&network->random, KINDS);
+    const int64_t count = soak_between(network, 1, 4);
+    const int64_t parts[3] = {kind < LOSS ? count : 1, in->height, in->width};
+    int64_t sizes[4] = {1, in->channels, in->height, in->width};
+    const int64_t places[4] = {1, kind == SCATTER ? count : sizes[1], sizes[2], kind == GATHER ? count : sizes[3]};
+    const char *indices = soak_name(network, "g");
+    const char *updates = kind == SCATTER || kind == SCATTER_PARTS ? soak_name(network, "w") : NULL;
+    if (!network->single || in->channels < 5 || in->channels * in->height * in->width > 3000)
+        return 0;
+    if (kind == SAMPLE) {
+        (void)builder_random(b, indices, 4, (const int64_t[]){1, count, sizes[3], 2}, 1.5f);
+        sizes[2] = count;
+    } else if (kind == GATHER_PARTS || kind == SCATTER_PARTS) { /* channels of the image, which is 0 */
+        const char *numbers = numbers_of(network, "i", 2, (const int64_t[]){count, 2}, 0, sizes[1]);
+        (void)builder_node(b, "Mul", indices, numbers, list_of(network, "x", 2, (const int64_t[]){0, 1}), NULL, NULL);
+        sizes[1] = kind == GATHER_PARTS ? count : sizes[1];
+    } else if (kind < LOSS) {
+        const int64_t size = sizes[kind == GATHER ? 3 : 1];
+        indices = numbers_of(network, "i", 4, places, kind == GATHER ? -size : 0, size);
+        sizes[3] = places[3];
+    } else {
+        indices = numbers_of(network, "i", 3, parts, 0, sizes[1]);
+        sizes[1] = 1;
+    }
+    if (updates != NULL)
+        (void)builder_random(b, updates, kind == SCATTER ? 4 : 3, kind == SCATTER ? places : parts, 1.0f);
+    const char *made = soak_name(network, "u");
+    Onnx__NodeProto *node = builder_node(b, operators[kind], made, in->name, indices, updates, NULL);
+    if (kind == SAMPLE) {
+        builder_string(b, node, "mode", soak_random(&network->random, 2) ? "bilinear" : "nearest");
+        builder_string(b, node, "padding_mode", paddings[soak_random(&network->random, 3)]);
+        builder_int(b, node, "align_corners", soak_random(&network->random, 2));
+    } else if (kind == GATHER || kind == SCATTER) {
+        builder_int(b, node, "axis", kind == GATHER ? 3 : 1);
+    } else if (kind >= LOSS) {
+        builder_string(b, node, "reduction", "none");
+    }
+    if (updates != NULL && soak_random(&network->random, 2))
+        builder_string(b, node, "reduction", "add");
+    return shaped(network, made, sizes);
+}
+
 /* Scores beside a mask. */
 static int add_masked(struct network *network, const struct value *in)
 {
@@ -283,7 +402,7 @@ static int add_masked(struct network *network, const struct value *in)
 int soak_add_node(struct network *network, const struct value *in)
 {
     const int vector = in->height == 0;
-    switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 18)) {
+    switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 20)) {
     case 0:
     case 1:
     case 2:
@@ -315,6 +434,10 @@ int soak_add_node(struct network *network, const struct value *in)
         return add_rewritten(network, in);
     case 16:
         return add_moved(network, in);
+    case 17:
+        return add_summed(network, in);
+    case 18:
+        return add_placed(network, in);
     default:
         return add_function(network, in);
     }
@@ -325,7 +448,7 @@ void soak_network_begin(struct network *network, uint64_t seed, int64_t channels
     builder_init(&network->builder, 14);
     network->builder.random = seed;
     const struct value *in = soak_result(network, channels, height, width);
-    const int64_t dims[4] = {-1, in->channels, in->height, in->width};
+    const int64_t dims[4] = {network->single ? 1 : -1, in->channels, in->height, in->width};
     builder_input(&network->builder, in->name, 4, dims);
     network->count = 1;
 }
