@@ -76,7 +76,8 @@ static cnnvp_result import_layer_norm(struct cnnvp_import *import)
     if (axis + 1 == rank && rank <= 4)
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, rank, split.dims, &in));
     const enum cnnvp_import_each each = rank == 2 ? CNNVP_EACH_CHANNEL : CNNVP_EACH_LAST; /* (N, features) */
-    CNNVP_TRY(cnnvp_import_line(import, in, each, scale, offset, 1, &in));
+    if (cnnvp_import_has(import, 1) || cnnvp_import_has(import, 2))
+        CNNVP_TRY(cnnvp_import_line(import, in, each, scale, offset, 1, &in));
     return cnnvp_import_view(import, in, split.rank, split.dims);
 }
 

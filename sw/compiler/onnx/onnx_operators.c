@@ -116,7 +116,7 @@ static enum where where_of(const char *op_type)
                      "Attention MaxPool AveragePool GlobalAveragePool GlobalMaxPool QLinearAveragePool "
                      "QLinearGlobalAveragePool ReduceMean ReduceMax ReduceSum ReduceMin ReduceL1 ReduceL2 "
                      "ReduceSumSquare ReduceLogSum ReduceLogSumExp NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss "
-                     "MeanVarianceNormalization Hardmax GridSample DFT ArgMax ArgMin LogSoftmax LRN Resize Upsample "))
+                     "Hardmax GridSample DFT ArgMax ArgMin LogSoftmax LRN Resize Upsample "))
         return ON_ARRAY;
     if (cnnvp_import_is_one_of(op_type, " Flatten Reshape Squeeze Unsqueeze Identity Dropout Cast Constant If "))
         return NOWHERE;

@@ -168,6 +168,40 @@ static cnnvp_result import_spectrum(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* ---- MeanVarianceNormalization ---- */
+
+/* The dimensions of the statistics become the last ones, over which a layer normalises; those of one element count for
+ * nothing. */
+static cnnvp_result import_mean_variance(struct cnnvp_import *import)
+{
+    static const int64_t usual[] = {0, 2, 3};
+    const Onnx__AttributeProto *axes = cnnvp_onnx_attribute(import->node, "axes");
+    int64_t dims[CNNVP_ONNX_RANK], order[CNNVP_ONNX_RANK], back_order[CNNVP_ONNX_RANK];
+    size_t rank, axis = 0, kept = 0;
+    uint32_t within = 0;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    for (size_t i = 0; i < (axes != NULL ? axes->n_ints : 3); ++i) {
+        CNNVP_TRY(find_counted(import, axes != NULL ? axes->ints[i] : usual[i], rank, &axis));
+        within |= (uint32_t)(dims[axis] != 1) << axis;
+    }
+    within = within != 0 ? within : 1u << axis;
+    for (size_t i = 0; i < rank; ++i)
+        kept += (within >> i & 1u) == 0;
+    for (size_t i = 0, first = 0, last = kept; i < rank; ++i) {
+        const size_t to = (within >> i & 1u) != 0 ? last++ : first++;
+        order[to] = (int64_t)i;
+        back_order[i] = (int64_t)to;
+    }
+    say(&text, "moved = Transpose <perm = [%lld", (long long)order[0]);
+    say_numbers(&text, order, 1, rank);
+    say(&text, "]> (a); done = LayerNormalization <axis = %zu, epsilon = 1.0e-18> (moved); y = Transpose <perm = [%lld",
+        kept, (long long)back_order[0]);
+    say_numbers(&text, back_order, 1, rank);
+    say(&text, "]> (done)");
+    return rewrite(import, &text);
+}
+
 /* ---- words at other places ---- */
 
 /* Constant indices lie in the data's first `count` dimensions. */
@@ -318,6 +352,7 @@ cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import)
 static const struct cnnvp_import_operator operators[] = {
     {"GridSample", import_samples, CNNVP_FORM_ALL, 0},
     {"DFT", import_spectrum, CNNVP_FORM_ALL, 0},
+    {"MeanVarianceNormalization", import_mean_variance, CNNVP_FORM_ALL, 0},
     {"GatherND", import_gathered, CNNVP_FORM_ALL, 0},
     {"GatherElements", import_gathered, CNNVP_FORM_ALL, 1},
     {"ScatterND", cnnvp_import_scattered, CNNVP_FORM_ALL, 0},
