@@ -99,6 +99,19 @@ class Network:
         made = self.node(operator, [self.node("DequantizeLinear", [self.name, *self.steps])], **attributes)
         self.name, self.words = self.node("QuantizeLinear", [made, *self.steps]), words
 
+    def join(self):
+        """With itself; between pairs the result has steps of its own."""
+        if self.apart:
+            parts = [self.node("DequantizeLinear", [self.name, *self.steps]) for _ in range(2)]
+            numbers = (self.words - self.zero).astype(numpy.float32) * self.step
+            self.step = numpy.float32(1.3 * self.step)
+            self.steps = self.known("j", self.step, self.zero)
+            self.name = self.node("QuantizeLinear", [self.node("Concat", parts, axis=1), *self.steps])
+            self.words = numpy.clip(numpy.rint(numbers / self.step) + self.zero, self.low, self.high).astype(int)
+        else:
+            self.name = self.node("Concat", [self.name, self.name], axis=1)
+        self.words = numpy.concatenate((self.words, self.words))
+
     def convolve(self, groups=None):
         random, channels = self.random, self.words.shape[0]
         own = groups is None and self.layers > 0 and random.randint(3) == 0
@@ -162,12 +175,14 @@ def defaults(zero, weight_zero, path):
 
 
 def grouped(seed, path):
-    """One input channel a group, then several, of a view whose rows are others."""
+    """One input channel a group, then several, of a view whose rows are others, and of what is joined."""
     network = Network(seed)
     network.convolve(3)
     network.words = network.words.reshape(6, 1, -1)
     network.given["shape"] = numpy.array([0, *network.words.shape])
     network.name = network.node("Reshape", [network.name, "shape"])
+    network.convolve(2)
+    network.join()
     network.convolve(2)
     network.write(path)
     return network
@@ -411,6 +426,7 @@ for number in range(2, 6):
         net = grouped(number, path)
         for platform in (PLATFORMS[0], EIGHT[number % len(EIGHT)]):
             check_eight(path, net.output, platform, net.scaled)
+        assert [layer["op"] for layer in run(path, *ALONE)[1]["layers"]].count("norm") == 1 + 2 * net.apart, number
 with tempfile.TemporaryDirectory() as work:
     path = os.path.join(work, "net")
     residual(path)

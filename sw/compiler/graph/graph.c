@@ -347,14 +347,15 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
 
 /* ---- concatenations and paddings ---- */
 
-/* The tensor can lie in another one: its words are its own, layers make all of them, and no other tensor has a place
- * for them. */
-static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
+/* The tensor can lie in another one: its words are its own, layers make all of them, no other tensor has a place for
+ * them, and their format is that of the other or free. */
+static int can_move(const struct cnnvp_graph *graph, int32_t tensor, int32_t into)
 {
+    const uint32_t whole = graph->tensors[tensor].whole & graph->tensors[cnnvp_graph_base(graph, into)].whole;
     if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||
         cnnvp_graph_is_input(graph, tensor) || cnnvp_graph_is_output(graph, tensor))
         return 0;
-    return !cnnvp_graph_has_fixed_format(graph, tensor);
+    return whole != 0 || !cnnvp_graph_has_fixed_format(graph, tensor);
 }
 
 /* The concatenation's copy is not needed where the layers that make the part can write to its place. */
@@ -362,7 +363,7 @@ static void place_concatenations(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count;) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->concat == 0 || layer->placed != 0 || !can_move(graph, layer->in)) {
+        if (layer->concat == 0 || layer->placed != 0 || !can_move(graph, layer->in, layer->out)) {
             ++i;
             continue;
         }

@@ -180,8 +180,7 @@ static cnnvp_result import_local(struct cnnvp_import *import)
 
 /* ---- taken apart ---- */
 
-/* The node that makes a value, if it has that operator. */
-static const Onnx__NodeProto *maker(const struct cnnvp_import *import, const char *name, const char *op_type)
+const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
     for (size_t i = 0; i < graph->n_node; ++i)
@@ -216,7 +215,7 @@ static size_t averaged(struct cnnvp_import *import, const char *name, int64_t ra
     int64_t axes[CNNVP_ONNX_RANK];
     size_t count = 0;
     const Onnx__NodeProto *node = import->node;
-    const Onnx__NodeProto *mean = maker(import, name, "ReduceMean");
+    const Onnx__NodeProto *mean = cnnvp_import_maker(import, name, "ReduceMean");
     if (mean == NULL || cnnvp_onnx_int(mean, "keepdims", 1) == 0)
         return 0;
     import->node = mean;
@@ -238,7 +237,7 @@ static size_t averaged(struct cnnvp_import *import, const char *name, int64_t ra
 static size_t centred(struct cnnvp_import *import, const char *name, int64_t rank, const char **x)
 {
     const char *of = "";
-    const Onnx__NodeProto *difference = maker(import, name, "Sub");
+    const Onnx__NodeProto *difference = cnnvp_import_maker(import, name, "Sub");
     if (difference == NULL || difference->n_input != 2)
         return 0;
     *x = difference->input[0];
@@ -250,8 +249,8 @@ static size_t centred(struct cnnvp_import *import, const char *name, int64_t ran
 static int squared(const struct cnnvp_import *import, const char *name, const char **of)
 {
     float exponent = 0.0f;
-    const Onnx__NodeProto *product = maker(import, name, "Mul");
-    const Onnx__NodeProto *power = maker(import, name, "Pow");
+    const Onnx__NodeProto *product = cnnvp_import_maker(import, name, "Mul");
+    const Onnx__NodeProto *power = cnnvp_import_maker(import, name, "Pow");
     if (product != NULL && product->n_input == 2 && same(product->input[0], product->input[1])) {
         *of = product->input[0];
         return 1;
@@ -266,8 +265,8 @@ static int squared(const struct cnnvp_import *import, const char *name, const ch
 static size_t deviation(struct cnnvp_import *import, const char *root, int64_t rank, const char **of, float *epsilon)
 {
     const char *square = "";
-    const Onnx__NodeProto *outer = maker(import, root, "Sqrt");
-    const Onnx__NodeProto *sum = outer != NULL ? maker(import, outer->input[0], "Add") : NULL;
+    const Onnx__NodeProto *outer = cnnvp_import_maker(import, root, "Sqrt");
+    const Onnx__NodeProto *sum = outer != NULL ? cnnvp_import_maker(import, outer->input[0], "Add") : NULL;
     if (sum == NULL || sum->n_input != 2)
         return 0;
     const size_t number = one_number(import, sum, 0, epsilon) ? 0 : 1;
@@ -286,7 +285,7 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     const char *below = node->input[1];
     *done = 0;
     if (same(node->op_type, "Mul")) {
-        const Onnx__NodeProto *inverse = maker(import, below, "Reciprocal");
+        const Onnx__NodeProto *inverse = cnnvp_import_maker(import, below, "Reciprocal");
         if (inverse == NULL)
             return CNNVP_DONE;
         below = inverse->input[0];

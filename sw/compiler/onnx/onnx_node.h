@@ -328,6 +328,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *i
 
 /* 1: of names with a space on both sides of each. */
 int cnnvp_import_is_one_of(const char *op_type, const char *names);
+/* The node of the file's graph that makes a value, if it has that operator. */
+const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type);
 /* NULL: none of that name. */
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
                                                       const char *op_type);

@@ -44,7 +44,8 @@ static cnnvp_result concat_shape(struct cnnvp_import *import, int32_t *parts, in
 
 cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in)
 {
-    if (!cnnvp_graph_has_fixed_format(import->graph, *in))
+    if (!cnnvp_graph_has_fixed_format(import->graph, *in) ||
+        import->graph->tensors[cnnvp_graph_base(import->graph, *in)].whole != 0)
         return CNNVP_DONE;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_affine(import, *in, NULL, NULL, 1, &layer));

@@ -16,6 +16,9 @@
 #include "onnx_constant.h"
 #include "onnx_text.h"
 
+/* Tensors that are joined and quantised anew, part by part. */
+#define JOINED_MAX 16u
+
 /* A scale and a zero point from inputs `index` and `index` + 1; numbers along an axis are only for constants. */
 struct steps {
     size_t count;
@@ -192,11 +195,54 @@ static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, u
     return CNNVP_DONE;
 }
 
+/* The concatenation of quantised tensors that the node quantises anew; NULL: it does something else. */
+static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
+{
+    const Onnx__NodeProto *concat =
+        cnnvp_import_has(import, 2) ? cnnvp_import_maker(import, import->node->input[0], "Concat") : NULL;
+    if (concat == NULL || concat->n_input > JOINED_MAX)
+        return NULL;
+    for (size_t i = 0; i < concat->n_input; ++i) {
+        uint32_t number;
+        if (cnnvp_import_maker(import, concat->input[i], "DequantizeLinear") == NULL ||
+            !cnnvp_names_get(&import->names, concat->input[i], &number) ||
+            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            return NULL;
+    }
+    return concat;
+}
+
+/* Each part is quantised for itself: the same numbers, and no tensor of floats. */
+static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__NodeProto *concat)
+{
+    const Onnx__NodeProto *whole = import->node;
+    char *names[2 + JOINED_MAX] = {whole->input[1], whole->input[2]};
+    Onnx__NodeProto parts = *whole;
+    struct cnnvp_text text = {.used = 0};
+    parts.input = names;
+    parts.n_input = 2 + concat->n_input;
+    for (size_t i = 0; i < concat->n_input; ++i) {
+        names[2 + i] = concat->input[i];
+        say(&text, "q%zu = QuantizeLinear(%c, a, b);", i, (char)('c' + i));
+    }
+    say(&text, "y = Concat <axis = %lld> (q0", (long long)cnnvp_onnx_int(concat, "axis", 0));
+    for (size_t i = 1; i < concat->n_input; ++i)
+        say(&text, ", q%zu", i);
+    say(&text, ")");
+    import->node = &parts;
+    const cnnvp_result result = rewrite(import, &text);
+    import->node = whole;
+    return result;
+}
+
 static cnnvp_result import_quantize(struct cnnvp_import *import)
 {
     int32_t in;
     struct steps step;
     struct cnnvp_graph_layer *layer;
+    const Onnx__NodeProto *concat = joined(import);
+    if (concat != NULL)
+        return quantise_parts(import, concat);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_step(import, 1, &step));
     CNNVP_TRY(add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer));
@@ -465,13 +511,13 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
         const char first = (char)('c' + 3 * i);
         const size_t used = strlen(rule);
         (void)snprintf(rule + used, sizeof rule - used,
-                       "scale%zu = Div(%c, a); in%zu = DequantizeLinear(%c, scale%zu, %c); ", i, first + 1, i, first, i,
-                       first + 2);
-        (void)snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%sin%zu", i != 0 ? ", " : "", i);
+                       "scale%zu = Div(%c, a); in%zu = DequantizeLinear(%c, scale%zu, %c); "
+                       "q%zu = QuantizeLinear(in%zu, 1.0, b); ",
+                       i, first + 1, i, first, i, first + 2, i, i);
+        (void)snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%sq%zu", i != 0 ? ", " : "", i);
     }
     const size_t used = strlen(rule);
-    (void)snprintf(rule + used, sizeof rule - used, "out = Concat <@axis> (%s); y = QuantizeLinear(out, 1.0, b)",
-                   parts);
+    (void)snprintf(rule + used, sizeof rule - used, "y = Concat <@axis> (%s)", parts);
     return cnnvp_import_rewrite(import, rule);
 }
 
