@@ -380,7 +380,8 @@ struct cnnvp_costs {
     /* Area and static power of a part follow from the platform's technology, as does what an access of an SRAM takes.
      */
     void (*part)(void *context, const struct cnnvp_part *part);
-    /* One count of statistic `stat`, in pJ, whatever the technology; takes the place of the statistic's table entry. */
+    /* One count of statistic `stat`, in pJ, whatever the technology; takes the place of the statistic's table entry. Of
+     * one in ps it is what a state takes, static energy with every table. */
     void (*energy)(void *context, uint32_t stat, const struct cnnvp_range *picojoules);
     /* Power whenever the simulation runs, in mW, whatever the technology. */
     void (*power)(void *context, const struct cnnvp_range *milliwatts);

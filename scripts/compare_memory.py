@@ -25,7 +25,8 @@ import tempfile
 
 # All that the memory counts is compared, but what a replay cannot know: what was asked for of a burst, which bursts were
 # one request, and when one could be sent that was taken later.
-OTHER = ["read_bytes", "write_bytes", "requests", "failed", "read_latency_ps", "write_latency_ps", "wait_ps", "requesters"]
+OTHER = ["read_bytes", "write_bytes", "requests", "failed", "read_latency_ps", "write_latency_ps", "wait_ps", "requesters",
+         "standby_ps"]  # a replay ends at a clock
 
 
 def fail(text):

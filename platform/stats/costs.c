@@ -252,7 +252,7 @@ struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, co
                                       const struct cnnvp_instance_costs *costs, uint32_t stat)
 {
     const char *name = instance->unit->stats[stat].energy;
-    const int own = table->own_energies && says_own(costs, stat);
+    const int own = (table->own_energies || cnnvp_costs_is_time(instance, stat)) && says_own(costs, stat);
     struct cnnvp_range each = own ? costs->own[stat] : (struct cnnvp_range){0, 0, 0};
     if (name == NULL)
         return each;

@@ -7,6 +7,8 @@
 #include "config.h"
 #include "energy.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,11 @@ void cnnvp_costs_fini(struct cnnvp_instance_costs *costs);
 /* Picojoules of one count of a statistic; 0 where it costs nothing. */
 struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, const struct cnnvp_instance *instance,
                                       const struct cnnvp_instance_costs *costs, uint32_t stat);
+/* 1 where it is an energy of time: of a state in which the statistic counts picoseconds. */
+static inline int cnnvp_costs_is_time(const struct cnnvp_instance *instance, uint32_t stat)
+{
+    return strcmp(instance->unit->stats[stat].unit, "ps") == 0;
+}
 /* 1 where it may cost something. */
 int cnnvp_costs_counts(const struct cnnvp_instance *instance, const struct cnnvp_instance_costs *costs, uint32_t stat);
 

@@ -41,23 +41,27 @@ static void print_rails(FILE *stream)
 #define CNNVP_DRAM_PRESET(index, name, ...) [index] = name,
 #include "memory/dram/dram.def"
     };
-    fprintf(stream, "\n  %-12s  %5s  %7s  %6s  %6s  %6s  %6s  %6s  %6s  %7s  %7s\n", "off chip, mA", "volts", "devices",
-            "IDD0", "IDD2N", "IDD3N", "IDD4R", "IDD4W", "IDD5", "pins RD", "pins WR");
-#define CNNVP_DRAM_RAIL(preset, volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, read_io, write_io)            \
-    fprintf(stream, "  %-12s  %5.4g  %7d  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %7.4g  %7.4g\n", presets[preset], \
-            volts, devices, (double)(idd0), (double)(idd2n), (double)(idd3n), (double)(idd4r), (double)(idd4w),       \
-            (double)(idd5), (double)(read_io), (double)(write_io));
+    fprintf(stream, "\n  %-12s  %5s  %7s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %6s  %7s  %7s\n", "off chip, mA",
+            "volts", "devices", "IDD0", "IDD2N", "IDD3N", "IDD4R", "IDD4W", "IDD5", "IDD2P", "IDD3P", "IDD6", "pins RD",
+            "pins WR");
+#define CNNVP_DRAM_RAIL(                                                                                          \
+    preset, volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, idd2p, idd3p, idd6, read_io, write_io)        \
+    fprintf(stream,                                                                                               \
+            "  %-12s  %5.4g  %7d  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %6.4g  %7.4g  %7.4g\n", \
+            presets[preset], volts, devices, (double)(idd0), (double)(idd2n), (double)(idd3n), (double)(idd4r),   \
+            (double)(idd4w), (double)(idd5), (double)(idd2p), (double)(idd3p), (double)(idd6), (double)(read_io), \
+            (double)(write_io));
 #include "memory/dram/dram.def"
     fputs("  "
           "Currents of a device; pins: pJ of a burst. Lowest: without pins; highest: 1.3 times as much. ddr3, "
           "ddr4, hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.\n",
           stream);
-    fprintf(stream, "\n  %-12s  %6s  %6s  %6s  %7s  %8s  %10s  %6s  %7s\n", "off chip, pJ", "ACT", "RD", "WR", "REF",
-            "mW open", "mW closed", "lowest", "highest");
-#define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, low, high)                         \
-    fprintf(stream, "  %-12s  %6.4g  %6.4g  %6.4g  %7.5g  %8.3g  %10.3g  %5.2gx  %6.2gx\n", presets[preset],          \
-            (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), (double)(closed), \
-            (double)(low), (double)(high));
+    fprintf(stream, "\n  %-12s  %6s  %6s  %6s  %7s  %8s  %10s  %8s  %8s  %8s  %6s  %7s\n", "off chip, pJ", "ACT", "RD",
+            "WR", "REF", "mW open", "mW closed", "mW 2P", "mW 3P", "mW 6", "lowest", "highest");
+#define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, idd2p, idd3p, idd6, low, high)    \
+    fprintf(stream, "  %-12s  %6.4g  %6.4g  %6.4g  %7.5g  %8.3g  %10.3g  %8.3g  %8.3g  %8.3g  %5.2gx  %6.2gx\n",     \
+            presets[preset], (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), \
+            (double)(closed), (double)(idd2p), (double)(idd3p), (double)(idd6), (double)(low), (double)(high));
 #include "memory/dram/dram.def"
     fputs("  "
           "A rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4's by the squares "

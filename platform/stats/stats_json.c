@@ -114,21 +114,29 @@ static uint64_t link_energy(const struct cnnvp_stats *stats, uint32_t number, ui
                      range);
 }
 
+/* Of a statistic on behalf of a tag, in fJ. */
+static uint64_t stat_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t stat, uint32_t tag,
+                            struct cnnvp_range *range)
+{
+    const struct cnnvp_instance_stats *mine = &stats->instances[instance];
+    const uint32_t column = mine->stats[stat].energy_column;
+
+    if (column == CNNVP_NO_COLUMN)
+        return 0;
+    const struct cnnvp_range each =
+        cnnvp_costs_energy(&stats->energy, &stats->platform->instances[instance], &mine->costs, stat);
+    return energy_of(stats->energy_rows[(size_t)tag * stats->energy_columns + column], &each, range);
+}
+
 /* Of an instance on behalf of a tag, by its counts and by what crosses the links that it drives; in fJ. */
 static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t tag,
                                struct cnnvp_range *range)
 {
-    const struct cnnvp_instance_stats *mine = &stats->instances[instance];
     uint64_t sum = 0;
 
-    for (uint32_t s = 0; s < mine->stat_count; ++s) {
-        if (mine->stats[s].energy_column == CNNVP_NO_COLUMN)
-            continue;
-        const struct cnnvp_range each =
-            cnnvp_costs_energy(&stats->energy, &stats->platform->instances[instance], &mine->costs, s);
-        const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + mine->stats[s].energy_column];
-        sum += energy_of(n, &each, range);
-    }
+    for (uint32_t s = 0; s < stats->instances[instance].stat_count; ++s)
+        if (!cnnvp_costs_is_time(&stats->platform->instances[instance], s))
+            sum += stat_energy(stats, instance, s, tag, range);
     for (uint32_t i = 0; i < stats->link_count; ++i)
         if (stats->links[i].from == instance)
             sum += link_energy(stats, i, tag, range);
@@ -404,6 +412,21 @@ static void add_name(struct stats_builder *b, json_t *array, const char *name)
         b->failed = 1;
 }
 
+/* An instance's energy of time in states, which belongs to no layer, in fJ. */
+static uint64_t add_states(struct stats_builder *b, json_t *states, size_t instance, struct cnnvp_range *range)
+{
+    const struct cnnvp_instance *of = &b->stats->platform->instances[instance];
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < b->stats->instances[instance].stat_count; ++s) {
+        const uint64_t each = cnnvp_costs_is_time(of, s) ? stat_energy(b->stats, instance, s, 0, range) : 0;
+        if (each != 0)
+            set_real(b, states, of->unit->stats[s].name, picojoules(each));
+        sum += each;
+    }
+    return sum;
+}
+
 static void add_energy(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -417,7 +440,8 @@ static void add_energy(struct stats_builder *b, json_t *root)
     for (size_t i = 0; i < stats->platform->instance_count; ++i) {
         const struct cnnvp_instance_costs *costs = &stats->instances[i].costs;
         const char *name = stats->platform->instances[i].name;
-        const uint64_t standing = static_energy(stats, i, ps);
+        json_t *states = json_object();
+        const uint64_t standing = static_energy(stats, i, ps) + add_states(b, states, i, &range);
         uint64_t moving = 0;
 
         for (uint32_t tag = 0; tag < stats->tags; ++tag)
@@ -432,7 +456,10 @@ static void add_energy(struct stats_builder *b, json_t *root)
             json_t *unit = set_object(b, units, name);
             set_real(b, unit, "dynamic_pj", picojoules(moving));
             set_real(b, unit, "static_pj", picojoules(standing));
+            if (json_object_size(states) != 0)
+                set(b, unit, "states_pj", json_incref(states));
         }
+        json_decref(states);
     }
     for (uint32_t tag = 1; tag < stats->tags; ++tag)
         of_layers += dynamic_energy_of_layer(stats, tag) + static_energy_of_layer(stats, tag);

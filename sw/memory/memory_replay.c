@@ -232,7 +232,9 @@ static void record(struct run *run, const struct dram_options *dram, const struc
                     counts->commands[DRAM_WR] + counts->commands[DRAM_WRA]}};
     cnnvp_dram_count_traffic(&counter, &traffic);
     cnnvp_dram_count_served(&counter, &served);
-    cnnvp_dram_count_channels(&counter, &none, counts);
+    cnnvp_dram_count_channels(&counter, &none, counts, timing);
+    uint64_t standby = 0;
+    cnnvp_dram_count_standby(&counter, counts, dram, timing, from->end * run->tck_ps, &standby);
     cnnvp_dram_count_peak(&counter, dram, timing);
 }
 

@@ -52,6 +52,11 @@ def check_sums(stats):
     for name in "read_bytes", "write_bytes", "burst_bytes":
         moved = sum(layer["dram_" + name] for layer in layers), sum(t[name] for t in stats["tensors"])
         assert moved[1] == memory[name] and moved[0] <= memory[name], (name, moved, memory[name])
+    states = [dram[name + "_ps"] for name in ("standby", "active_power_down", "precharge_power_down", "self_refresh")]
+    taken = energy["by_unit"]["dram"].get("states_pj")
+    assert sum(states) == stats["total"]["time_ps"] * stats["platform"]["units"]["dram"]["ranks"], (states, stats["total"])
+    assert taken is None or abs(sum(taken.values()) - energy["by_unit"]["dram"]["static_pj"]) < .01, energy
+    assert (taken is None) == (stats["platform"]["units"]["dram"]["power_down"] == "off"), taken
     assert energy["no_layer_pj"] >= 0, energy["no_layer_pj"]
     for name, unit in energy["by_unit"].items():
         in_layers = sum(layer["energy_by_unit"].get(name, 0) for layer in layers)
@@ -64,7 +69,8 @@ def check_cut():
     """Runs that are cut short at odd times."""
     cut = 0
     for options in [], ["-p", "window"], ["-p", "systolic", "-s", "pe_array.folds=single"], \
-            ["-s", "dram.preset=ddr3-1600", "-s", "dma.outstanding=256", "-n", "3"]:
+            ["-s", "dram.preset=ddr3-1600", "-s", "dma.outstanding=256", "-n", "3"], \
+            ["-s", "dram.power_down=self-refresh", "-s", "dram.power_down_after=0", "-s", "dram.ranks=4"]:
         for us in 2.1, 3.3, 5, 7.123, 9.9, 11.7, 14.07:
             stats = run("run", network("lenet5"), "--timing-only", *options, "--max-time", "%gus" % us, status=1)
             assert stats["partial"]
@@ -93,7 +99,19 @@ def check_pins():
     assert abs(check_bus(asked)[1] - 110 * carried) < 1, asked["energy"]
 
 
+def check_states():
+    """A milliwatt in each state, as the currents of ddr4-2400 have it, with every table of energies."""
+    for options in [], ["-s", "energy.table=eyeriss"]:
+        stats = run("run", network("lenet5"), "--timing-only", "-n", "3", "-s", "dram.power_down=self-refresh",
+                    "-s", "dram.t_refi=1000", *options)
+        check_sums(stats)
+        for name, current in ("standby", 43), ("active_power_down", 37), ("precharge_power_down", 25), ("self_refresh", 30):
+            time, energy = (x[name + "_ps"] for x in (stats["units"]["dram"], stats["energy"]["by_unit"]["dram"]["states_pj"]))
+            assert time and abs(energy - time * 1.2 * 8 * current / 1000) < .01, (name, time, energy)
+
+
 def main():
+    check_states()
     check_pins()
     # 43 % of these bursts are forwarded or merged: by the bursts the share was 1.3.
     busy = run("run", os.path.join(ZOO, "places", "concat_columns.onnx"), "-s", "cpu.timing=off", "-s",

@@ -45,8 +45,8 @@ NARROW = ["input_buffer.width_words=16", "weight_buffer.width_words=16", "output
 PORT = ["dram.port_bytes=2", "dram.port_mhz=500"]
 # A memory that reads and writes wait for, in short queues.
 SLOW = ["cpu.clock_mhz=100000", "dram.preset=ddr3-1600", "dram.width_bits=8", "dram.queue=8"]
-# Receives and stores at one narrow port of the DMA.
-SHARED = ["dma.port_bytes=2", "dma.arbiter=weighted"]
+# Receives and stores at one narrow port of the DMA, so slow that a memory with many refreshes rests.
+SHARED = ["dma.port_bytes=2", "dma.arbiter=weighted", "dram.power_down=self-refresh", "dram.t_refi=1000"]
 # Of what no network uses: clocks, a typed byte, a program in memory, several that wait for the memory.
 PROGRAM = ("exec", "", PORT + ["dram.shares=cpu=4", "dram.queue=4"])
 WORKLOADS = {

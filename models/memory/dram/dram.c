@@ -74,7 +74,8 @@ struct dram {
     struct early *early;
     uint32_t early_count, early_room;
     int peak_counted;
-    struct dram_counts counted; /* what the statistics have of the channels' counts */
+    struct dram_counts counted; /* what the statistics have of the channels' counts, */
+    uint64_t standby;           /* and of the time of ranks that is in none of them */
 };
 
 /* ---- helpers ---- */
@@ -267,15 +268,19 @@ static void count_requesters(struct dram *self)
     }
 }
 
-/* Brings the statistics up to the channels' counts. */
+/* Brings the statistics up to the present. */
 static void count_channels(struct dram *self)
 {
     struct owner nobody = {self, 0};
     const struct dram_counter counter = {count_of_tag, &nobody};
+    const struct dram_queue *queue = &self->queue;
+    const cnnvp_time time = self->ops->now(self->host);
     struct dram_counts now;
-    cnnvp_dram_queue_counts(&self->queue, &now);
-    cnnvp_dram_count_channels(&counter, &self->counted, &now);
+    cnnvp_dram_queue_catch_up(&self->queue, time);
+    cnnvp_dram_queue_counts(queue, &now);
+    cnnvp_dram_count_channels(&counter, &self->counted, &now, &queue->timing);
     self->counted = now;
+    cnnvp_dram_count_standby(&counter, &now, &queue->options, &queue->timing, time, &self->standby);
 }
 
 /* The schedule is computed when a completion may be due, not when a command is: commands are not seen, and each event
@@ -379,7 +384,7 @@ static void dram_fini(void *instance)
 static void dram_reset(void *instance)
 {
     struct dram *self = instance;
-    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
+    count_channels(self);
     count_requesters(self); /* a reset forgets who they are */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
     memset(self->requesters, 0, sizeof self->requesters);
@@ -518,7 +523,6 @@ static void dram_flush(void *instance)
 {
     struct dram *self = instance;
     count_peak(self);
-    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_channels(self);
     cnnvp_dram_queue_classify(&self->queue, note_waiting);
     cnnvp_dram_queue_unfinished(&self->queue, note_unfinished);

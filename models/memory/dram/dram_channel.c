@@ -33,6 +33,10 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
     channel->longest = options->turn;
+    channel->low_after = options->power_down != DRAM_POWER_DOWN_off ? options->power_down_after : DRAM_NEVER / 2u;
+    channel->may_self_refresh = options->power_down == DRAM_POWER_DOWN_self_refresh;
+    for (uint32_t i = 0; i < DRAM_RANKS; ++i)
+        channel->rank[i].low_from = clock + channel->low_after;
     channel->clock = channel->column_bus = channel->row_bus = clock;
     channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->column_bus == 1 &&
                          timing->t[DRAM_T_cmd_pre] == 1;
@@ -255,15 +259,21 @@ static void do_pre_all(struct dram_channel *channel, uint32_t number, uint64_t c
         close_bank(channel, (number << channel->rank_bits) + i);
 }
 
-static void do_refresh(struct dram_channel *channel, uint32_t number, uint64_t clock)
+/* By a command, or it refreshes itself from now on. */
+static void do_refresh(struct dram_channel *channel, uint32_t number, int itself, uint64_t clock)
 {
     struct dram_rank *rank = &channel->rank[number];
-    dram_raise(&rank->act, clock + channel->timing->t[DRAM_T_rfc]);
-    channel->bus[number << channel->rank_bits >> channel->bus_bits].refresh_to = clock + channel->timing->t[DRAM_T_rfc];
-    dram_raise(&rank->refresh, clock + channel->timing->t[DRAM_T_rfc]);
-    --channel->refresh_waiting;
-    if (++channel->refresh_rank == channel->ranks)
-        channel->refresh_rank = 0;
+    const uint64_t end = clock + channel->timing->t[DRAM_T_rfc];
+    rank->self_refresh = (uint8_t)itself;
+    rank->low_from = clock;
+    if (!itself) {
+        rank->low_from = rank->refreshed = end + channel->low_after;
+        dram_raise(&rank->act, end);
+        dram_raise(&rank->refresh, end);
+        channel->bus[number << channel->rank_bits >> channel->bus_bits].refresh_to = end;
+    }
+    dram_refresh_pass(channel);
+    dram_refresh_begin(channel, clock);
 }
 
 /* RD or WR: the burst is served. */
@@ -353,6 +363,7 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     if (plan->command == DRAM_REFRESH_DUE) {
         dram_plan_pass(channel, clock);
         channel->refresh_waiting += set_refresh(channel, clock);
+        dram_refresh_begin(channel, clock);
         channel->bus[0].refresh_from = channel->bus[1].refresh_from = clock;
         return;
     }
@@ -369,10 +380,10 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     }
     if (plan->entry == DRAM_NONE) {
         issued->rank = channel->refresh_rank;
-        if (plan->command == DRAM_REF)
-            do_refresh(channel, issued->rank, clock);
-        else
+        if (plan->command == DRAM_PREA)
             do_pre_all(channel, issued->rank, clock);
+        else
+            do_refresh(channel, issued->rank, plan->command == DRAM_SRE, clock);
         ++channel->counts.commands[issued->command];
         return;
     }
@@ -413,4 +424,7 @@ void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *co
     sum->refresh_clocks += counts->refresh_clocks;
     sum->turnaround_clocks += counts->turnaround_clocks;
     sum->row_clocks += counts->row_clocks;
+    for (size_t i = 0; i < DRAM_LOWS; ++i)
+        sum->low_clocks[i] += counts->low_clocks[i];
+    sum->power_downs += counts->power_downs;
 }

@@ -15,8 +15,9 @@
  * queue is fuller than `drain_high` until it is less full than `drain_low`. That simulator has no more of it, and a
  * writer without an end stops all reads; here 4096 writes while reads wait are followed by as many reads. A burst whose
  * write waits in the write queue is answered there, also where its queue is full: a read gets the data, a write takes
- * the other's place. Read data return in the order in which their commands issued or they were answered. Not modelled:
- * power-down, per-bank refresh, calibration.
+ * the other's place. Read data return in the order in which their commands issued or they were answered. A rank without
+ * work is powered down or refreshes itself (dram_low.c), by policy. Not modelled:
+ * per-bank refresh, calibration.
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed
  * clock by clock: the next command is planned, and planned again when a burst enters before it.
@@ -54,6 +55,9 @@ static inline uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
         dram_plan_make(channel);
     return channel->plan.clock;
 }
+
+/* Counts ranks whose CKE is low at `clock` as low up to then; everything before it is decided. */
+void cnnvp_dram_channel_count_low(struct dram_channel *channel, uint64_t clock);
 
 /* Issues it. */
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued);

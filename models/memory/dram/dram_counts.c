@@ -36,7 +36,7 @@ void cnnvp_dram_count_served(const struct dram_counter *counter, const struct dr
 }
 
 void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct dram_counts *old,
-                               const struct dram_counts *now)
+                               const struct dram_counts *now, const struct dram_timing *timing)
 {
     cnnvp_dram_count(counter, STAT_forwarded, now->forwarded - old->forwarded);
     cnnvp_dram_count(counter, STAT_merged, now->merged - old->merged);
@@ -51,6 +51,23 @@ void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct 
     cnnvp_dram_count(counter, STAT_row_clocks, now->row_clocks - old->row_clocks);
     cnnvp_dram_count(counter, STAT_read_queue_clocks, now->queue_clocks[0] - old->queue_clocks[0]);
     cnnvp_dram_count(counter, STAT_write_queue_clocks, now->queue_clocks[1] - old->queue_clocks[1]);
+    for (uint32_t i = 0; i < DRAM_LOWS; ++i)
+        cnnvp_dram_count(counter, STAT_active_power_down_ps + i,
+                         (now->low_clocks[i] - old->low_clocks[i]) * timing->tck_ps);
+    cnnvp_dram_count(counter, STAT_power_downs, now->power_downs - old->power_downs);
+    cnnvp_dram_count(counter, STAT_self_refreshes, now->commands[DRAM_SRE] - old->commands[DRAM_SRE]);
+}
+
+void cnnvp_dram_count_standby(const struct dram_counter *counter, const struct dram_counts *counts,
+                              const struct dram_options *options, const struct dram_timing *timing, uint64_t ps,
+                              uint64_t *counted)
+{
+    uint64_t others = *counted;
+    for (uint32_t i = 0; i < DRAM_LOWS; ++i)
+        others += counts->low_clocks[i] * timing->tck_ps;
+    const uint64_t all = ps * cnnvp_dram_ranks(options), more = all > others ? all - others : 0;
+    *counted += more; /* none where what is decided is ahead of the time */
+    cnnvp_dram_count(counter, STAT_standby_ps, more);
 }
 
 void cnnvp_dram_count_peak(const struct dram_counter *counter, const struct dram_options *options,

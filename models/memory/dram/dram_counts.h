@@ -46,7 +46,11 @@ void cnnvp_dram_count_traffic(const struct dram_counter *counter, const struct d
 void cnnvp_dram_count_served(const struct dram_counter *counter, const struct dram_served *served);
 /* All of the channels' counts but those above, since they were `old`. */
 void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct dram_counts *old,
-                               const struct dram_counts *now);
+                               const struct dram_counts *now, const struct dram_timing *timing);
+/* Of all ranks' time up to `ps`, what is none of low power, and more than `counted`, which is brought up to it. */
+void cnnvp_dram_count_standby(const struct dram_counter *counter, const struct dram_counts *counts,
+                              const struct dram_options *options, const struct dram_timing *timing, uint64_t ps,
+                              uint64_t *counted);
 /* What the data buses carry at most, which is no sum: once. */
 void cnnvp_dram_count_peak(const struct dram_counter *counter, const struct dram_options *options,
                            const struct dram_timing *timing);

@@ -77,12 +77,12 @@ static void plan_any(struct dram_channel *channel, struct dram_plan *plan)
     set_plan(plan, active.clock, active.command, active.entry);
     if (channel->refresh_waiting) {
         const struct dram_rank *rank = &channel->rank[channel->refresh_rank];
-        const uint32_t first = channel->refresh_rank << channel->rank_bits;
-        const uint64_t banks = ((UINT64_C(1) << (1u << channel->rank_bits)) - 1u) << first;
+        const uint64_t banks = dram_rank_banks(channel, channel->refresh_rank);
+        const int itself = rank->self_refreshes && !dram_waits(channel, banks);
         const uint64_t ready = rank->open ? rank->pre_all : rank->refresh + channel->timing->refresh_more;
         const uint64_t clock = cnnvp_maximum(cnnvp_maximum(from, channel->row_bus), ready);
         if (clock < plan->clock && !(rank->open && (channel->active & banks)))
-            set_plan(plan, clock, rank->open ? DRAM_PREA : DRAM_REF, DRAM_NONE);
+            set_plan(plan, clock, rank->open ? DRAM_PREA : itself ? DRAM_SRE : DRAM_REF, DRAM_NONE);
     } else if (active.clock > from && !(channel->scheduler->one_by_one && channel->active)) {
         plan->looked = 1;
         plan->write_mode = dram_next_mode(channel);

@@ -7,10 +7,14 @@
  *   RD, WR        V * (IDD4 - IDD3N) * tBL, and the pins
  *   REF           V * (IDD5 - IDD3N) * tRFC
  *   standby       V * IDD3N, where no row is open V * IDD2N
+ *   power-down    V * IDD3P, where no row is open V * IDD2P; self-refresh V * IDD6
  *
- * of all devices of a rank. Rows stay open, so IDD3N is what is usual. Modelled: no power-down, no self-refresh.
+ * of all devices of a rank. Rows stay open, so IDD3N is what is usual. Standby is power at all times where CKE stays
+ * high, else the energy of time in each state.
  */
 #include "dram_power.h"
+
+#include "dram_state.h"
 
 #define UNIT_DEF "memory/dram/dram.def"
 #include "unit/unit_enums.inc"
@@ -19,48 +23,63 @@
 
 static const struct rail {
     uint32_t preset;
-    double volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, read_io, write_io;
+    double volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, idd2p, idd3p, idd6, read_io, write_io;
 } rails[] = {
-#define CNNVP_DRAM_RAIL(preset, volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, read_io, write_io) \
-    {preset, volts, devices, idd0, idd2n, idd3n, idd4r, idd4w, idd5, read_io, write_io},
+#define CNNVP_DRAM_RAIL(...) {__VA_ARGS__},
 #include "memory/dram/dram.def"
 };
 
 /* Of parts without currents. */
 static const struct published {
     uint32_t preset;
-    double activate, read, write, refresh, open, closed, low, high;
+    double activate, read, write, refresh, open, closed, idd2p, idd3p, idd6, low, high;
 } published[] = {
-#define CNNVP_DRAM_PUBLISHED(preset, activate, read, write, refresh, open, closed, low, high) \
-    {preset, activate, read, write, refresh, open, closed, low, high},
+#define CNNVP_DRAM_PUBLISHED(...) {__VA_ARGS__},
 #include "memory/dram/dram.def"
 };
 
-static void say_published(const struct dram_options *options, const struct cnnvp_costs *costs,
-                          const struct published *part, double share)
-{
-    const struct {
-        uint32_t stat;
-        double pj;
-    } said[] = {{STAT_activates, part->activate * share},
-                {STAT_bus_read_bytes, part->read / DRAM_BURST_BYTES},
-                {STAT_bus_write_bytes, part->write / DRAM_BURST_BYTES},
-                {STAT_refreshes, part->refresh * share}};
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; ++i) {
-        const struct cnnvp_range range = {said[i].pj * part->low, said[i].pj, said[i].pj * part->high};
-        costs->energy(costs->context, said[i].stat, &range);
-    }
-    const double all = (double)options->channels * (double)options->pseudo_channels * (double)options->ranks * share;
-    const struct cnnvp_range standby = {
-        part->closed * all * part->low, part->open * all, part->open * all * part->high};
-    costs->power(costs->context, &standby);
-}
+/* pJ of commands, of RD and WR for a burst, and mW of a rank; the range as factors. */
+struct energies {
+    double activate, refresh, read, read_io, write, write_io, open, closed, lower[DRAM_LOWS], low, high;
+};
 
 /* V * mA * clocks * ns are pJ. */
-static void say(const struct cnnvp_costs *costs, uint32_t stat, double core, double pins)
+static void add_rail(const struct rail *rail, const uint32_t *t, double ns, double share, struct energies *sum)
 {
-    const struct cnnvp_range range = {core, core + pins, (core + pins) * UNCERTAIN};
+    const double ras = (double)t[DRAM_T_ras] * ns, rp = (double)t[DRAM_T_rp] * ns;
+    const double bl = (double)t[DRAM_T_bl] * ns, rfc = (double)t[DRAM_T_rfc] * ns;
+    const double watts = rail->volts * rail->devices * share; /* of a mA in all devices */
+    sum->activate += watts * (rail->idd0 * (ras + rp) - rail->idd3n * ras - rail->idd2n * rp);
+    sum->refresh += watts * (rail->idd5 - rail->idd3n) * rfc;
+    sum->read += watts * (rail->idd4r - rail->idd3n) * bl;
+    sum->write += watts * (rail->idd4w - rail->idd3n) * bl;
+    sum->read_io += rail->read_io;
+    sum->write_io += rail->write_io;
+    sum->open += watts * rail->idd3n;
+    sum->closed += watts * rail->idd2n;
+    sum->lower[DRAM_ACTIVE_POWER_DOWN] += watts * rail->idd3p;
+    sum->lower[DRAM_PRECHARGE_POWER_DOWN] += watts * rail->idd2p;
+    sum->lower[DRAM_SELF_REFRESH] += watts * rail->idd6;
+}
+
+static void say(const struct cnnvp_costs *costs, const struct energies *of, uint32_t stat, double core, double pins)
+{
+    const struct cnnvp_range range = {core * of->low, core + pins, (core + pins) * of->high};
     costs->energy(costs->context, stat, &range);
+}
+
+/* A milliwatt takes 0.001 pJ in a ps. */
+static void say_states(const struct dram_options *options, const struct cnnvp_costs *costs, const struct energies *of)
+{
+    const double all = options->power_down == DRAM_POWER_DOWN_off ? (double)cnnvp_dram_ranks(options) : 1e-3;
+    const struct cnnvp_range standby = {of->closed * of->low * all, of->open * all, of->open * of->high * all};
+    if (options->power_down == DRAM_POWER_DOWN_off) {
+        costs->power(costs->context, &standby);
+        return;
+    }
+    costs->energy(costs->context, STAT_standby_ps, &standby);
+    for (uint32_t i = 0; i < DRAM_LOWS; ++i)
+        say(costs, of, STAT_active_power_down_ps + i, of->lower[i] * all, 0);
 }
 
 void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_costs *costs)
@@ -68,33 +87,29 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
     uint32_t t[DRAM_TIMINGS];
     const double ns = (double)cnnvp_dram_clocks(options, t) / 1000.0;
     const double share = 1.0 / (double)cnnvp_dram_narrower(options); /* of the devices */
-    for (size_t i = 0; i < sizeof published / sizeof published[0]; ++i)
-        if (published[i].preset == options->preset) {
-            say_published(options, costs, &published[i], share);
-            return;
-        }
-    const double ras = (double)t[DRAM_T_ras] * ns, rp = (double)t[DRAM_T_rp] * ns;
-    const double bl = (double)t[DRAM_T_bl] * ns, rfc = (double)t[DRAM_T_rfc] * ns;
-    double activate = 0, read = 0, write = 0, refresh = 0, open = 0, closed = 0, read_io = 0, write_io = 0;
-    for (size_t i = 0; i < sizeof rails / sizeof rails[0]; ++i) {
-        const struct rail *rail = &rails[i];
-        if (rail->preset != options->preset)
-            continue;
-        const double watts = rail->volts * rail->devices * share; /* of a mA in all devices */
-        activate += watts * (rail->idd0 * (ras + rp) - rail->idd3n * ras - rail->idd2n * rp);
-        read += watts * (rail->idd4r - rail->idd3n) * bl;
-        write += watts * (rail->idd4w - rail->idd3n) * bl;
-        refresh += watts * (rail->idd5 - rail->idd3n) * rfc;
-        open += watts * rail->idd3n;
-        closed += watts * rail->idd2n;
-        read_io += rail->read_io;
-        write_io += rail->write_io;
+    struct energies of = {.low = 1, .high = UNCERTAIN};
+    for (size_t i = 0; i < sizeof rails / sizeof rails[0]; ++i)
+        if (rails[i].preset == options->preset)
+            add_rail(&rails[i], t, ns, share, &of);
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; ++i) {
+        const struct published *part = &published[i];
+        if (part->preset == options->preset)
+            of = (struct energies){
+                part->activate * share,
+                part->refresh * share,
+                part->read,
+                0,
+                part->write,
+                0,
+                part->open * share,
+                part->closed * share,
+                {part->idd3p * share, part->idd2p * share, part->idd6 * share},
+                part->low,
+                part->high};
     }
-    say(costs, STAT_activates, activate, 0);
-    say(costs, STAT_bus_read_bytes, read / DRAM_BURST_BYTES, read_io / DRAM_BURST_BYTES);
-    say(costs, STAT_bus_write_bytes, write / DRAM_BURST_BYTES, write_io / DRAM_BURST_BYTES);
-    say(costs, STAT_refreshes, refresh, 0);
-    const double all = (double)options->channels * (double)options->pseudo_channels * (double)options->ranks;
-    const struct cnnvp_range standby = {closed * all, open * all, open * all * UNCERTAIN};
-    costs->power(costs->context, &standby);
+    say(costs, &of, STAT_activates, of.activate, 0);
+    say(costs, &of, STAT_bus_read_bytes, of.read / DRAM_BURST_BYTES, of.read_io / DRAM_BURST_BYTES);
+    say(costs, &of, STAT_bus_write_bytes, of.write / DRAM_BURST_BYTES, of.write_io / DRAM_BURST_BYTES);
+    say(costs, &of, STAT_refreshes, of.refresh, 0);
+    say_states(options, costs, &of);
 }

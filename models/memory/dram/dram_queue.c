@@ -318,6 +318,8 @@ void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound)
 void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now)
 {
     run(queue, now, 1);
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        cnnvp_dram_channel_count_low(&queue->channel[i], now / queue->timing.tck_ps);
 }
 
 void cnnvp_dram_queue_classify(struct dram_queue *queue,

@@ -199,11 +199,14 @@ static int anything_waits(const struct dram_replay *replay)
     return 0;
 }
 
-static void sum_counts(const struct dram_replay *replay, struct dram_counts *sum)
+static void sum_counts(struct dram_replay *replay, uint64_t end, struct dram_counts *sum)
 {
     *sum = (struct dram_counts){.forwarded = 0};
-    for (uint32_t i = 0; i < replay->channels; ++i)
+    replay->result.end = end;
+    for (uint32_t i = 0; i < replay->channels; ++i) {
+        cnnvp_dram_channel_count_low(&replay->channel[i], end);
         cnnvp_dram_counts_add(sum, &replay->channel[i].counts);
+    }
 }
 
 void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result)
@@ -211,13 +214,14 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
     struct dram_counts last;
     if (until != DRAM_NEVER)
         run_before(replay, until + 1u);
-    sum_counts(replay, &result->counts);
+    sum_counts(replay, until != DRAM_NEVER ? until : 0, &result->counts);
     const uint64_t last_data = replay->result.last_data;
     while (anything_waits(replay)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
     }
-    sum_counts(replay, &last);
+    sum_counts(replay, until != DRAM_NEVER ? until : cnnvp_maximum(replay->result.clocks, replay->result.last_data),
+               &last);
     if (until != DRAM_NEVER) { /* the commands up to then, all the bursts */
         const struct dram_counts counted = result->counts;
         *result = replay->result;

@@ -16,6 +16,7 @@ struct dram_replay_result {
     uint64_t reads, writes;
     uint64_t read_clocks;      /* sum over reads from the clock at which they were taken to their last data */
     uint64_t wait_clocks[2];   /* [write], sum over bursts from the clock at which they could be sent until taken */
+    uint64_t end;              /* clock up to which everything is counted */
     uint64_t last_data;        /* clock at which the bus has carried the last data that count, also of writes */
     struct dram_counts counts; /* of all channels */
 };

@@ -26,6 +26,7 @@ enum dram_command {
     DRAM_WR,
     DRAM_WRA,
     DRAM_REF,
+    DRAM_SRE,         /* a rank refreshes itself from here on */
     DRAM_CAS,         /* before the RD or WR of the next clock, of parts with WCK */
     DRAM_REFRESH_DUE, /* no command: the time of a refresh has come */
     DRAM_COMMANDS
@@ -77,8 +78,16 @@ struct dram_rank {
     uint64_t pre_all, refresh;
     uint64_t window[4]; /* clocks of the last four ACT, plus tFAW */
     uint32_t window_at;
-    uint32_t open; /* banks */
+    uint32_t open;          /* banks */
+    uint64_t low_from;      /* clock from which on CKE is low if nothing waits; DRAM_NEVER while a refresh does */
+    uint64_t low;           /* clock up to which it has been counted as low, 0: it is high */
+    uint64_t refreshed;     /* `low_from` after the last refresh */
+    uint8_t self_refresh;   /* it refreshes itself, */
+    uint8_t self_refreshes; /* or will by the refresh that waits */
 };
+
+/* What a rank takes less power in than in standby. */
+enum dram_low { DRAM_ACTIVE_POWER_DOWN, DRAM_PRECHARGE_POWER_DOWN, DRAM_SELF_REFRESH, DRAM_LOWS };
 
 /* A data bus: a pseudo channel's, or the channel's. */
 struct dram_bus {
@@ -100,6 +109,8 @@ struct dram_counts {
      * the part in which nothing waited, then what lies between a refresh's being due and its end, then as much of the
      * rest as a change of direction takes at least, then what opening rows and the spacing of commands take. */
     uint64_t data_clocks, idle_clocks, refresh_clocks, turnaround_clocks, row_clocks;
+    uint64_t low_clocks[DRAM_LOWS]; /* of ranks */
+    uint64_t power_downs;           /* entries of the first two */
 };
 
 /* A command that has issued. For RD and WR the entry is free again. */
@@ -148,6 +159,8 @@ struct dram_channel {
     const struct dram_refresh *refresh;
     uint32_t capacity, drain_high, drain_low; /* entries */
     uint32_t longest;                         /* turn */
+    uint64_t low_after;                       /* clocks without work, so many that CKE stays high if it is to */
+    int may_self_refresh;
 
     uint64_t clock;               /* first one at which not every command has been decided */
     uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
@@ -211,10 +224,40 @@ static inline uint64_t dram_bus_banks(const struct dram_channel *channel, uint32
     return (UINT64_MAX >> (64u - (1u << channel->bus_bits))) << (bus << channel->bus_bits);
 }
 
-/* 1 if bursts wait for a data bus, in the queues or in activation. */
+static inline uint64_t dram_rank_banks(const struct dram_channel *channel, uint32_t rank)
+{
+    return (UINT64_MAX >> (64u - (1u << channel->rank_bits))) << (rank << channel->rank_bits);
+}
+
+/* 1 if bursts wait for some banks, in the queues or in activation. */
+static inline int dram_waits(const struct dram_channel *channel, uint64_t banks)
+{
+    return ((channel->waiting[0] | channel->waiting[1] | channel->active) & banks) != 0;
+}
+
 static inline int dram_bus_waits(const struct dram_channel *channel, uint32_t bus)
 {
-    return ((channel->waiting[0] | channel->waiting[1] | channel->active) & dram_bus_banks(channel, bus)) != 0;
+    return dram_waits(channel, dram_bus_banks(channel, bus));
+}
+
+/* 1 if nothing has waited for a rank for so long that at `clock` CKE is low. */
+static inline int dram_rank_is_low(const struct dram_channel *channel, uint32_t rank, uint64_t clock)
+{
+    return clock > channel->rank[rank].low_from && !dram_waits(channel, dram_rank_banks(channel, rank));
+}
+
+/* CKE of a rank for which that is so goes up, at `clock` or as soon as it has been low for long enough. */
+void dram_power_up(struct dram_channel *channel, uint32_t rank, uint64_t clock);
+
+/* The rank whose turn it is to be refreshed stays awake until it is. */
+void dram_refresh_begin(struct dram_channel *channel, uint64_t clock);
+
+/* It has had its turn. */
+static inline void dram_refresh_pass(struct dram_channel *channel)
+{
+    --channel->refresh_waiting;
+    if (++channel->refresh_rank == channel->ranks)
+        channel->refresh_rank = 0;
 }
 
 static inline void dram_raise(uint64_t *ready, uint64_t clock)
@@ -330,6 +373,7 @@ static inline void dram_space_reads(struct dram_channel *channel, uint32_t bank,
     dram_raise_columns(channel, rank, same, other);
     dram_raise(&channel->group[dram_group_of(channel, bank)].column[0], clock + t[DRAM_T_ccd_l]);
     dram_raise(&channel->rank[rank].pre_all, clock + t[DRAM_T_rtp]);
+    dram_raise(&channel->rank[rank].low_from, clock + t[DRAM_T_cl] + t[DRAM_T_bl] + 1u + channel->low_after);
 }
 
 static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, uint64_t clock)
@@ -351,6 +395,7 @@ static inline void dram_space_write(struct dram_channel *channel, uint32_t bank,
     dram_raise(&group->column[0], end + t[DRAM_T_wtr_l]);
     dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l_wr]);
     dram_raise(&channel->rank[rank].pre_all, end + t[DRAM_T_wr]);
+    dram_raise(&channel->rank[rank].low_from, end + t[DRAM_T_wr] + channel->low_after);
     dram_raise(&channel->bank[bank].pre, end + t[DRAM_T_wr]);
 }
 
@@ -390,6 +435,8 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
         const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
         bus->idle += clock > from ? clock - from : 0;
     }
+    if (dram_rank_is_low(channel, dram_rank_of(channel, place->bank), clock))
+        dram_power_up(channel, dram_rank_of(channel, place->bank), clock);
     return index;
 }
 

@@ -60,6 +60,7 @@ static const struct {
     {DRAM_T_faw, DRAM_T_rrd_s},
     {DRAM_T_cl, DRAM_T_cwl},
     {DRAM_T_rfc, DRAM_T_rp},
+    {DRAM_T_xs, DRAM_T_xp},
     /* so that no timing ends before its command does */
     {DRAM_T_cmd_act, DRAM_T_cmd_pre},
     {DRAM_T_rcd_wr, DRAM_T_cmd_column},
@@ -95,6 +96,8 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
         .scheduler = (uint32_t)values[PARAM_scheduler],
         .page = (uint32_t)values[PARAM_page],
         .refresh = (uint32_t)values[PARAM_refresh],
+        .power_down = (enum dram_power_down)values[PARAM_power_down],
+        .power_down_after = (uint32_t)values[PARAM_power_down_after],
         .mapping = (uint32_t)values[PARAM_mapping],
         .queue = (uint32_t)values[PARAM_queue],
         .drain_high = (uint32_t)values[PARAM_drain_high],
@@ -119,6 +122,8 @@ static void derive(const struct dram_options *options, uint32_t *t)
         t[DRAM_T_rpab] = t[DRAM_T_rp] + part[DRAM_T_rpab] - part[DRAM_T_rp];
     if (!given[DRAM_T_ccd_l_wr] && given[DRAM_T_ccd_l])
         t[DRAM_T_ccd_l_wr] = t[DRAM_T_ccd_l] + part[DRAM_T_ccd_l_wr] - part[DRAM_T_ccd_l];
+    if (!given[DRAM_T_xs] && given[DRAM_T_rfc])
+        t[DRAM_T_xs] = t[DRAM_T_rfc] + part[DRAM_T_xs] - part[DRAM_T_rfc];
     if (!given[DRAM_T_rc])
         t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
 }
@@ -306,8 +311,7 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
 
 uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing)
 {
-    const uint64_t ranks = (uint64_t)options->channels * options->pseudo_channels * options->ranks;
-    const uint64_t banks = ranks * timing->groups * timing->banks;
+    const uint64_t banks = cnnvp_dram_ranks(options) * timing->groups * timing->banks;
     return banks * timing->rows * timing->columns * DRAM_BURST_BYTES;
 }
 

@@ -25,6 +25,8 @@ enum dram_timing_name {
 
 enum dram_level { DRAM_CHANNEL, DRAM_COLUMN, DRAM_RANK, DRAM_GROUP, DRAM_BANK, DRAM_ROW, DRAM_LEVELS };
 
+enum dram_power_down { DRAM_POWER_DOWN_off, DRAM_POWER_DOWN_power_down, DRAM_POWER_DOWN_self_refresh };
+
 /* Values of the unit's parameters; the enumerations are the choices' indexes. */
 struct dram_options {
     uint32_t preset;
@@ -35,6 +37,8 @@ struct dram_options {
     uint32_t scheduler;
     uint32_t page;
     uint32_t refresh;
+    enum dram_power_down power_down;
+    uint32_t power_down_after; /* clocks */
     uint32_t mapping;
     uint32_t queue;
     uint32_t drain_high; /* percent */
@@ -96,6 +100,12 @@ uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_T
  * the parameter that is at fault. */
 CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,
                                           size_t size, uint32_t *wrong);
+
+/* Of all channels and pseudo channels. */
+static inline uint64_t cnnvp_dram_ranks(const struct dram_options *options)
+{
+    return (uint64_t)options->channels * options->pseudo_channels * options->ranks;
+}
 
 /* Bytes that addresses can tell apart. */
 uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing);

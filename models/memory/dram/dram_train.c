@@ -93,7 +93,8 @@ static int can_enter(const struct dram_run *run, struct train *train)
     const struct dram_channel *channel = run->channel;
     const struct dram_place *place = &run->stream->place;
     const uint64_t column = channel->bank[place->bank].column;
-    if (!dram_read_is_open(channel, place) || !channel->count[0]) /* an empty queue is idle */
+    const uint64_t banks = dram_rank_banks(channel, dram_rank_of(channel, place->bank));
+    if (!dram_read_is_open(channel, place) || !(channel->waiting[0] & banks)) /* an empty queue is idle */
         return 0;
     /* before the first RD it could itself be the first */
     if (train->by_turns && train->enters > train->ready && column <= train->ready &&

@@ -77,7 +77,8 @@ for line in 'kind ddr3 ddr4 ddr4 lpddr4 hbm2 ddr5 lpddr5 hbm3' 'MT/s 1600 2400 3
     'channels 1 1 1 1 8 2 1 16' 'pseudo channels 1 1 1 1 2 1 1 2' 'bits of a channel 64 64 64 32 128 32 32 64' 'clock, ps 1250 833 625 625 1000 416 1250 625' \
     'command buses 1 1 1 1 2 1 1 2' 'bytes of a row 8192 8192 8192 4096 2048 4096 4096 2048' 't_rp 11 16 22 29 14 39 15 26' \
     't_rcd_wr 11 16 22 29 12 39 15 15' 't_cmd_act 1 1 1 4 2 2 1 2' 't_aad 0 0 0 0 0 0 8 0' \
-    't_cmd_pre 1 1 1 2 1 1 1 1' 't_wck 0 0 0 0 0 0 1 0'; do
+    't_cmd_pre 1 1 1 2 1 1 1 1' 't_wck 0 0 0 0 0 0 1 0' \
+    't_xp 5 8 10 12 8 18 6 13' 't_xs 288 445 592 300 358 710 174 573'; do
     grep -Eq "^ $line( |\$)" parts || fail "no line '$line' in models dram"
 done
 grep -q '^ hbm2 t_faw 14 to 30: .*Ramulator 2.1 15' parts || fail "models dram does not say whose tFAW is what"
@@ -129,6 +130,7 @@ printf 'base: nfu\nunits: {thing: {model: ../libthing.so:thing, idle: true}}\n' 
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -p folder/idle.yaml --timing-only --stats idle.json
 says "no energy entry for   thing"
 says "; not of all units"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" --timing-only -s dram.power_down=power-down --stats low.json
 python3 -c 'import json; s = json.load(open("idle.json")); assert s["energy"]["unknown"] == ["thing"] == s["area"]["unknown"]' ||
     fail "unknown costs"
 
@@ -152,7 +154,7 @@ PYTHON
 # explained there is.
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 2 -p "$SOURCE/scripts/examples/accelerators/dual.yaml" --timing-only \
     --stats dual.json
-python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json dual.json <<'PYTHON' || fail "statistics and their explanations"
+python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json dual.json low.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):

@@ -42,6 +42,8 @@ void queue_random_options(uint64_t *random, struct dram_options *options)
         options->timings[DRAM_T_aad] = cnnvp_maximum32(options->timings[DRAM_T_cmd_act], 4) + below(&aside, 3);
     if (options->scheduler == DRAM_SCHEDULER_fr_fcfs && below(&aside, 2))
         options->scheduler = DRAM_SCHEDULER_fr_fcfs_row_hit;
+    options->power_down = below(&aside, 3);
+    options->power_down_after = below(&aside, 2) ? 0 : below(&aside, 200);
 }
 
 void queue_mix(uint64_t *digest, uint64_t value)
@@ -75,6 +77,7 @@ uint64_t queue_state(const struct dram_channel *channel, uint64_t clock)
         const uint64_t times[] = {rank->act, rank->column[0], rank->column[1], rank->pre_all, rank->refresh};
         for (size_t j = 0; j < sizeof times / sizeof times[0]; ++j)
             mix_time(&digest, times[j], clock);
+        mix_time(&digest, rank->low_from, clock);
         for (uint32_t j = 0; j < 4; ++j)
             mix_time(&digest, rank->window[(rank->window_at + j) % 4u], clock);
     }

@@ -186,6 +186,34 @@ static void test_ranks(void **state)
     assert_near(eight.energies[STAT_activates].typical, one.energies[STAT_activates].typical);
 }
 
+/* mW of a rank: standby, power-down with a row open and with none, self-refresh; no power but that of the states. Less
+ * than standby, but for ddr5's self-refresh, whose currents say otherwise. */
+static void test_states(void **state)
+{
+    static const struct {
+        uint32_t preset;
+        double mw[4];
+    } parts[] = {{0, {550.8, 388.8, 259.2, 259.2}}, {1, {412.8, 355.2, 240, 288}}, {2, {499.2, 412.8, 240, 288}},
+                 {3, {74.1, 24.12, 10.92, 2.18}},   {4, {66, 48, 33.6, 37.2}},     {5, {263.6, 259.2, 232.8, 263.6}},
+                 {6, {67.5, 22, 9.95, 1.99}},       {7, {33, 24, 16.8, 18.6}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i) {
+        struct dram_options options;
+        struct said said;
+        cnnvp_dram_options_init(&options);
+        options.preset = parts[i].preset;
+        options.ranks = 2;
+        options.power_down = DRAM_POWER_DOWN_power_down;
+        ask(&options, &said);
+        assert_true(said.power.high == 0);
+        for (uint32_t j = 0; j < 4; ++j) {
+            const struct cnnvp_range *range = &said.energies[STAT_standby_ps + j];
+            assert_near(range->typical * 1000, parts[i].mw[j]);
+            assert_true(range->low <= range->typical && range->typical < range->high);
+        }
+    }
+}
+
 /* An overridden timing counts: twice the time in refresh, twice the energy. */
 static void test_timing(void **state)
 {
@@ -203,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),      cmocka_unit_test(test_width), cmocka_unit_test(test_pseudo_channels),
-        cmocka_unit_test(test_references), cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing)};
+        cmocka_unit_test(test_references), cmocka_unit_test(test_ranks), cmocka_unit_test(test_timing),
+        cmocka_unit_test(test_states)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
