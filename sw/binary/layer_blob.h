@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The blobs of a layer with weights, by what they hold (network_binary.h): for the guest, which looks for one, and for
+/* The blobs of a layer with weights, by what they hold (layer.h): for the guest, which looks for one, and for
  * the compiler, which fills them. */
 #ifndef CNNVP_LAYER_BLOB_H
 #define CNNVP_LAYER_BLOB_H
 
 #include "cnnvp_integer.h"
-#include "network_binary.h"
+#include "layer.h"
 
 struct cnnvp_blob_slice {
     uint32_t in, inputs; /* first one, and how many */
@@ -14,45 +14,44 @@ struct cnnvp_blob_slice {
 };
 
 /* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
-static inline uint32_t cnnvp_layer_inputs(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_layer_inputs(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
 }
 
 /* Output slices of a group of this many outputs. */
-static inline uint32_t cnnvp_output_slices(const struct cnnvp_binary_layer *layer, uint32_t outputs)
+static inline uint32_t cnnvp_output_slices(const struct cnnvp_layer *layer, uint32_t outputs)
 {
     return cnnvp_divide_up32(outputs, layer->tile_out);
 }
 
 /* Depthwise, an output has the one input of its number. */
-static inline uint32_t cnnvp_input_slices(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_input_slices(const struct cnnvp_layer *layer)
 {
     return layer->depthwise != 0 ? 1u : cnnvp_divide_up32(cnnvp_layer_inputs(layer), layer->tile_in);
 }
 
 /* Blobs of a group with all its outputs; only the last one may have fewer. */
-static inline uint32_t cnnvp_group_blobs(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_group_blobs(const struct cnnvp_layer *layer)
 {
     return cnnvp_input_slices(layer) * cnnvp_output_slices(layer, layer->group_out);
 }
 
 /* Outputs of the group that begins at output `first`. */
-static inline uint32_t cnnvp_group_outputs(const struct cnnvp_binary_layer *layer, uint32_t first)
+static inline uint32_t cnnvp_group_outputs(const struct cnnvp_layer *layer, uint32_t first)
 {
     return cnnvp_minimum32(layer->group_out, layer->out.channels - first);
 }
 
 /* The number of the blob whose slice begins at input `in` and at output `out` of the group that begins at `first`. */
-static inline uint32_t cnnvp_blob_number(const struct cnnvp_binary_layer *layer, uint32_t first, uint32_t in,
-                                         uint32_t out)
+static inline uint32_t cnnvp_blob_number(const struct cnnvp_layer *layer, uint32_t first, uint32_t in, uint32_t out)
 {
     return layer->first_blob + first / layer->group_out * cnnvp_group_blobs(layer) +
            in / layer->tile_in * cnnvp_output_slices(layer, cnnvp_group_outputs(layer, first)) + out / layer->tile_out;
 }
 
 /* What the layer's blob `index` holds, from 0 on. */
-static inline struct cnnvp_blob_slice cnnvp_blob_slice(const struct cnnvp_binary_layer *layer, uint32_t index)
+static inline struct cnnvp_blob_slice cnnvp_blob_slice(const struct cnnvp_layer *layer, uint32_t index)
 {
     const uint32_t first = index / cnnvp_group_blobs(layer) * layer->group_out;
     const uint32_t outputs = cnnvp_group_outputs(layer, first);

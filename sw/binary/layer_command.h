@@ -6,7 +6,7 @@
 
 #include "cnnvp_command.h"
 #include "cnnvp_isa.h"
-#include "network_binary.h"
+#include "layer.h"
 
 struct cnnvp_operation {
     enum cnnvp_opcode opcode;
@@ -20,7 +20,7 @@ static inline uint32_t cnnvp_clip_status(uint32_t clips)
 }
 
 /* 1: the write-out of the instruction before it does this post; 0: it takes a pass of the vector unit. */
-static inline int cnnvp_is_written_out(const struct cnnvp_binary_layer *layer, uint32_t post)
+static inline int cnnvp_is_written_out(const struct cnnvp_layer *layer, uint32_t post)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
     const uint32_t added = layer->added.first_post;
@@ -29,7 +29,7 @@ static inline int cnnvp_is_written_out(const struct cnnvp_binary_layer *layer, u
 
 /* Of a conv or matmul instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
  * The fields stand at the same places for both. */
-static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer, int first, int last)
+static inline uint32_t cnnvp_slice_status(const struct cnnvp_layer *layer, int first, int last)
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
     status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
@@ -38,7 +38,7 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer
 }
 
 /* That status of a layer whose results may be scaled: these have no bias. */
-static inline uint32_t cnnvp_scaled_status(const struct cnnvp_binary_layer *layer, uint32_t status)
+static inline uint32_t cnnvp_scaled_status(const struct cnnvp_layer *layer, uint32_t status)
 {
     const int scaled = layer->bias > 1u && (status >> CNNVP_STATUS_conv_bias & 1u) != 0;
     return scaled ? status ^ (1u << CNNVP_STATUS_conv_bias | 1u << CNNVP_STATUS_conv_scale) : status;
@@ -46,7 +46,7 @@ static inline uint32_t cnnvp_scaled_status(const struct cnnvp_binary_layer *laye
 
 /* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases or
  * scales. */
-static inline uint32_t cnnvp_output_weights(const struct cnnvp_binary_layer *layer, uint32_t in)
+static inline uint32_t cnnvp_output_weights(const struct cnnvp_layer *layer, uint32_t in)
 {
     const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;
     return layer->depthwise ? taps : in * taps;
@@ -59,14 +59,14 @@ static inline uint32_t cnnvp_even(uint32_t bytes)
 }
 
 /* Bytes of so many weights of a blob, after which biases or a table follow. */
-static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_binary_layer *layer, uint32_t weights)
+static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_layer *layer, uint32_t weights)
 {
     return cnnvp_even(weights * cnnvp_format_bytes(layer->format, CNNVP_NARROW_B));
 }
 
 /* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. `first` and `last`
  * of the input's slices; of a pooling window's parts. */
-static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_binary_layer *layer, int first, int last)
+static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_layer *layer, int first, int last)
 {
     const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
     if (layer->op == CNNVP_OP_CONV)
@@ -81,7 +81,7 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_b
 }
 
 /* Where a pooling step of this many results keeps sums: after the maxima of the window's parts before, if there are. */
-static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer, int first, uint32_t words)
+static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_layer *layer, int first, uint32_t words)
 {
     if (layer->pool == CNNVP_POOL_AVERAGE || first)
         return 0;
@@ -90,19 +90,19 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_binary_layer *layer
 }
 
 /* Rows and columns of the window that are swept at once. */
-static inline uint32_t cnnvp_window_rows(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_window_rows(const struct cnnvp_layer *layer)
 {
     return layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
 }
 
-static inline uint32_t cnnvp_window_columns(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_window_columns(const struct cnnvp_layer *layer)
 {
     return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
 }
 
 /* A window of kx columns and ky rows over this many positions; results are dense. All members: nothing need be cleared.
  */
-static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
+static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_layer *layer, uint32_t kx, uint32_t ky,
                                                      uint32_t rows, uint32_t columns)
 {
     return (struct cnnvp_window){
@@ -131,7 +131,7 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_l
 
 /* The layer's windows are one word each, and its positions one row, such as tokens: the words of a tile lie side by
  * side, in as many rows as one likes. */
-static inline int cnnvp_is_row(const struct cnnvp_binary_layer *layer)
+static inline int cnnvp_is_row(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV && layer->depthwise == 0 && layer->kx * layer->ky == 1u &&
            layer->sx * layer->sy == 1u && layer->in.height == 1u && layer->in.width == layer->out.width &&
@@ -140,7 +140,7 @@ static inline int cnnvp_is_row(const struct cnnvp_binary_layer *layer)
 
 /* The part of a row of this many positions that is taken at once: a multiple of `folded`, then what is left. All of it
  * where there are partial sums, which the results of a first part would overwrite. */
-static inline uint32_t cnnvp_row_part(const struct cnnvp_binary_layer *layer, uint32_t columns)
+static inline uint32_t cnnvp_row_part(const struct cnnvp_layer *layer, uint32_t columns)
 {
     return columns > layer->folded && layer->tile_in == layer->in.channels
                ? columns - columns % layer->folded
@@ -148,7 +148,7 @@ static inline uint32_t cnnvp_row_part(const struct cnnvp_binary_layer *layer, ui
 }
 
 /* Such a part, if it is a multiple, as rows of `folded` positions, which keep all PEs of an array busy. */
-static inline void cnnvp_fold_row(const struct cnnvp_binary_layer *layer, uint32_t part, struct cnnvp_window *window)
+static inline void cnnvp_fold_row(const struct cnnvp_layer *layer, uint32_t part, struct cnnvp_window *window)
 {
     window->out_w = part % layer->folded == 0 ? layer->folded : part;
     window->out_h = part / window->out_w;
@@ -156,7 +156,7 @@ static inline void cnnvp_fold_row(const struct cnnvp_binary_layer *layer, uint32
 }
 
 /* An elementwise layer: both operands from the input buffer; or an addition to a convolution's results. */
-static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_binary_layer *layer)
+static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_layer *layer)
 {
     static const enum cnnvp_opcode opcodes[] = {
         [CNNVP_ARITHMETIC_ADD] = CNNVP_OPCODE_vadd, [CNNVP_ARITHMETIC_SUB] = CNNVP_OPCODE_vsub,
@@ -169,7 +169,7 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
 }
 
 /* Where an addition to a convolution's results takes its operands from: these lie in the output buffer. */
-static inline uint32_t cnnvp_addition_sources(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_addition_sources(const struct cnnvp_layer *layer)
 {
     return 2u << (layer->added.second != 0 ? CNNVP_STATUS_vadd_b : CNNVP_STATUS_vadd_a);
 }
@@ -186,8 +186,7 @@ enum cnnvp_norm_step {
     CNNVP_NORM_STEPS
 };
 
-static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_binary_layer *layer,
-                                                          enum cnnvp_norm_step step)
+static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_layer *layer, enum cnnvp_norm_step step)
 {
     const uint32_t of_data = layer->norm != CNNVP_NORM_STORED ? 2u : 1u;
     const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
@@ -212,9 +211,9 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_bin
 }
 
 /* Their descriptor registers `format`: vectors of one word a channel have 16 bits. */
-static inline uint32_t cnnvp_norm_format(const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step)
+static inline uint32_t cnnvp_norm_format(const struct cnnvp_layer *layer, enum cnnvp_norm_step step)
 {
-    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
     switch (step) {
     case CNNVP_NORM_MEAN:
         return formats->mean;
@@ -238,12 +237,12 @@ static inline struct cnnvp_operation cnnvp_sums_operation(int squares)
         CNNVP_OPCODE_step, (squares ? 2u : 0u) << CNNVP_STATUS_step_multiply | 1u << CNNVP_STATUS_step_partial};
 }
 
-static inline uint32_t cnnvp_norm_part_count(const struct cnnvp_binary_layer *layer)
+static inline uint32_t cnnvp_norm_part_count(const struct cnnvp_layer *layer)
 {
     return (layer->norm_parts & 0xffffu) * (layer->norm_parts >> 16);
 }
 
-static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_binary_layer *layer, uint32_t channels)
+static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_layer *layer, uint32_t channels)
 {
     const uint32_t columns = layer->norm_parts & 0xffffu;
     const uint32_t rows = layer->norm_parts >> 16;
@@ -265,7 +264,7 @@ static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_binary_la
 
 /* A vector instruction over elements becomes one over the sums of parts, which lie at 0, those of squares after them.
  */
-static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step,
+static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
                                                     const struct cnnvp_vector *elements)
 {
     struct cnnvp_vector vector = *elements;
@@ -281,7 +280,7 @@ static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_binary_la
 
 /* A function of each word that comes from operand a; sets the vector's constant and format. A table is read from the
  * weight buffer. */
-static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_binary_post *post,
+static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_layer_post *post,
                                                           struct cnnvp_vector *vector)
 {
     vector->format = post->format;

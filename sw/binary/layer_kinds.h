@@ -18,7 +18,7 @@ enum cnnvp_layer_post_kind {
     CNNVP_POST_NONE = 0,
     CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
     CNNVP_POST_MIN = 2,  /* min{x, value}: upper clip */
-    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob (network_binary.h) */
+    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob (layer.h) */
 };
 
 #define CNNVP_LAYER_POSTS 3

@@ -12,7 +12,7 @@
 #define CNNVP_TRAIN_BINARY_H
 
 #include "cnnvp_command.h"
-#include "network_binary.h"
+#include "binary_place.h"
 
 #define CNNVP_TRAIN_BINARY_MAGIC UINT32_C(0x54564e43) /* "CNVT" */
 #define CNNVP_TRAIN_BINARY_VERSION UINT32_C(3)

@@ -6,7 +6,7 @@
 #ifndef CNNVP_WORDS_BINARY_H
 #define CNNVP_WORDS_BINARY_H
 
-#include <stdint.h>
+#include "binary_place.h"
 
 #define CNNVP_WORDS_BINARY_MAGIC UINT32_C(0x57564e43) /* "CNVW" */
 #define CNNVP_WORDS_BINARY_VERSION UINT32_C(1)

@@ -26,7 +26,7 @@ void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_binary
 /* ---- image zero padding (depth_padding.c) ---- */
 
 /* Sets the frame of a block in its slot to zeros. */
-void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *block);
+void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *block);
 
 /* ---- feature-image convolution (depth_convolution.c) ---- */
 
@@ -39,8 +39,8 @@ struct cnnvp_repeat {
 
 /* The block in the slot of layer->in gives a part of the next feature: `step` says where that goes. Its epilogue
  * waits. `repeat` NULL: the layer shares its descriptors with others. */
-void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                          const struct cnnvp_step *step, struct cnnvp_repeat *repeat);
+void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
+                          struct cnnvp_repeat *repeat);
 
 /* ---- depth-first invocation (depth_first.c; in hardware depth_scheduler.c) ---- */
 

@@ -2,9 +2,9 @@
 /* Feature-image convolution: one layer of a chain on one block. Maximum pools too: S004 has both in one module. */
 #include "depth.h"
 
-static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
-    const struct cnnvp_binary_tensor *block = &layer->in;
+    const struct cnnvp_tensor *block = &layer->in;
     const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
     uint32_t table = 0;
     uint32_t weight_half = 0;
@@ -28,7 +28,7 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
 }
 
 /* Whether the next block's step will differ only in where its results go. */
-static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t windows)
+static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t windows)
 {
     if (guest->element.capture != NULL || windows != 1 || cnnvp_rounds_by_chance(layer))
         return 0;
@@ -39,8 +39,8 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_binar
 }
 
 /* The output half is the only one that changes. */
-static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
+static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
+                           struct cnnvp_repeat *repeat)
 {
     cnnvp_make_room(guest);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_step(guest);
@@ -54,8 +54,8 @@ static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_
     cnnvp_end_step(guest);
 }
 
-void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                          const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
+void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
+                          struct cnnvp_repeat *repeat)
 {
     const uint32_t windows = guest->windows;
     if (repeat != NULL && repeat->stands != 0) {

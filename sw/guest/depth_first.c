@@ -14,12 +14,12 @@
 /* Positions that layer j gives of one block. */
 static uint32_t part_rows(const struct cnnvp_depth *depth, uint32_t layer)
 {
-    return depth->levels[layer].block.height / depth->layers[layer].sy;
+    return depth->levels[layer].block.height / depth->layers[layer].plan.sy;
 }
 
 static uint32_t part_columns(const struct cnnvp_depth *depth, uint32_t layer)
 {
-    return depth->levels[layer].block.width / depth->layers[layer].sx;
+    return depth->levels[layer].block.width / depth->layers[layer].plan.sx;
 }
 
 static struct cnnvp_box block_box(const struct cnnvp_binary_level *level, const struct cnnvp_division *division)
@@ -61,7 +61,7 @@ static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer
 /* Says how many values of the feature are in its slot. */
 static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
-    const struct cnnvp_binary_tensor *block = &depth->levels[feature].block;
+    const struct cnnvp_tensor *block = &depth->levels[feature].block;
     const uint32_t values = positions * block->channels;
     const uint32_t set = feature - 1u;
     if (set >= CNNVP_CHAIN_SETS) {
@@ -81,11 +81,11 @@ static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
 static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer, uint32_t next)
 {
     uint32_t address;
-    if (depth->layers[next].blob_count == 0)
+    if (depth->layers[next].plan.blob_count == 0)
         return;
-    cnnvp_element_layer(&guest->element, depth->layers[next].tag);
-    (void)cnnvp_load_blob(guest, depth->layers[next].first_blob, &address);
-    cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
+    cnnvp_element_layer(&guest->element, depth->layers[next].plan.tag);
+    (void)cnnvp_load_blob(guest, depth->layers[next].plan.first_blob, &address);
+    cnnvp_element_layer(&guest->element, depth->layers[layer].plan.tag);
 }
 
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
@@ -105,10 +105,11 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
         .place = &place,
         .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
     };
-    cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
+    cnnvp_element_layer(&guest->element, depth->layers[layer].plan.tag);
     cnnvp_use_chain_set(guest, layer);
     guest->block = 1u + division->x + (division->y << 16);
-    cnnvp_convolve_block(guest, &depth->layers[layer], &step, layer < CNNVP_CHAIN_SETS ? &depth->repeats[layer] : NULL);
+    cnnvp_convolve_block(guest, &depth->layers[layer].plan, &step,
+                         layer < CNNVP_CHAIN_SETS ? &depth->repeats[layer] : NULL);
     cnnvp_use_ordinary_set(guest);
     return step.output.rows * step.output.columns;
 }
@@ -171,7 +172,7 @@ static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *d
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
         guest->weight[half].valid = 0;
     for (uint32_t i = 0; i < depth->chain->layer_count && depth->chain->scheduled; ++i) {
-        const struct cnnvp_binary_layer *layer = &depth->layers[i];
+        const struct cnnvp_layer *layer = &depth->layers[i].plan;
         uint32_t address;
         cnnvp_element_layer(&guest->element, layer->tag);
         for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
@@ -208,7 +209,7 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
     cnnvp_forget_inputs(guest);
     guest->in_chain = 1;
     begin_weights(guest, &depth, number);
-    cnnvp_element_layer(&guest->element, depth.layers[0].tag);
+    cnnvp_element_layer(&guest->element, depth.layers[0].plan.tag);
     pad_slots(guest, &depth);
     cnnvp_depth_load(guest, &depth, &depth.division[0]);
     uint32_t blocks = 1u << (depth.levels[0].bits_x + depth.levels[0].bits_y);

@@ -6,7 +6,7 @@
  */
 #include "depth.h"
 
-static void fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *block, uint32_t first, uint32_t words,
+static void fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *block, uint32_t first, uint32_t words,
                  uint32_t rows)
 {
     const struct cnnvp_transfer zeros = {
@@ -21,7 +21,7 @@ static void fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *bl
         cnnvp_push_fill(guest, block, &zeros);
 }
 
-void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *block)
+void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *block)
 {
     const uint32_t before = block->border_top * block->row_stride + block->border_left;
     const uint32_t last = before + (block->height - 1u) * block->row_stride + block->width;

@@ -209,7 +209,7 @@ static void put_level(struct table *table, const struct cnnvp_depth *depth, uint
 {
     const struct cnnvp_binary_level *at = &depth->levels[level];
     const struct cnnvp_binary_level *before = level != 0 ? &depth->levels[level - 1u] : NULL;
-    const uint32_t shrink = level != 0 ? depth->layers[level - 1u].sx * depth->layers[level - 1u].sy : 1u;
+    const uint32_t shrink = level != 0 ? depth->layers[level - 1u].plan.sx * depth->layers[level - 1u].plan.sy : 1u;
     put(table, at->bits_x | at->bits_y << 8);
     put(table, at->target);
     put(table, before != NULL ? before->target / shrink : 0);

@@ -13,9 +13,9 @@
 struct work {
     const struct cnnvp_binary_group *group;
     const struct cnnvp_binary_member *members;
-    const struct cnnvp_binary_reach *rows; /* of the tile in work */
-    const struct cnnvp_binary_reach *columns;
-    const struct cnnvp_binary_reach *last_columns;
+    const struct cnnvp_group_reach *rows; /* of the tile in work */
+    const struct cnnvp_group_reach *columns;
+    const struct cnnvp_group_reach *last_columns;
     uint32_t row, column; /* its number */
 };
 
@@ -26,7 +26,7 @@ static int is_last_tile(const struct work *work)
 
 /* ---- slots ---- */
 
-static struct cnnvp_transfer lines(const struct cnnvp_binary_tensor *slot, uint32_t row, uint32_t rows, uint32_t column,
+static struct cnnvp_transfer lines(const struct cnnvp_tensor *slot, uint32_t row, uint32_t rows, uint32_t column,
                                    uint32_t columns)
 {
     return (struct cnnvp_transfer){
@@ -39,15 +39,14 @@ static struct cnnvp_transfer lines(const struct cnnvp_binary_tensor *slot, uint3
     };
 }
 
-static void fill_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot, uint32_t first, uint32_t count)
+static void fill_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, uint32_t first, uint32_t count)
 {
     const struct cnnvp_transfer zeros = lines(slot, first, count, 0, slot->width);
     if (count != 0)
         cnnvp_push_fill(guest, slot, &zeros);
 }
 
-static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot, uint32_t first,
-                         uint32_t count)
+static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, uint32_t first, uint32_t count)
 {
     const struct cnnvp_transfer zeros = lines(slot, 0, slot->height, first, count);
     if (count != 0)
@@ -55,8 +54,7 @@ static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_binary_te
 }
 
 /* Rows that stay go to the slot's begin. */
-static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *slot,
-                      const struct cnnvp_binary_reach *row)
+static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, const struct cnnvp_group_reach *row)
 {
     struct cnnvp_transfer kept = lines(slot, 0, row->kept, 0, slot->width);
     if (row->kept == 0 || row->from == 0)
@@ -71,9 +69,9 @@ static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_binary_tenso
  * columns of padding stay the same while tiles go down, and in slots as wide as the map. */
 static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
 {
-    const struct cnnvp_binary_tensor *slot = &work->members[number].slot;
-    const struct cnnvp_binary_reach *row = &work->rows[number];
-    const struct cnnvp_binary_reach *column = &work->columns[number];
+    const struct cnnvp_tensor *slot = &work->members[number].slot;
+    const struct cnnvp_group_reach *row = &work->rows[number];
+    const struct cnnvp_group_reach *column = &work->columns[number];
     if (work->group->halo != CNNVP_HALO_FULL || work->column == 0) {
         keep_rows(guest, slot, row);
         fill_rows(guest, slot, 0, row->zeros_before);
@@ -87,20 +85,20 @@ static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint3
 
 /* Lines of the map in front of `end` that the slot holds after the tile: none where it begins behind `end`, since
  * windows pass over lines. */
-static uint32_t lines_held(const struct cnnvp_binary_reach *reach, int32_t end)
+static uint32_t lines_held(const struct cnnvp_group_reach *reach, int32_t end)
 {
     const int32_t held = reach->held > 0 ? reach->held : 0;
     return end > held ? (uint32_t)(end - held) : 0;
 }
 
-static uint32_t all_lines_held(const struct cnnvp_binary_reach *reach)
+static uint32_t all_lines_held(const struct cnnvp_group_reach *reach)
 {
     return lines_held(reach, reach->first + (int32_t)reach->count);
 }
 
 static uint32_t words_held(const struct work *work, uint32_t number)
 {
-    const struct cnnvp_binary_reach *row = &work->rows[number];
+    const struct cnnvp_group_reach *row = &work->rows[number];
     const uint32_t columns = all_lines_held(&work->columns[number]);
     const uint32_t before = all_lines_held(&work->last_columns[number]); /* of rows that an earlier row of tiles made */
     const uint32_t earlier_columns = work->group->halo == CNNVP_HALO_FULL ? before : columns;
@@ -110,7 +108,7 @@ static uint32_t words_held(const struct work *work, uint32_t number)
 }
 
 /* A slot's tensor as the tile sees it. */
-static void place(const struct work *work, uint32_t maker, struct cnnvp_binary_tensor *tensor)
+static void place(const struct work *work, uint32_t maker, struct cnnvp_tensor *tensor)
 {
     const int32_t words = work->rows[maker].held * (int32_t)tensor->row_stride + work->columns[maker].held;
     tensor->chip_address -= (uint32_t)words << tensor->word_shift;
@@ -138,7 +136,7 @@ static void note_values(struct cnnvp_guest *guest, const struct work *work, uint
 }
 
 /* Blobs that stay are loaded in the order of their numbers, also of a layer with nothing to do in the first tile. */
-static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     uint32_t address;
     for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
@@ -150,7 +148,7 @@ static void run_member(struct cnnvp_guest *guest, const struct work *work, uint3
 {
     const struct cnnvp_binary_member *member = &work->members[number];
     const struct cnnvp_box box = {
-        .channels = member->layer.out.channels,
+        .channels = member->layer.plan.out.channels,
         .row = work->rows[number].first,
         .rows = work->rows[number].count,
         .column = work->columns[number].first,
@@ -158,23 +156,23 @@ static void run_member(struct cnnvp_guest *guest, const struct work *work, uint3
     };
     if (member->done)
         return;
-    cnnvp_schedule_begin(guest, &member->layer);
+    cnnvp_schedule_begin(guest, &member->layer.plan);
     guest->member = member->layer;
     guest->tile_half = member->tile_half;
     if (member->in_maker != 0)
-        place(work, member->in_maker - 1u, &guest->member.in);
+        place(work, member->in_maker - 1u, &guest->member.plan.in);
     if (member->in2_maker != 0)
-        place(work, member->in2_maker - 1u, &guest->member.in2);
+        place(work, member->in2_maker - 1u, &guest->member.plan.in2);
     if (member->makes)
-        place(work, number, &guest->member.out);
+        place(work, number, &guest->member.plan.out);
     if (member->begins)
         begin_slot(guest, work, number);
-    if (!member->makes && member->layer.out.on_chip && member->layer.fill && work->row == 0 && work->column == 0)
-        cnnvp_fill_chip_tensor(guest, &member->layer.out);
+    if (!member->makes && member->layer.plan.out.on_chip && member->layer.fill && work->row == 0 && work->column == 0)
+        cnnvp_fill_chip_tensor(guest, &member->layer.plan.out);
     if (box.rows != 0 && box.columns != 0)
-        cnnvp_schedule_box(guest, &guest->member, &box);
+        cnnvp_schedule_box(guest, &guest->member.plan, &box);
     else
-        load_staying(guest, &member->layer);
+        load_staying(guest, &member->layer.plan);
     note_values(guest, work, number);
 }
 
@@ -183,10 +181,9 @@ static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row,
     const struct cnnvp_binary_group *group = work->group;
     work->row = row;
     work->column = column;
-    work->rows =
-        (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->rows) + row * group->layer_count;
+    work->rows = (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->rows) + row * group->layer_count;
     work->columns =
-        (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->columns) + column * group->layer_count;
+        (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->columns) + column * group->layer_count;
     for (uint32_t i = 0; i < group->layer_count; ++i)
         run_member(guest, work, i);
 }
@@ -208,7 +205,7 @@ uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
     const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
     const struct cnnvp_binary_group *group = &groups[number - 1u];
     struct work work = {.group = group, .members = cnnvp_memory(guest->machine, group->members)};
-    work.last_columns = (const struct cnnvp_binary_reach *)cnnvp_memory(guest->machine, group->columns) +
+    work.last_columns = (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->columns) +
                         (group->tile_columns - 1u) * group->layer_count;
     begin_weights(guest, group, number);
     guest->in_chain = group->resident;

@@ -35,7 +35,7 @@ struct cnnvp_input_tile {
 
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */
 struct cnnvp_epilogue {
-    const struct cnnvp_binary_layer *layer;
+    const struct cnnvp_layer *layer;
     uint32_t output_half;
     uint32_t needs;         /* halves, by CNNVP_NEEDS; 0 once it has been pushed */
     uint32_t weight_half;   /* that a TABLE post-operation reads, if there is one */
@@ -61,7 +61,7 @@ struct cnnvp_epilogue {
 
 /* How many values of a tensor are live on chip. */
 struct cnnvp_note {
-    const struct cnnvp_binary_tensor *tensor;
+    const struct cnnvp_tensor *tensor;
     uint32_t words;
 };
 #define CNNVP_NOTES 3u

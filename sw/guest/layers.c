@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
-static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                           const struct cnnvp_step *step)
 {
     if (!cnnvp_rounds_by_chance(layer))
@@ -14,13 +14,13 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_bi
 }
 
 static __attribute__((noinline)) struct cnnvp_epilogue *begin_after_flush(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+    struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     cnnvp_make_room(guest);
     return cnnvp_begin_results(guest, layer, step);
 }
 
-struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                            const struct cnnvp_step *step)
 {
     if (!cnnvp_has_room(guest))
@@ -45,7 +45,7 @@ struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const stru
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address)
 {
     /* cppcheck-suppress [nullPointer, ctunullpointer] ; each step has a slice, whose results it has begun */
-    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_layer *layer = epilogue->layer;
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
             epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_WEIGHT, half);
@@ -54,7 +54,7 @@ void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t ta
 }
 
 /* Input box of an output box for a sliding window of kx columns and ky rows. */
-static inline struct cnnvp_box window_input(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
+static inline struct cnnvp_box window_input(const struct cnnvp_layer *layer, uint32_t kx, uint32_t ky,
                                             const struct cnnvp_box *output, uint32_t channel, uint32_t channels)
 {
     return (struct cnnvp_box){
@@ -69,7 +69,7 @@ static inline struct cnnvp_box window_input(const struct cnnvp_binary_layer *lay
 
 /* Over the positions of `output`, with the input tile's strides. */
 static inline __attribute__((always_inline)) struct cnnvp_window window_of(
-    const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky, const struct cnnvp_box *output,
+    const struct cnnvp_layer *layer, uint32_t kx, uint32_t ky, const struct cnnvp_box *output,
     const struct cnnvp_input_tile *tile)
 {
     struct cnnvp_window window = cnnvp_layer_window(layer, kx, ky, output->rows, output->columns);
@@ -80,8 +80,8 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
 }
 
 /* A row, folded, and what is left of it. */
-static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                       struct cnnvp_operation operation, uint32_t halves, const struct cnnvp_window *window)
+static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, struct cnnvp_operation operation,
+                       uint32_t halves, const struct cnnvp_window *window)
 {
     struct cnnvp_window part = *window;
     for (uint32_t left = window->out_w; left != 0;) {
@@ -98,9 +98,8 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_binary_laye
 
 /* The same of the batch's other images, whose first has the seed `seed`, but for slices. */
 static __attribute__((noinline)) void push_more_images(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t images,
-    struct cnnvp_operation operation, uint32_t halves, const struct cnnvp_window *first, uint32_t image_bytes,
-    uint32_t seed, uint32_t slice)
+    struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t images, struct cnnvp_operation operation,
+    uint32_t halves, const struct cnnvp_window *first, uint32_t image_bytes, uint32_t seed, uint32_t slice)
 {
     const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, halves);
     struct cnnvp_window window = *first;
@@ -118,8 +117,8 @@ static __attribute__((noinline)) void push_more_images(
 
 /* `any` is a constant where this is called; 0: neither a product nor folded, and not scaled. Layers with a table are
  * not scaled. */
-static inline __attribute__((always_inline)) void convolve(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step, const int any)
+static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                           const struct cnnvp_step *step, const int any)
 {
     const struct cnnvp_box *output = &step->output;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
@@ -182,13 +181,12 @@ static inline __attribute__((always_inline)) void convolve(
     cnnvp_end_step(guest);
 }
 
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     convolve(guest, layer, step, 0);
 }
 
-void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step)
+void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     convolve(guest, layer, step, 1);
 }
@@ -200,7 +198,7 @@ struct window_part {
 };
 
 /* The input of the positions for that part. */
-static struct cnnvp_box part_input(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
+static struct cnnvp_box part_input(const struct cnnvp_layer *layer, const struct cnnvp_box *output,
                                    const struct window_part *part)
 {
     struct cnnvp_box box = window_input(layer, part->columns, part->rows, output, output->channel, output->channels);
@@ -210,8 +208,8 @@ static struct cnnvp_box part_input(const struct cnnvp_binary_layer *layer, const
 }
 
 /* Sweeps a part, whose input has been loaded, over the step's positions; results to 0. */
-static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_box *output, const struct window_part *part, const struct cnnvp_box *box,
+static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *output,
+                           const struct window_part *part, const struct cnnvp_box *box,
                            const struct cnnvp_input_tile *tile, const struct cnnvp_epilogue *epilogue)
 {
     struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, tile);
@@ -234,7 +232,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_
                       cnnvp_slice_halves(tile->half, 0, epilogue->output_half), &window);
 }
 
-void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
     const uint32_t tile_ky = cnnvp_window_rows(layer);
@@ -265,8 +263,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *l
 
 /* S000 streams weights past the buffer (A5 L6-L8). Here they come by slices into a half of the weight buffer while the
  * other half is worked on: long bursts instead of one request an input. */
-void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step)
+void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const uint32_t inputs = cnnvp_layer_inputs(layer);
     const uint32_t outputs = step->output.channels;
@@ -313,7 +310,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_
 }
 
 /* Brings what becomes the box `output` when dimensions have changed places. */
-static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                               const struct cnnvp_box *output)
 {
     const int32_t first[3] = {(int32_t)output->channel, output->row, output->column};
@@ -335,9 +332,9 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
 
 /* S000 reads data straight from off-chip storage (A3 L4-L5). Here they come by tiles through the input buffer, whose
  * other half hides the memory's latency. */
-void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
-    const struct cnnvp_binary_post *function = &layer->posts[0];
+    const struct cnnvp_layer_post *function = &layer->posts[0];
     const struct cnnvp_input_tile tile = layer->permuted ? bring_permuted(guest, layer, &step->output)
                                                          : cnnvp_bring_input(guest, &layer->in, &step->output);
     struct cnnvp_vector vector = {.limits = layer->limits};
@@ -355,7 +352,7 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
 }
 
 /* The part of an operand that a box of the result needs: dimensions of 1 count for all positions. */
-static struct cnnvp_box operand_box(const struct cnnvp_binary_tensor *operand, const struct cnnvp_binary_tensor *out,
+static struct cnnvp_box operand_box(const struct cnnvp_tensor *operand, const struct cnnvp_tensor *out,
                                     const struct cnnvp_box *box)
 {
     struct cnnvp_box part = *box;
@@ -375,8 +372,8 @@ static struct cnnvp_box operand_box(const struct cnnvp_binary_tensor *operand, c
 }
 
 /* Strides that stay where they are in those dimensions. */
-static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_binary_tensor *operand,
-                                      const struct cnnvp_binary_tensor *out)
+static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_tensor *operand,
+                                      const struct cnnvp_tensor *out)
 {
     if (operand->channels < out->channels)
         tile.channel_stride = 0;
@@ -387,7 +384,7 @@ static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct
     return tile;
 }
 
-static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                            const struct cnnvp_box *box, uint32_t half, uint32_t at)
 {
     cnnvp_load_box_into(guest, tensor, box, half, at);
@@ -395,8 +392,8 @@ static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const stru
 }
 
 /* Both operands in one half: where the one that is on chip lies, the second of two from memory after the first. */
-static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_box *box, struct cnnvp_input_tile *a, struct cnnvp_input_tile *b)
+static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
+                           struct cnnvp_input_tile *a, struct cnnvp_input_tile *b)
 {
     const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);
     const struct cnnvp_box b_box = operand_box(&layer->in2, &layer->out, box);
@@ -414,7 +411,7 @@ static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_binary_
     *b = spread(*b, &layer->in2, &layer->out);
 }
 
-void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
     struct cnnvp_input_tile a, b;

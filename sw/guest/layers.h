@@ -3,7 +3,7 @@
  * The layer functions of S000, algorithms 1 to 5, with their arguments: layer parameters, input address, output
  * address, parameter address and next-layer storage parameters. Here an address is a box of a tensor (its place in
  * memory or on chip follows), the parameter address is the layer's entry in the blob table, and the next-layer storage
- * parameters are the output tensor's frame (struct cnnvp_binary_tensor).
+ * parameters are the output tensor's frame (struct cnnvp_tensor).
  *
  * Each function does one step of a layer: what the output buffer holds at once (S000 A1 L22, Part B 0-13); the caller,
  * schedule.c, cuts layers into steps. The loop bounds of S000 are last valid indexes (Part B 0-1); here loops count.
@@ -27,25 +27,21 @@ struct cnnvp_step {
 };
 
 /* A1 convolution, with the bias as P + A (Part B X-9). */
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                       const struct cnnvp_step *step);
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* The same with a tensor as weights, or of positions of one row, which it may fold. */
-void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step);
+void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* A2 pooling, maximum or average. */
-void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
+void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* A3 activation: layer->posts[0] is the function. */
-void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
+void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* A4 batch normalisation, with stored statistics or with those of the data (three sweeps). */
-void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                         const struct cnnvp_step *step);
+void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* A5 fully connected. step->output.channels are outputs. */
-void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step);
+void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* Sum, difference, product, quotient, maximum or minimum of two tensors (residual connection, squeeze and excite), on
  * the vector unit. */
-void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
+void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 /* Softmax over the rows, columns or channels of a tensor. */
-void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step);
+void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 
 #endif

@@ -8,8 +8,7 @@
 #include "layers.h"
 
 /* Loads the box of the image in work and of this many more (on chip: finds the one) and says where it is. */
-static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest,
-                                                         const struct cnnvp_binary_tensor *tensor,
+static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                                          const struct cnnvp_box *box, uint32_t more_images)
 {
     const uint32_t plane = box->rows * box->columns;
@@ -25,14 +24,14 @@ static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *gue
         cnnvp_load_images(guest, tensor, box, more_images), tensor->chip_address, box->columns, plane, 1,
         box->channels * plane << tensor->word_shift};
 }
-static inline struct cnnvp_input_tile cnnvp_bring_input(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+static inline struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                                        const struct cnnvp_box *box)
 {
     return cnnvp_bring_images(guest, tensor, box, 0);
 }
 
 /* Where a step's results go. */
-static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                              const struct cnnvp_step *step)
 {
     return layer->out.on_chip ? cnnvp_tensor_chip_address(&layer->out, step->place)
@@ -40,7 +39,7 @@ static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, co
 }
 
 /* Begins a step, and says what its results need after the calculation; they lie at the start of the output half. */
-struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                            const struct cnnvp_step *step);
 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */

@@ -9,8 +9,7 @@
 #include "layers_internal.h"
 
 /* x * scale[c] + offset[c]; the blob holds the scales of all channels, then the offsets. */
-static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                             const struct cnnvp_step *step)
+static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
@@ -48,7 +47,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binar
     cnnvp_end_step(guest);
 }
 
-static void push_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, enum cnnvp_norm_step step,
+static void push_step(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
                       uint32_t halves, const struct cnnvp_vector *vector)
 {
     const struct cnnvp_operation operation = cnnvp_norm_operation(layer, step);
@@ -61,11 +60,10 @@ struct norm_scratch {
 };
 
 /* scale = gamma * inverse, offset = beta - mean * scale, for all channels of the step. */
-static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct norm_scratch *at, uint32_t gamma, uint32_t beta, uint32_t halves,
-                           uint32_t channels, uint32_t seed)
+static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct norm_scratch *at,
+                           uint32_t gamma, uint32_t beta, uint32_t halves, uint32_t channels, uint32_t seed)
 {
-    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
     struct cnnvp_vector vector = {
         .a_addr = gamma,
         .b_addr = at->inverse,
@@ -91,7 +89,7 @@ static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_
 }
 
 /* What the statistics are of: the tile, or the tiles of all images of the batch. */
-static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
+static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                           const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
@@ -108,8 +106,8 @@ static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struc
 }
 
 /* S002's array adds up the parts of each channel where the results will be. */
-static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                      const struct cnnvp_input_tile *tile, uint32_t channels, uint32_t halves)
+static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_input_tile *tile,
+                      uint32_t channels, uint32_t halves)
 {
     struct cnnvp_window window = cnnvp_sums_window(layer, channels);
     window.in_addr = tile->address;
@@ -123,18 +121,17 @@ static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
 }
 
 /* Mean or variance: of the elements, or of their sums. */
-static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                            enum cnnvp_norm_step step, uint32_t halves, const struct cnnvp_vector *vector)
+static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
+                            uint32_t halves, const struct cnnvp_vector *vector)
 {
     const struct cnnvp_vector of_sums = layer->norm_parts != 0 ? cnnvp_sums_vector(layer, step, vector) : *vector;
     push_step(guest, layer, step, halves, &of_sums);
 }
 
-static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                           const struct cnnvp_step *step)
+static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
-    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
     const struct cnnvp_input_tile tile = bring_data(guest, layer, step);
     uint32_t gammas = 0;
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
@@ -184,8 +181,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_
     cnnvp_end_step(guest);
 }
 
-void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
-                         const struct cnnvp_step *step)
+void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     if (layer->norm == CNNVP_NORM_STORED)
         normalise_stored(guest, layer, step);

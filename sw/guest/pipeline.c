@@ -95,7 +95,7 @@ static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint3
 }
 
 /* From one channel to the next in the half: `plane` words. */
-static inline struct cnnvp_transfer planes(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+static inline struct cnnvp_transfer planes(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                                            uint32_t memory, uint32_t at, uint32_t plane)
 {
     const uint32_t shift = tensor->word_shift;
@@ -115,9 +115,9 @@ static inline struct cnnvp_transfer planes(const struct cnnvp_binary_tensor *ten
 }
 
 /* Boxes of the image in work and of more of the batch, each `step` words of a channel after the one before. */
-static __attribute__((noinline)) uint32_t load_boxes(
-    struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-    uint32_t more_images, uint32_t half, uint32_t at, uint32_t step, uint32_t plane)
+static __attribute__((noinline)) uint32_t load_boxes(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                                     const struct cnnvp_box *box, uint32_t more_images, uint32_t half,
+                                                     uint32_t at, uint32_t step, uint32_t plane)
 {
     uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
     free_half(guest, CNNVP_BUFFER_INPUT, half);
@@ -130,8 +130,8 @@ static __attribute__((noinline)) uint32_t load_boxes(
     return half;
 }
 
-void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                         const struct cnnvp_box *box, uint32_t half, uint32_t at)
+void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                         uint32_t half, uint32_t at)
 {
     guest->input[half].valid = 0;
     (void)load_boxes(guest, tensor, box, 0, half, at, 0, box->rows * box->columns);
@@ -145,8 +145,8 @@ static uint32_t next_input(struct cnnvp_guest *guest)
     return guest->next_input;
 }
 
-uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                           const struct cnnvp_box *box, uint32_t more_images)
+uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                           uint32_t more_images)
 {
     const uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half) {
@@ -165,8 +165,8 @@ uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_
     return half;
 }
 
-uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                          const struct cnnvp_box *box, uint32_t more_images)
+uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                          uint32_t more_images)
 {
     const uint32_t plane = box->rows * box->columns;
     const uint32_t half = next_input(guest);
@@ -174,7 +174,7 @@ uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_t
     return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, plane, (more_images + 1u) * plane);
 }
 
-void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor)
 {
     const uint32_t rows = tensor->border_top + tensor->height + tensor->border_bottom;
     if (tensor->border_top + tensor->border_left + tensor->border_bottom + tensor->border_right == 0)
@@ -190,7 +190,7 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
     cnnvp_push_fill(guest, tensor, &frame);
 }
 
-void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor)
 {
     const struct cnnvp_box whole = {.channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
     cnnvp_fill_chip_tensor(guest, tensor);
@@ -209,16 +209,14 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->word_shift);
 }
 
-void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                     const struct cnnvp_transfer *zeros)
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *zeros)
 {
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD,
                        registers(zeros), REGISTER_COUNT(*zeros));
 }
 
-void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                     const struct cnnvp_transfer *kept)
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *kept)
 {
     const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
                             (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source | word_status(tensor->word_shift);
@@ -226,8 +224,7 @@ void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
                        CNNVP_BASE_STORE, registers(kept), REGISTER_COUNT(*kept));
 }
 
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
-                     uint32_t at)
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words, uint32_t at)
 {
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
@@ -242,7 +239,7 @@ void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
 }
 
-void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words,
                            uint32_t at)
 {
     cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
@@ -268,8 +265,8 @@ void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
 }
 
 /* A box of a tensor in memory, and the whole interior of a slot. */
-static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                                            const struct cnnvp_box *box, const struct cnnvp_binary_tensor *block)
+static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                            const struct cnnvp_box *box, const struct cnnvp_tensor *block)
 {
     const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
     return (struct cnnvp_transfer){
@@ -286,15 +283,15 @@ static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, con
     };
 }
 
-void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                      const struct cnnvp_binary_tensor *block)
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, block->word_shift);
 }
 
-void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                       const struct cnnvp_binary_tensor *block)
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT | word_status(block->word_shift),
@@ -369,7 +366,7 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
     return load_words(guest, blob, blob->address, blob->chip_half, blob->chip_address, BLOB_SHIFT);
 }
 
-uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t number,
+uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t number,
                                 uint32_t *address)
 {
     const struct cnnvp_box first = {.channels = 1};
@@ -492,7 +489,7 @@ void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode,
 
 /* One post-operation over all results, in place. */
 static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
-                      const struct cnnvp_binary_post *post)
+                      const struct cnnvp_layer_post *post)
 {
     struct cnnvp_vector vector = {
         .a_addr = epilogue->result_address,
@@ -544,7 +541,7 @@ static uint32_t counted(int32_t first, uint32_t kernel, int32_t low, int32_t hig
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-static uint32_t counted_columns(const struct cnnvp_binary_layer *layer, int32_t column)
+static uint32_t counted_columns(const struct cnnvp_layer *layer, int32_t column)
 {
     return counted(column * (int32_t)layer->sx - (int32_t)layer->pad_left, layer->kx, layer->count_left,
                    layer->count_right);
@@ -554,7 +551,7 @@ static uint32_t counted_columns(const struct cnnvp_binary_layer *layer, int32_t 
  * results lie after the sums, none of which may be lost before it is divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_layer *layer = epilogue->layer;
     struct cnnvp_vector vector = {
         .repeat = epilogue->channels,
         .a_repeat = epilogue->height * epilogue->width,
@@ -577,7 +574,7 @@ static void push_divisions_by_position(struct cnnvp_guest *guest, const struct c
 /* The results and the other operand, in place of the results. */
 static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_layer *layer = epilogue->layer;
     const struct cnnvp_box box = {.channels = epilogue->channels, .rows = epilogue->height, .columns = epilogue->width};
     const struct cnnvp_input_tile results = {
         0, epilogue->result_address, epilogue->width, epilogue->height * epilogue->width, 1, 0};
@@ -605,7 +602,7 @@ static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue
 }
 
 /* Status of a move from the output buffer to the input buffer. */
-static uint32_t move_status(const struct cnnvp_binary_tensor *out)
+static uint32_t move_status(const struct cnnvp_tensor *out)
 {
     return (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
            (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source | word_status(out->word_shift);
@@ -626,7 +623,7 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
  * which values are live in a slot is said when the layer is done. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_binary_tensor *out = &epilogue->layer->out;
+    const struct cnnvp_tensor *out = &epilogue->layer->out;
     const uint32_t row = epilogue->width << out->word_shift;
     const uint32_t plane = row * epilogue->height;
     const uint32_t row_stride = out->row_stride << out->word_shift;
@@ -653,7 +650,7 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
 
 static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_layer *layer = epilogue->layer;
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE)
         push_division(guest, epilogue);
@@ -673,7 +670,7 @@ static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epil
 static void push_epilogue(struct cnnvp_guest *guest)
 {
     struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_first++ % CNNVP_EPILOGUES];
-    const struct cnnvp_binary_layer *layer = epilogue->layer;
+    const struct cnnvp_layer *layer = epilogue->layer;
     cnnvp_element_layer(&guest->element, layer->tag);
     epilogue->needs = 0;
     for (;; --epilogue->more_images) {

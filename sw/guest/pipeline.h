@@ -54,13 +54,13 @@ struct cnnvp_box {
 };
 
 /* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
-static inline int32_t cnnvp_box_offset(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+static inline int32_t cnnvp_box_offset(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box)
 {
     return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
 }
 
 /* Address in memory of the first word of a box, for the image in work. */
-static inline uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+static inline uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                             const struct cnnvp_box *box)
 {
     return tensor->address + guest->image_number * tensor->image_stride +
@@ -69,45 +69,42 @@ static inline uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, con
 }
 
 /* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
-static inline uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
+static inline uint32_t cnnvp_tensor_chip_address(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box)
 {
     const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
     return tensor->chip_address + ((uint32_t)(interior + cnnvp_box_offset(tensor, box)) << tensor->word_shift);
 }
 
 /* Loads a box of a tensor in memory into this half, contiguous from byte `at` on. */
-void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                         const struct cnnvp_box *box, uint32_t half, uint32_t at);
+void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                         uint32_t half, uint32_t at);
 
 /* The box of the image in work and of this many more, one after the other from byte chip_address of the tensor on, into
  * a half, which is returned. Nothing is loaded if a half holds them already. */
-uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                           const struct cnnvp_box *box, uint32_t more_images);
+uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                           uint32_t more_images);
 
 /* The same, but that the images of each channel follow one another; loaded in any case. */
-uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                          const struct cnnvp_box *box, uint32_t more_images);
+uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                          uint32_t more_images);
 
 /* Loads a tensor with its frame to its place on chip. */
-void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor);
 
 /* Sets a tensor's place on chip to zeros, frame included. */
-void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor);
 
 /* Sets words of a tensor's half to zeros; memory's side of the transfer does not matter. */
-void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                     const struct cnnvp_transfer *zeros);
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *zeros);
 
 /* Copies words of a tensor's half to another place in it; memory's side of the transfer is where they lie. */
-void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
-                     const struct cnnvp_transfer *kept);
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *kept);
 
 /* Says that this many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
-                     uint32_t at);
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words, uint32_t at);
 
 /* The same where all but the number stands there already. */
-void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words,
                            uint32_t at);
 
 /* The calculations that follow, and their results, have the descriptors of a chain's layer. */
@@ -116,15 +113,15 @@ void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer);
 void cnnvp_use_ordinary_set(struct cnnvp_guest *guest);
 
 /* Loads a box into the interior of a slot of the same size, or stores that. */
-void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                      const struct cnnvp_binary_tensor *block);
-void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
-                       const struct cnnvp_binary_tensor *block);
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_tensor *block);
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_tensor *block);
 
 /* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);
 /* The same of a blob that is words of a tensor. */
-uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t blob,
+uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t blob,
                                 uint32_t *address);
 /* What the weight buffer holds counts no longer: a tensor has other words now. */
 void cnnvp_forget_weights(struct cnnvp_guest *guest);
@@ -158,7 +155,7 @@ static inline uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
     return seed == 0 ? 0 : seed + part;
 }
 
-static inline int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
+static inline int cnnvp_rounds_by_chance(const struct cnnvp_layer *layer)
 {
     return (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC; /* descriptors.def, `rounding` */
 }
@@ -166,7 +163,7 @@ static inline int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
 /* Between the seeds of one image and the next. */
 #define CNNVP_IMAGE_SEEDS 0x9e3779b9u
 /* The seed of a step for another image, this many after the one whose seed is given. */
-static inline uint32_t cnnvp_image_seed(const struct cnnvp_binary_layer *layer, uint32_t seed, uint32_t image)
+static inline uint32_t cnnvp_image_seed(const struct cnnvp_layer *layer, uint32_t seed, uint32_t image)
 {
     return cnnvp_rounds_by_chance(layer) ? seed + image * CNNVP_IMAGE_SEEDS : 0;
 }

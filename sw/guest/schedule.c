@@ -4,7 +4,7 @@
 #include "depth.h"
 #include "fused.h"
 
-static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+static void run_step(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
@@ -34,7 +34,7 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer 
     }
 }
 
-void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t words)
+void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t words)
 {
     guest->notes[guest->note_count++] = (struct cnnvp_note){tensor, words};
 }
@@ -47,7 +47,7 @@ void cnnvp_schedule_settle(struct cnnvp_guest *guest)
     guest->note_count = 0;
 }
 
-void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     uint32_t address;
     cnnvp_element_layer(&guest->element, layer->tag);
@@ -57,7 +57,7 @@ void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_binary_l
     cnnvp_forget_inputs(guest);
 }
 
-static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box,
+static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
                       struct cnnvp_step *step)
 {
     for (uint32_t row = 0; row < box->rows; row += layer->tile_h) {
@@ -72,7 +72,7 @@ static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
 }
 
 /* A group of output channels for this many of the batch's images. */
-static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box,
+static void run_group(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
                       uint32_t channel, uint32_t first, uint32_t images)
 {
     struct cnnvp_step step = {
@@ -85,7 +85,7 @@ static void run_group(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
     }
 }
 
-void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box)
+void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box)
 {
     const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
     for (uint32_t first = 0; first < guest->batch_images; first += together)
@@ -94,7 +94,7 @@ void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_lay
 }
 
 /* Weights that are a tensor come when all that makes it is done. */
-static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     cnnvp_element_layer(&guest->element, layer->tag);
     cnnvp_schedule_settle(guest);
@@ -102,15 +102,16 @@ static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, c
     cnnvp_forget_weights(guest);
 }
 
-static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
+static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *entry)
 {
-    const struct cnnvp_binary_tensor *out = &layer->out;
+    const struct cnnvp_layer *layer = &entry->plan;
+    const struct cnnvp_tensor *out = &layer->out;
     const struct cnnvp_box whole = {.channels = out->channels, .rows = out->height, .columns = out->width};
     if (layer->product == 0)
         cnnvp_schedule_begin(guest, layer);
     else
         begin_product(guest, layer);
-    if (out->on_chip && layer->fill)
+    if (out->on_chip && entry->fill)
         cnnvp_fill_chip_tensor(guest, out);
     cnnvp_schedule_box(guest, layer, &whole);
 }
@@ -130,13 +131,13 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_binary_layer *layers = layer_table(guest);
     if (guest->binary->input.on_chip) {
-        cnnvp_element_layer(&guest->element, layers[0].tag);
+        cnnvp_element_layer(&guest->element, layers[0].plan.tag);
         cnnvp_schedule_settle(guest);
         cnnvp_load_chip_tensor(guest, &guest->binary->input);
     }
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        const uint32_t chain = layers[i].chain;
-        const uint32_t group = layers[i].group;
+        const uint32_t chain = layers[i].plan.chain;
+        const uint32_t group = layers[i].plan.group;
         if (group != 0)
             i += cnnvp_fused(guest, group) - 1u;
         else if (chain == 0)
@@ -150,10 +151,10 @@ void cnnvp_schedule_preload(struct cnnvp_guest *guest)
 {
     const struct cnnvp_binary_layer *layers = layer_table(guest);
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        cnnvp_element_layer(&guest->element, layers[i].tag);
-        for (uint32_t blob = 0; blob < layers[i].blob_count; ++blob) {
+        cnnvp_element_layer(&guest->element, layers[i].plan.tag);
+        for (uint32_t blob = 0; blob < layers[i].plan.blob_count; ++blob) {
             uint32_t address;
-            (void)cnnvp_load_blob(guest, layers[i].first_blob + blob, &address);
+            (void)cnnvp_load_blob(guest, layers[i].plan.first_blob + blob, &address);
         }
     }
 }

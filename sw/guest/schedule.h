@@ -16,12 +16,12 @@ void cnnvp_schedule_preload(struct cnnvp_guest *guest);
 /* ---- between the schedules ---- */
 
 /* Begins a layer: its first weights, then what waits of the layers before. */
-void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer);
+void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *layer);
 /* All steps of a box of the layer's results. */
-void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_box *box);
+void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box);
 /* This many values of a tensor are live on chip once the layer's steps are done. At most three a layer; the tensor has
  * to live until then. */
-void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t words);
+void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t words);
 /* The steps that were begun are done: epilogues, then what was noted. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);
 

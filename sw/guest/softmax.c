@@ -48,7 +48,7 @@ static void push_transpose(struct cnnvp_guest *guest, const struct groups *group
                       &vector);
 }
 
-void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box box = step->output;
     const uint32_t plane = box.rows * box.columns;

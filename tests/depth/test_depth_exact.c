@@ -59,7 +59,7 @@ static cnnvp_config *random_platform(uint64_t *state)
 }
 
 /* Rows of a tensor that differ. */
-static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, const uint8_t *left,
+static size_t compare_tensor(const struct cnnvp_tensor *tensor, uint32_t image, const uint8_t *left,
                              const uint8_t *right)
 {
     size_t wrong = 0;
@@ -75,11 +75,11 @@ static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t 
 /* The layer's results stay on chip: no chain ends with it. */
 static int stays(const struct cnnvp_binary *binary, const struct cnnvp_binary_layer *layer, const uint8_t *memory)
 {
-    if (layer->chain == 0)
+    if (layer->plan.chain == 0)
         return 0;
     const struct cnnvp_binary_chain *chains =
         (const struct cnnvp_binary_chain *)(const void *)(memory + (binary->chains - CNNVP_MEMORY_BASE));
-    return chains[layer->chain - 1u].out.address != layer->out.address;
+    return chains[layer->plan.chain - 1u].out.address != layer->plan.out.address;
 }
 
 static void compare(const uint8_t *left, const uint8_t *right)
@@ -90,7 +90,7 @@ static void compare(const uint8_t *left, const uint8_t *right)
         (const struct cnnvp_binary_layer *)(const void *)(left + (binary->layers - CNNVP_MEMORY_BASE));
     assert_true(binary->chains != 0);
     for (uint32_t i = 0; i < binary->layer_count; ++i) {
-        const struct cnnvp_binary_tensor *out = &layers[i].out;
+        const struct cnnvp_tensor *out = &layers[i].plan.out;
         for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u) && !stays(binary, &layers[i], left);
              ++n)
             if (compare_tensor(out, n, left, right) != 0)

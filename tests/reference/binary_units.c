@@ -12,9 +12,9 @@ static uint32_t move(struct cnnvp_binary_layer *layers, uint32_t count, uint32_t
 {
     uint32_t moved = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const int conv = layers[i].op == CNNVP_OP_CONV && (windows & TEST_BINARY_CONVOLUTIONS) != 0;
-        const int pool = layers[i].op == CNNVP_OP_POOL && (windows & TEST_BINARY_POOLS) != 0;
-        layers[i].unit = conv || pool ? CNNVP_UNIT_VECTOR : CNNVP_UNIT_ARRAY;
+        const int conv = layers[i].plan.op == CNNVP_OP_CONV && (windows & TEST_BINARY_CONVOLUTIONS) != 0;
+        const int pool = layers[i].plan.op == CNNVP_OP_POOL && (windows & TEST_BINARY_POOLS) != 0;
+        layers[i].plan.unit = conv || pool ? CNNVP_UNIT_VECTOR : CNNVP_UNIT_ARRAY;
         moved += conv || pool;
     }
     return moved;
@@ -26,8 +26,8 @@ uint32_t test_binary_to_vector(uint8_t *memory, uint32_t windows)
     struct cnnvp_binary_layer *layers = at(memory, binary->layers);
     const struct cnnvp_binary_chain *chains = at(memory, binary->chains);
     for (uint32_t i = 0; i < binary->layer_count; ++i)
-        if (layers[i].chain != 0 && chains[layers[i].chain - 1u].first_layer == i)
-            (void)move(at(memory, chains[layers[i].chain - 1u].layers), chains[layers[i].chain - 1u].layer_count,
-                       windows);
+        if (layers[i].plan.chain != 0 && chains[layers[i].plan.chain - 1u].first_layer == i)
+            (void)move(at(memory, chains[layers[i].plan.chain - 1u].layers),
+                       chains[layers[i].plan.chain - 1u].layer_count, windows);
     return move(layers, binary->layer_count, windows);
 }

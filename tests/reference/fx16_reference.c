@@ -12,7 +12,7 @@
 struct run {
     const struct test_fx16_memory *memory;
     const struct cnnvp_binary *binary;
-    const struct cnnvp_binary_layer *layer;
+    const struct cnnvp_layer *layer;
     uint32_t number;     /* image that runs */
     uint32_t first, end; /* of its batch */
     uint32_t acc_bits;
@@ -38,7 +38,7 @@ static void *at(struct run *run, uint64_t address, uint64_t bytes)
 }
 
 /* Where a word of a tensor lies; positions may lie in its frame. */
-static uint8_t *place(struct run *run, const struct cnnvp_binary_tensor *tensor, int64_t c, int64_t y, int64_t x)
+static uint8_t *place(struct run *run, const struct cnnvp_tensor *tensor, int64_t c, int64_t y, int64_t x)
 {
     static uint8_t nowhere[2];
     const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
@@ -55,7 +55,7 @@ static int16_t read_word(const uint8_t *from, int is_byte)
     return (int16_t)(is_byte ? (int8_t)from[0] : (int16_t)(from[0] | from[1] << 8));
 }
 
-static int16_t word(struct run *run, const struct cnnvp_binary_tensor *tensor, int64_t c, int64_t y, int64_t x)
+static int16_t word(struct run *run, const struct cnnvp_tensor *tensor, int64_t c, int64_t y, int64_t x)
 {
     return read_word(place(run, tensor, c, y, x), tensor->word_shift == 0);
 }
@@ -83,7 +83,7 @@ static int16_t fit(int16_t value, uint32_t format)
 /* Of the layer. */
 static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const struct cnnvp_binary_blob *blobs =
         at(run, run->binary->blobs + (uint64_t)layer->first_blob * sizeof *blobs, layer->blob_count * sizeof *blobs);
     if (blobs == NULL || number >= layer->blob_count || blobs[number].bytes != words * 2) {
@@ -93,7 +93,7 @@ static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
     return at(run, blobs[number].address, words * 2);
 }
 
-static uint32_t table_words(const struct cnnvp_binary_layer *layer)
+static uint32_t table_words(const struct cnnvp_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
@@ -109,7 +109,7 @@ struct shape {
     uint32_t taps;
 };
 
-static struct shape shape_of(const struct cnnvp_binary_layer *layer)
+static struct shape shape_of(const struct cnnvp_layer *layer)
 {
     if (layer->op == CNNVP_OP_FC)
         return (struct shape){layer->out.channels, layer->in.channels * layer->in.height * layer->in.width, 1};
@@ -119,7 +119,7 @@ static struct shape shape_of(const struct cnnvp_binary_layer *layer)
 /* One blob: [out][in][tap], for fc [in][out]; biases and table after the last input slice. */
 static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const struct shape s = shape_of(layer);
     const int last = in + inputs == s.inputs;
     const int bytes = has_byte_weights(layer->format);
@@ -148,7 +148,7 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
 
 static void read_weights(struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const struct shape s = shape_of(layer);
     uint32_t number = 0;
     run->weights = calloc((size_t)s.outputs * s.inputs * s.taps, sizeof *run->weights);
@@ -181,7 +181,7 @@ static int16_t finish(struct run *run, int16_t value)
     if (run->layer->op != CNNVP_OP_ACTIVATION)
         value = fit(value, run->layer->format);
     for (uint32_t i = 0; i < run->layer->post_count; ++i) {
-        const struct cnnvp_binary_post *post = &run->layer->posts[i];
+        const struct cnnvp_layer_post *post = &run->layer->posts[i];
         if (post->kind == CNNVP_POST_MAX)
             value = value < post->value ? (int16_t)post->value : value;
         else if (post->kind == CNNVP_POST_MIN)
@@ -210,14 +210,14 @@ static int in_one_block(const struct run *run, uint32_t side, uint32_t output, i
 
 static int is_padded_by_blocks(const struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     return run->memory->block != 0 && layer->sx == 1 && layer->sy == 1 && layer->in.height == layer->out.height &&
            layer->in.width == layer->out.width;
 }
 
 static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const int by_blocks = is_padded_by_blocks(run);
     const uint32_t inputs = layer->depthwise ? 1 : layer->in.channels;
     uint64_t sum = 0;
@@ -250,7 +250,7 @@ static int16_t write_out(struct run *run, int64_t sum, uint32_t o)
 
 static void run_conv(struct run *run)
 {
-    const struct cnnvp_binary_tensor *out = &run->layer->out;
+    const struct cnnvp_tensor *out = &run->layer->out;
     for (uint32_t o = 0; o < out->channels && run->wrong == NULL; ++o)
         for (uint32_t y = 0; y < out->height; ++y)
             for (uint32_t x = 0; x < out->width; ++x)
@@ -259,7 +259,7 @@ static void run_conv(struct run *run)
 
 static void run_fc(struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const uint32_t inputs = layer->in.channels * layer->in.height * layer->in.width;
     for (uint32_t o = 0; o < layer->out.channels && run->wrong == NULL; ++o) {
         uint64_t sum = 0;
@@ -270,7 +270,7 @@ static void run_fc(struct run *run)
 }
 
 /* Taps that count for the divisor, one by one. */
-static int64_t window_area(const struct cnnvp_binary_layer *layer, uint32_t y, uint32_t x)
+static int64_t window_area(const struct cnnvp_layer *layer, uint32_t y, uint32_t x)
 {
     int64_t area = 0;
     for (uint32_t ky = 0; ky < layer->ky; ++ky)
@@ -285,7 +285,7 @@ static int64_t window_area(const struct cnnvp_binary_layer *layer, uint32_t y, u
 
 static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     int64_t sum = 0;
     int16_t largest = -32768;
     for (uint32_t ky = 0; ky < layer->ky; ++ky)
@@ -305,7 +305,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
 }
 
 /* A word of an operand whose dimensions of 1 count for all positions. */
-static int64_t operand(struct run *run, const struct cnnvp_binary_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
+static int64_t operand(struct run *run, const struct cnnvp_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
 {
     return word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y, tensor->width == 1 ? 0 : x);
 }
@@ -334,7 +334,7 @@ static int16_t combine(struct run *run, int64_t a, int64_t b)
 
 static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t c, uint32_t y, uint32_t x)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     if (layer->permuted) {
         uint32_t at[3] = {0, 0, 0};
         at[layer->from[0] % 3] = c;
@@ -360,7 +360,7 @@ static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t 
 
 static void run_elementwise(struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     const int16_t *parameters = NULL;
     const uint32_t norm_words = layer->op == CNNVP_OP_NORM ? 2 * layer->in.channels : 0;
     const uint32_t words = norm_words + table_words(layer);
@@ -383,8 +383,8 @@ static uint32_t part_of(uint32_t all, int summed)
 
 static void run_softmax(struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
-    const struct cnnvp_binary_tensor *in = &layer->in;
+    const struct cnnvp_layer *layer = run->layer;
+    const struct cnnvp_tensor *in = &layer->in;
     const int position = in->height == 1 && in->width == 1;
     const int channels = layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position);
     const int rows = layer->axis == CNNVP_AXIS_ROWS;
@@ -419,7 +419,7 @@ static int16_t rounded(struct run *run, int64_t value, uint32_t format)
  * distances from *mean. */
 static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
 {
-    const struct cnnvp_binary_tensor *in = &run->layer->in;
+    const struct cnnvp_tensor *in = &run->layer->in;
     const uint32_t image = run->number;
     const int whole = run->layer->norm == CNNVP_NORM_BATCH;
     uint64_t sum = 0;
@@ -436,8 +436,8 @@ static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
 /* Mean and deviation of one channel, gamma, beta. */
 static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_t beta)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
-    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_layer *layer = run->layer;
+    const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
     const int64_t images = layer->norm == CNNVP_NORM_BATCH ? run->end - run->first : 1;
     const int64_t count = (int64_t)layer->in.height * layer->in.width * images;
     const int64_t mean =
@@ -469,7 +469,7 @@ static void run_norm_data(struct run *run)
 
 static void run_layer(struct run *run)
 {
-    const struct cnnvp_binary_layer *layer = run->layer;
+    const struct cnnvp_layer *layer = run->layer;
     run->shift = (int8_t)(layer->format & 0xffu);
     run->bias_shift = (int8_t)(layer->format >> 8 & 0xffu);
     run->rounding = layer->format >> 16 & 3u;
@@ -509,7 +509,7 @@ int test_fx16_run(const struct test_fx16_memory *memory, uint32_t acc_bits, cons
         run.end =
             run.binary->images - run.first < run.binary->batch ? run.binary->images : run.first + run.binary->batch;
         for (uint32_t i = 0; run.wrong == NULL && i < run.binary->layer_count; ++i) {
-            run.layer = &layers[i];
+            run.layer = &layers[i].plan;
             for (run.number = run.first; run.wrong == NULL && run.number < run.end; ++run.number)
                 run_layer(&run);
         }

@@ -149,8 +149,8 @@ static cnnvp_config *configure(const struct exact_case *test)
 }
 
 /* Words of one tensor that differ; the frame is part of it. */
-static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, uint32_t batch,
-                             const uint8_t *left, const uint8_t *right)
+static size_t compare_tensor(const struct cnnvp_tensor *tensor, uint32_t image, uint32_t batch, const uint8_t *left,
+                             const uint8_t *right)
 {
     size_t wrong = 0;
     for (uint32_t c = 0; c < tensor->channels; ++c) {
@@ -172,7 +172,7 @@ static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
         (const struct cnnvp_binary_layer *)(const void *)(left + (binary->layers - CNNVP_MEMORY_BASE));
     assert_int_equal(binary->magic, CNNVP_BINARY_MAGIC);
     for (uint32_t i = 0; i < binary->layer_count; ++i) {
-        const struct cnnvp_binary_tensor *out = &layers[i].out;
+        const struct cnnvp_tensor *out = &layers[i].plan.out;
         if (on_chip && i + 1u < binary->layer_count)
             continue; /* stays on chip */
         for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : binary->batch); ++n) {
@@ -438,7 +438,7 @@ static void statistics_are_the_definition(void **state)
 static void a_wrong_word_is_seen(void **state)
 {
     (void)state;
-    const struct cnnvp_binary_tensor tensor = {
+    const struct cnnvp_tensor tensor = {
         .address = CNNVP_MEMORY_BASE + 4u,
         .row_stride = 3,
         .channel_stride = 9,

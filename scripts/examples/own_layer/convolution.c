@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /* What the outputs of a step need of some input channels. */
-static struct cnnvp_box input_of(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
-                                 uint32_t channel, uint32_t channels)
+static struct cnnvp_box input_of(const struct cnnvp_layer *layer, const struct cnnvp_box *output, uint32_t channel,
+                                 uint32_t channels)
 {
     return (struct cnnvp_box){
         .channel = channel,
@@ -28,7 +28,7 @@ struct slice {
 };
 
 /* The slice's window over all positions, and what it needs on chip. Returns the half that its weights are in. */
-static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step,
+static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
                       const struct slice *slice, struct cnnvp_input_tile *tile, struct cnnvp_window *window)
 {
     const struct cnnvp_box *output = &step->output;
@@ -48,7 +48,7 @@ static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_binary_layer
 }
 
 /* One instruction for each image that the step has. */
-static void push(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step,
+static void push(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
                  const struct slice *slice, const struct cnnvp_input_tile *tile, uint32_t weight_half,
                  const struct cnnvp_epilogue *epilogue, struct cnnvp_window *window)
 {
@@ -67,7 +67,7 @@ static void push(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *lay
     }
 }
 
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     struct slice slice = {.all_inputs = layer->depthwise ? step->output.channels : layer->in.channels};
     struct cnnvp_epilogue *epilogue = NULL;

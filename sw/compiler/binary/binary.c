@@ -63,12 +63,12 @@ static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp
 }
 
 static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                           struct cnnvp_binary_layer *to)
+                           struct cnnvp_layer *to)
 {
     to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
-            to->posts[i] = (struct cnnvp_binary_post){
+            to->posts[i] = (struct cnnvp_layer_post){
                 .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
@@ -80,7 +80,7 @@ static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_g
 }
 
 /* The limits that the write-out keeps: those of one post after the other. */
-static uint32_t pack_limits(const struct cnnvp_binary_layer *layer)
+static uint32_t pack_limits(const struct cnnvp_layer *layer)
 {
     int32_t low = INT16_MIN, high = INT16_MAX;
     for (uint32_t i = 0; i < layer->post_count; ++i) {
@@ -95,13 +95,13 @@ static uint32_t pack_limits(const struct cnnvp_binary_layer *layer)
 }
 
 static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                                 uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_binary_layer *to,
-                                 int16_t **table, struct cnnvp_error *error)
+                                 uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_layer *to, int16_t **table,
+                                 struct cnnvp_error *error)
 {
     int32_t frac = from->pre_frac;
     const int32_t zero = cnnvp_graph_word_zero(graph, from->out);
     for (uint32_t i = 0; i < from->post_count; ++i) {
-        struct cnnvp_binary_post *post = &to->posts[i];
+        struct cnnvp_layer_post *post = &to->posts[i];
         if (post->kind != CNNVP_POST_TABLE) {
             post->value = cnnvp_quantise(from->posts[i].value, frac) + zero;
             post->value = post->value < INT16_MIN ? INT16_MIN : post->value;
@@ -122,10 +122,10 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
 }
 
 /* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
-static struct cnnvp_binary_tensor placed_output(
-    const struct cnnvp_graph_layer *layer, const struct cnnvp_binary_tensor *in, const struct cnnvp_binary_tensor *out)
+static struct cnnvp_tensor placed_output(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in,
+                                         const struct cnnvp_tensor *out)
 {
-    struct cnnvp_binary_tensor part = *out;
+    struct cnnvp_tensor part = *out;
     part.address += (layer->place_row * out->row_stride + layer->place_column) << out->word_shift;
     part.height = in->height;
     part.width = in->width;
@@ -137,10 +137,9 @@ static struct cnnvp_binary_tensor placed_output(
 }
 
 /* A copy of a part: the rest is like a frame to it. */
-static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *layer,
-                                                const struct cnnvp_binary_tensor *in)
+static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in)
 {
-    struct cnnvp_binary_tensor part = *in;
+    struct cnnvp_tensor part = *in;
     part.address += (layer->crop_row * in->row_stride + layer->crop_column) << in->word_shift;
     part.height = layer->crop_height;
     part.width = layer->crop_width;
@@ -152,7 +151,7 @@ static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *
 }
 
 /* Zeros around the results have to be there, and nothing before has written beside them. */
-static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_binary_tensor *out, size_t index)
+static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))
         return 0; /* it leaves for memory */
@@ -171,7 +170,7 @@ static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_binary
 static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t index)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_binary_layer *to = &build->layers[index];
+    struct cnnvp_layer *to = &build->layers[index];
     to->in = build->tensors[from->in];
     to->out = build->tensors[from->out];
     if (from->cropped != 0)
@@ -182,20 +181,19 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
     }
     if (from->placed != 0)
         to->out = placed_output(from, &to->in, &to->out);
-    to->fill = (uint32_t)needs_fill(graph, &to->out, index);
     if (from->in2 != CNNVP_GRAPH_NONE)
         to->in2 = build->tensors[from->in2];
 }
 
-/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (network_binary.h). */
-static struct cnnvp_binary_norm_data describe_norm(const struct cnnvp_graph *graph,
-                                                   const struct cnnvp_graph_layer *layer, uint32_t rounding)
+/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (layer.h). */
+static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *graph,
+                                                  const struct cnnvp_graph_layer *layer, uint32_t rounding)
 {
     const uint32_t words = pack_words(cnnvp_graph_word_bytes(graph, layer->in), 2u, 2u);
     const int32_t data = graph->tensors[layer->in].frac;
     const int32_t inverse = layer->inverse_frac;
     const int32_t scale = layer->scale_frac;
-    return (struct cnnvp_binary_norm_data){
+    return (struct cnnvp_layer_norm_data){
         .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
         .mean = pack_format(0, 0, rounding) | words,
         .inverse = pack_format(-(data + inverse), 0, rounding) | words,
@@ -209,8 +207,8 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
                            struct cnnvp_build *build)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_binary_layer *to = &build->layers[index];
-    *to = (struct cnnvp_binary_layer){
+    struct cnnvp_layer *to = &build->layers[index];
+    *to = (struct cnnvp_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
         .tile_images = 1,
@@ -254,7 +252,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_binary_layer *to = &build->layers[index];
+    struct cnnvp_layer *to = &build->layers[index];
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
@@ -276,20 +274,30 @@ static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t roun
     return CNNVP_DONE;
 }
 
+/* What the guest software reads, once layers have their places, and again once they have their formats. */
+static void emit_layers(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        build->entries[i] = (struct cnnvp_binary_layer){
+            .plan = build->layers[i], .fill = (uint32_t)needs_fill(graph, &build->layers[i].out, i)};
+    if (build->depth != NULL)
+        cnnvp_depth_complete(graph, build);
+    if (build->fused != NULL)
+        cnnvp_fused_complete(graph, build);
+}
+
 cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
                                        struct cnnvp_error *error)
 {
     const cnnvp_result result = format_layers(graph, rounding, build, error);
-    if (result == CNNVP_DONE && build->depth != NULL)
-        cnnvp_depth_complete(graph, build);
-    if (result == CNNVP_DONE && build->fused != NULL)
-        cnnvp_fused_complete(graph, build);
+    if (result == CNNVP_DONE)
+        emit_layers(graph, build);
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
 /* ---- blobs ---- */
 
-cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnnvp_binary_blobs *blobs)
+cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs)
 {
     layer->first_blob = blobs->count;
     layer->blob_count = cnnvp_plan_blob_count(layer);
@@ -367,18 +375,18 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_plan *plan, size_t index, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer *layer = &build->layers[index];
+    struct cnnvp_layer *layer = &build->layers[index];
     struct cnnvp_plan_finalists *finalists = &build->finalists[index];
     struct cnnvp_plan_limits limits = target->limits;
     size_t as = 0;
     limits.input_bytes = room_of(target, build, index);
     if (plan != NULL && plan->cuts[index].group_out != 0) {
-        cnnvp_plan_cut_layer(layer, &plan->cuts[index]);
+        cnnvp_plan_cut_layer(layer, plan->cuts[index]);
         return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
     }
     if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip &&
         limits.input_bytes == target->limits.input_bytes) {
-        cnnvp_plan_cut_layer(layer, &finalists->all[0].cut); /* planned before layers were fused */
+        cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* planned before layers were fused */
         return CNNVP_DONE;
     }
     while (as < index && !is_planned_alike(target, build, as, index))
@@ -387,7 +395,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
         *finalists = build->finalists[as];
     else
         CNNVP_TRY(search_layer(graph, index, &limits, target->limits.input_bytes - limits.input_bytes, build, error));
-    cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
+    cnnvp_plan_cut_layer(layer, finalists->all[0].cut);
     return CNNVP_DONE;
 }
 
@@ -418,13 +426,12 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         return cnnvp_compiler_no_memory(error);
     build->shortage = (struct cnnvp_shortage){.layers = 0};
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_binary_layer *layer = &build->layers[i];
+        struct cnnvp_layer *layer = &build->layers[i];
         const int together = layer->chain != 0 || layer->group != 0; /* planned with its chain or group */
         if (options->on_chip) {
             CNNVP_TRY(cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error));
         } else if (!together && options->planned != NULL) {
-            const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&options->planned[i]);
-            cnnvp_plan_cut_layer(layer, &cut);
+            cnnvp_plan_cut_layer(layer, cnnvp_plan_cut_of(&options->planned[i]));
         } else if (!together) {
             CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
@@ -471,7 +478,7 @@ static void write_tables(const struct cnnvp_graph *graph, const struct cnnvp_bui
     cnnvp_binary_write_tables(build, to);
     if (build->shares.count > 1)
         return;
-    const struct cnnvp_binary_tensor *output = &build->tensors[graph->outputs[0].tensor];
+    const struct cnnvp_tensor *output = &build->tensors[graph->outputs[0].tensor];
     const uint32_t results[] = {output->address,  output->row_stride, output->channel_stride, output->image_stride,
                                 output->channels, output->height,     output->width,          output->word_shift};
     memcpy(to + sizeof(struct cnnvp_binary), results, sizeof results);
@@ -535,10 +542,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_binary_keep_blobs(graph, target, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
-    if (build->depth != NULL)
-        cnnvp_depth_complete(graph, build);
-    if (build->fused != NULL)
-        cnnvp_fused_complete(graph, build);
+    emit_layers(graph, build);
     build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return CNNVP_DONE;
 }
@@ -578,6 +582,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     build->shares.clint = target->clint;
     memcpy(build->shares.all, target->accelerators, sizeof build->shares.all);
     build->layers = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->layers);
+    build->entries = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->entries);
     build->tables = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->tables);
     build->tensors = cnnvp_arena_array(&build->arena, graph->tensor_count, sizeof *build->tensors);
     cnnvp_result result =

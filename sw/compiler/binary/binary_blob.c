@@ -12,7 +12,7 @@
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_graph_layer *source;
-    const struct cnnvp_binary_layer *layer;
+    const struct cnnvp_layer *layer;
     const int16_t *table;
     uint8_t *at;
 };
@@ -113,7 +113,7 @@ static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *sli
 
 static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
-    const struct cnnvp_binary_layer *layer = fill->layer;
+    const struct cnnvp_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
     if (layer->op == CNNVP_OP_FC) {
         put_transposed(fill, slice);

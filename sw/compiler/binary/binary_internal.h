@@ -84,12 +84,11 @@ static inline uint64_t cnnvp_binary_buffer_size(uint64_t bytes)
 }
 
 /* The layer as one block sees it. */
-struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
+struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
 
 /* Sets the tiles of a layer as one block sees it: slices of weights of at most `weight_bytes`, as large as that allows,
  * the whole input depth first, since partial sums need room and time. 0: none fit. */
-int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
-                             struct cnnvp_binary_layer *layer);
+int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer);
 
 /* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes of each half
  * of the weight buffer, from 0 on, for those that do not. */

@@ -20,7 +20,7 @@ static uint32_t overhang(uint32_t in, uint32_t out, uint32_t kernel, uint32_t st
 }
 
 static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
-                         struct cnnvp_binary_tensor *base)
+                         struct cnnvp_tensor *base)
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
@@ -32,12 +32,12 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
         base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx, layer->pad_left));
 }
 
-uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor)
+uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_tensor *tensor)
 {
     return (uint64_t)tensor->channels * tensor->channel_stride << tensor->word_shift;
 }
 
-uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor)
+uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor)
 {
     return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) << tensor->word_shift;
 }
@@ -45,8 +45,8 @@ uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor)
 /* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
 static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
 {
-    struct cnnvp_binary_tensor *view = &build->tensors[tensor];
-    const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    struct cnnvp_tensor *view = &build->tensors[tensor];
+    const struct cnnvp_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     if (view->height == base->height && view->width == base->width) {
         view->row_stride = base->row_stride;
         view->channel_stride =
@@ -65,7 +65,7 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
 {
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         const struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
-        build->tensors[i] = (struct cnnvp_binary_tensor){
+        build->tensors[i] = (struct cnnvp_tensor){
             .channels = tensor->channels,
             .height = tensor->height,
             .width = tensor->width,
@@ -78,7 +78,7 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
             widen_border(graph, layer, &build->tensors[cnnvp_graph_base(graph, layer->in)]);
     }
     for (size_t i = 0; i < graph->tensor_count; ++i) {
-        struct cnnvp_binary_tensor *tensor = &build->tensors[i];
+        struct cnnvp_tensor *tensor = &build->tensors[i];
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
             continue;
         tensor->row_stride = tensor->border_left + tensor->width + tensor->border_right;
@@ -91,7 +91,7 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
 
 uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
 {
-    const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    const struct cnnvp_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     const uint64_t words = cnnvp_graph_offset(graph, tensor);
     const uint64_t plane = (uint64_t)base->height * base->width;
     return (words / plane * base->channel_stride + words % plane) << base->word_shift;
@@ -119,7 +119,7 @@ static uint32_t places_of(const struct cnnvp_build *build)
 /* images: 0: one place for each image of a batch. */
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
-    struct cnnvp_binary_tensor *base = &build->tensors[tensor];
+    struct cnnvp_tensor *base = &build->tensors[tensor];
     const uint64_t bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(base));
     const uint32_t places = places_of(build);
     base->address = (uint32_t)(build->end + cnnvp_binary_frame_lead(base));
@@ -128,14 +128,13 @@ static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
     build->end += bytes * (images != 0 ? images : places);
 }
 
-uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor,
-                                    uint32_t image)
+uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor, uint32_t image)
 {
     return tensor->address + (uint64_t)image * tensor->image_stride +
            (uint64_t)(image % places_of(build)) * tensor->batch_stride;
 }
 
-uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor)
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor)
 {
     if (tensor->image_stride != 0)
         return (uint64_t)tensor->image_stride * build->header.images;
@@ -218,7 +217,7 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
         if (graph->tensors[i].base == CNNVP_GRAPH_NONE && cnnvp_graph_is_output(graph, i))
             place(build, i, images);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
-        const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
+        const struct cnnvp_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
         build->tensors[i].address = base->address + (uint32_t)cnnvp_binary_view_offset(graph, build, i);
         build->tensors[i].image_stride = base->image_stride;
         build->tensors[i].batch_stride = base->batch_stride;

@@ -32,7 +32,7 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
     const struct cnnvp_fused *fused = build->fused != NULL ? build->fused : &no_fused;
     const struct table all[TABLES] = {
         [HEADER] = {&build->header, 1, sizeof build->header, 1},
-        [LAYERS] = {build->layers, build->header.layer_count, sizeof *build->layers, 1},
+        [LAYERS] = {build->entries, build->header.layer_count, sizeof *build->entries, 1},
         [BLOBS] = {build->blobs.all, build->blobs.count, sizeof *build->blobs.all, 0},
         [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
         [LEVELS] = {depth->levels, depth->level_count, sizeof *depth->levels, 0},
@@ -131,16 +131,16 @@ static void *place_of(const struct cnnvp_build *build, uint8_t *binary, uint64_t
     return binary + (address - cnnvp_binary_begin(build));
 }
 
-static void share_tensor(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_tensor *tensor)
+static void share_tensor(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_tensor *tensor)
 {
     tensor->address += accelerator * build->header.batch * tensor->batch_stride;
 }
 
 static void share_layer(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_layer *layer)
 {
-    share_tensor(build, accelerator, &layer->in);
-    share_tensor(build, accelerator, &layer->in2);
-    share_tensor(build, accelerator, &layer->out);
+    share_tensor(build, accelerator, &layer->plan.in);
+    share_tensor(build, accelerator, &layer->plan.in2);
+    share_tensor(build, accelerator, &layer->plan.out);
 }
 
 /* Where an accelerator's tables, written as the first one's, differ from those. */
@@ -242,15 +242,15 @@ static cnnvp_result list_entries(const struct listing *listing, size_t table, si
 
 static cnnvp_result list_blobs(const struct listing *listing, const struct cnnvp_binary_layer *layer)
 {
-    return list(listing, listing->build->header.blobs + layer->first_blob * sizeof *listing->build->blobs.all,
-                layer->blob_count * sizeof *listing->build->blobs.all);
+    return list(listing, listing->build->header.blobs + layer->plan.first_blob * sizeof *listing->build->blobs.all,
+                layer->plan.blob_count * sizeof *listing->build->blobs.all);
 }
 
 static cnnvp_result list_group(const struct listing *listing, size_t number)
 {
     const struct cnnvp_fused *fused = listing->build->fused;
     const struct cnnvp_binary_group *group = &fused->table[number];
-    const size_t lines = group->layer_count * sizeof(struct cnnvp_binary_reach);
+    const size_t lines = group->layer_count * sizeof(struct cnnvp_group_reach);
     const size_t first = (group->members - fused->table[0].members) / sizeof *fused->members;
     CNNVP_TRY(list_entries(listing, GROUPS, number, 1));
     CNNVP_TRY(list_entries(listing, MEMBERS, first, group->layer_count));
@@ -281,14 +281,14 @@ static cnnvp_result list_chain(const struct listing *listing, size_t number)
 /* A layer and those that run with it, of which the schedule reads the entries at most. *count: how many they are. */
 static cnnvp_result list_step(const struct listing *listing, size_t layer, size_t *count)
 {
-    const struct cnnvp_binary_layer *entry = &listing->build->layers[layer];
-    *count = entry->group != 0   ? listing->build->fused->table[entry->group - 1u].layer_count
-             : entry->chain != 0 ? listing->build->depth->chains[entry->chain - 1u].layer_count
-                                 : 1;
+    const struct cnnvp_binary_layer *entry = &listing->build->entries[layer];
+    *count = entry->plan.group != 0   ? listing->build->fused->table[entry->plan.group - 1u].layer_count
+             : entry->plan.chain != 0 ? listing->build->depth->chains[entry->plan.chain - 1u].layer_count
+                                      : 1;
     CNNVP_TRY(list_entries(listing, LAYERS, layer, 1));
-    CNNVP_TRY(entry->group != 0   ? list_group(listing, entry->group - 1u)
-              : entry->chain != 0 ? list_chain(listing, entry->chain - 1u)
-                                  : list_blobs(listing, entry));
+    CNNVP_TRY(entry->plan.group != 0   ? list_group(listing, entry->plan.group - 1u)
+              : entry->plan.chain != 0 ? list_chain(listing, entry->plan.chain - 1u)
+                                       : list_blobs(listing, entry));
     return list_entries(listing, LAYERS, layer + 1u, *count - 1u);
 }
 

@@ -25,9 +25,9 @@ static int is_conv(const struct cnnvp_graph_layer *layer)
 }
 
 /* The block of the map that `reader` reads, in its frame. */
-static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
+static struct cnnvp_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
 {
-    struct cnnvp_binary_tensor block = {
+    struct cnnvp_tensor block = {
         .channels = graph->tensors[reader->in].channels,
         .height = reader->block_height,
         .width = reader->block_width,
@@ -45,7 +45,7 @@ static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, cons
 }
 
 static void describe_level(struct cnnvp_binary_level *level, uint32_t height, uint32_t width,
-                           const struct cnnvp_binary_tensor *block)
+                           const struct cnnvp_tensor *block)
 {
     *level = (struct cnnvp_binary_level){
         .bits_x = log2_of(width / block->width),
@@ -56,10 +56,10 @@ static void describe_level(struct cnnvp_binary_level *level, uint32_t height, ui
 }
 
 /* The part of a block of the next feature that one block gives. */
-static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+static struct cnnvp_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
-    struct cnnvp_binary_tensor part = {
+    struct cnnvp_tensor part = {
         .channels = graph->tensors[layer->out].channels,
         .height = layer->block_height / shrink,
         .width = layer->block_width / shrink,
@@ -83,13 +83,13 @@ static void describe_levels(const struct cnnvp_depth_row *row, size_t first, siz
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
         const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
-        const struct cnnvp_binary_tensor slot = block_of(graph, layer);
+        const struct cnnvp_tensor slot = block_of(graph, layer);
         describe_level(&levels[i], in->height, in->width, &slot);
     }
     const struct cnnvp_graph_layer *last = &graph->layers[row->layers[first + count - 1]];
     const struct cnnvp_graph_tensor *out = &graph->tensors[last->out];
-    const struct cnnvp_binary_tensor part = part_of(graph, last);
-    struct cnnvp_binary_tensor whole = part;
+    const struct cnnvp_tensor part = part_of(graph, last);
+    struct cnnvp_tensor whole = part;
     whole.height = side_after(last, out->height, last->block_height, block);
     whole.width = side_after(last, out->width, last->block_width, block);
     whole.row_stride = whole.width;
@@ -157,7 +157,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_le
 static void choose_padding(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t level_count)
 {
     for (size_t i = 0; i < level_count; ++i) {
-        const struct cnnvp_binary_tensor *block = &levels[i].block;
+        const struct cnnvp_tensor *block = &levels[i].block;
         levels[i].padding = CNNVP_PADDING_NONE;
         if (block->border_top + block->border_left + block->border_bottom + block->border_right == 0)
             continue;
@@ -170,17 +170,17 @@ static void choose_padding(const struct cnnvp_depth_row *row, struct cnnvp_binar
 
 /* ---- tiles ---- */
 
-struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
+struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
 {
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_binary_layer layer = row->build->layers[index];
+    struct cnnvp_layer layer = row->build->layers[index];
     layer.in = block_of(row->graph, from);
     layer.out = part_of(row->graph, from);
     return layer;
 }
 
 /* Of a layer that the unit refuses as of one whose tiles are anything: compiling it says so. */
-static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_binary_layer *layer)
+static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_layer *layer)
 {
     struct cnnvp_tiling tiling;
     struct cnnvp_error unwanted;
@@ -189,7 +189,7 @@ static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const st
     return tiling;
 }
 
-static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_binary_layer *layer,
+static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_layer *layer,
                 const struct cnnvp_tiling *tiling)
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
@@ -208,7 +208,7 @@ static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
     return 0;
 }
 
-int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_binary_layer *layer)
+int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer)
 {
     const struct cnnvp_tiling tiling = tiling_of(row, layer);
     layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
@@ -231,7 +231,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_binary_layer layer = cnnvp_depth_block_layer(row, index);
+    struct cnnvp_layer layer = cnnvp_depth_block_layer(row, index);
     const char *buffer = "input_buffer";
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
@@ -291,7 +291,7 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
         while (at + length < row->count) {
-            struct cnnvp_binary_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
+            struct cnnvp_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
             if (!cnnvp_depth_choose_tiles(row, row->target->limits.weight_bytes, &layer))
                 break;
             ++length;
@@ -403,10 +403,10 @@ static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *bu
     const struct cnnvp_binary_level *levels = &depth->levels[first + chain];
     for (size_t i = 0; i < count; ++i) {
         struct cnnvp_binary_layer *layer = &depth->layers[first + i];
-        *layer = build->layers[depth->sources[first + i]];
-        layer->in = levels[i].block;
+        *layer = build->entries[depth->sources[first + i]];
+        layer->plan.in = levels[i].block;
         if (levels[i + 1].on_chip != 0)
-            layer->out = levels[i + 1].block;
+            layer->plan.out = levels[i + 1].block;
     }
     depth->chains[chain].in = build->tensors[graph->layers[depth->sources[first]].in];
     depth->chains[chain].out = build->tensors[graph->layers[depth->sources[first + count - 1]].out];

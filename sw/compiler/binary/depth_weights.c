@@ -98,7 +98,7 @@ struct loads {
 
 /* A layer of a chain, sliced one way. */
 struct sliced {
-    struct cnnvp_binary_layer layer;
+    struct cnnvp_layer layer;
     struct loads first; /* for its first block */
     struct loads next;  /* and for each further one */
     uint64_t compute_ps;
@@ -124,8 +124,8 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
     struct pieces *pieces = &slicing->pieces;
     pieces->count = 0;
     for (size_t i = 0; i < slicing->count && *result == CNNVP_DONE; ++i) {
-        struct cnnvp_binary_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
-        struct cnnvp_binary_layer *layer = &slicing->sliced[i].layer;
+        struct cnnvp_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
+        struct cnnvp_layer *layer = &slicing->sliced[i].layer;
         *layer = whole;
         if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
             !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
@@ -193,14 +193,9 @@ static uint64_t chain_ps(struct slicing *slicing)
 
 static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t limit)
 {
-    struct cnnvp_binary_layer chosen = cnnvp_depth_block_layer(row, index);
-    struct cnnvp_binary_layer *layer = &row->build->layers[index];
+    struct cnnvp_layer chosen = cnnvp_depth_block_layer(row, index);
     (void)cnnvp_depth_choose_tiles(row, limit, &chosen);
-    layer->group_out = chosen.group_out;
-    layer->tile_in = chosen.tile_in;
-    layer->tile_out = chosen.tile_out;
-    layer->tile_h = chosen.tile_h;
-    layer->tile_w = chosen.tile_w;
+    cnnvp_plan_cut_layer(&row->build->layers[index], cnnvp_plan_cut_of(&chosen));
 }
 
 /* The same where all weights stay and the scheduler unit issues: they are all loaded before the first block, and its
@@ -318,7 +313,7 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
         struct pieces pieces = {0};
         cnnvp_result result = CNNVP_DONE;
         for (size_t i = 0; i < chain->layer_count; ++i) {
-            const struct cnnvp_binary_layer *layer = &build->layers[depth->sources[first + i]];
+            const struct cnnvp_layer *layer = &build->layers[depth->sources[first + i]];
             pieces.visits = visits_of(&depth->levels[first + c + i]);
             for (uint32_t b = 0; b < layer->blob_count && result == CNNVP_DONE; ++b) {
                 struct cnnvp_binary_blob *blob = &build->blobs.all[layer->first_blob + b];

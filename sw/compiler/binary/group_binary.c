@@ -20,7 +20,7 @@ static uint64_t tiles_of(const struct cnnvp_plan_group *group)
 /* ---- weights ---- */
 
 /* Of a layer however it is cut, but for what slices repeat. */
-uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_binary_layer *layer)
+uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer)
 {
     return cnnvp_binary_align(cnnvp_plan_weight_words(layer) * CNNVP_WORD_BYTES);
 }
@@ -71,7 +71,7 @@ static cnnvp_result place_group_weights(const struct cnnvp_target *target, struc
 {
     const struct cnnvp_plan_group *group = &build->fused->groups[number];
     const struct cnnvp_plan_limits *limits = &target->limits;
-    const struct cnnvp_binary_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
+    const struct cnnvp_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
     struct cnnvp_binary_blob *blobs = &build->blobs.all[layers->first_blob];
     const size_t all = last->first_blob + last->blob_count - layers->first_blob;
     CNNVP_FREED unsigned char *stays = malloc(group->count);
@@ -116,13 +116,13 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
                                struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t index = group->first + number;
-    struct cnnvp_binary_layer tile = group->members[number].layer;
+    struct cnnvp_layer tile = group->members[number].layer;
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
     struct cnnvp_plan_cut cut = plan->cuts[index];
     tile.out.height = cnnvp_plan_group_rows(group, number);
     tile.out.width = cnnvp_plan_group_columns(group, number);
-    cnnvp_plan_cut_layer(&tile, &cut);
+    cnnvp_plan_cut_layer(&tile, cut);
     const char *name = graph->layers[index].name;
     CNNVP_TRY(cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
                                  : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
@@ -131,16 +131,16 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
             error, "layer \"%s\": its tiles in a group do not fit into a half of each buffer", name);
     if (cut.group_out == 0)
         cut = finalists.all[0].cut;
-    cnnvp_plan_cut_layer(&build->layers[index], &cut);
+    cnnvp_plan_cut_layer(&build->layers[index], cut);
     return CNNVP_DONE;
 }
 
 /* An addition that the layer before it does, as that is cut. */
-static void cut_as_before(struct cnnvp_binary_layer *layer)
+static void cut_as_before(struct cnnvp_layer *layer)
 {
     struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(layer - 1);
     cut.tile_in = cut.tile_out = cut.group_out;
-    cnnvp_plan_cut_layer(layer, &cut);
+    cnnvp_plan_cut_layer(layer, cut);
 }
 
 static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -245,7 +245,7 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
     fused->reaches = cnnvp_arena_array(arena, fused->reach_count, sizeof *fused->reaches);
     if (arena->failed)
         return cnnvp_compiler_no_memory(error);
-    struct cnnvp_binary_reach *to = fused->reaches;
+    struct cnnvp_group_reach *to = fused->reaches;
     for (size_t g = 0; g < fused->count; ++g) {
         const struct cnnvp_plan_group *group = &fused->groups[g];
         memcpy(to, group->rows, group->tile_rows * group->count * sizeof *to);
@@ -294,9 +294,9 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
 /* ---- tables ---- */
 
 /* The slot itself: all its channels and lines. */
-static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
+static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
 {
-    return (struct cnnvp_binary_tensor){
+    return (struct cnnvp_tensor){
         .row_stride = slot->columns,
         .channel_stride = slot->rows * slot->columns,
         .channels = slot->channels,
@@ -312,9 +312,9 @@ static struct cnnvp_binary_tensor slot_tensor(const struct cnnvp_plan_slot *slot
 
 /* A tensor that lies in a slot, or in some of its channels. */
 static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnvp_plan_slot *slot,
-                struct cnnvp_binary_tensor *tensor)
+                struct cnnvp_tensor *tensor)
 {
-    const struct cnnvp_binary_tensor of = slot_tensor(slot);
+    const struct cnnvp_tensor of = slot_tensor(slot);
     const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
     const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
     tensor->on_chip = CNNVP_PLACE_SLOT;
@@ -336,22 +336,25 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
 {
     const struct cnnvp_plan_member *member = &group->members[number];
     const struct cnnvp_group_ends ends = cnnvp_group_ends(graph, build, group, number);
-    struct cnnvp_binary_layer *layer = &to->layer;
+    struct cnnvp_layer *layer = &to->layer.plan;
     *to = (struct cnnvp_binary_member){
-        .layer =
-            ends.adds ? cnnvp_group_added(graph, build, group->first + number) : build->layers[group->first + number],
+        .layer = build->entries[group->first + number],
         .done = (uint32_t)member->done,
         .tile_half = member->tile_half,
         .makes = is_slot(member->out),
         .in_maker = maker_of(group, member->in),
         .in2_maker = maker_of(group, member->in2)};
+    if (ends.adds) {
+        *layer = cnnvp_group_added(graph, build, group->first + number);
+        to->layer.fill = build->entries[group->first + number + 1].fill;
+    }
     if (is_slot(member->in)) {
         lay(graph, ends.in, &group->slots[member->in], &layer->in);
-        layer->frees_in = group->slots[member->in].last == number;
+        to->layer.frees_in = group->slots[member->in].last == number;
     }
     if (is_slot(member->in2)) {
         lay(graph, ends.in2, &group->slots[member->in2], &layer->in2);
-        layer->frees_in2 = group->slots[member->in2].last == number && member->in2 != member->in;
+        to->layer.frees_in2 = group->slots[member->in2].last == number && member->in2 != member->in;
     }
     if (!is_slot(member->out))
         return;

@@ -138,17 +138,15 @@ int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *
            is_alike(&graph->tensors[of->out], &graph->tensors[next->out]);
 }
 
-struct cnnvp_binary_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
-                                            size_t layer)
+struct cnnvp_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer)
 {
-    const struct cnnvp_binary_layer *addition = &build->layers[layer + 1];
+    const struct cnnvp_layer *addition = &build->layers[layer + 1];
     const int second = graph->layers[layer + 1].in2 == graph->layers[layer].out;
-    struct cnnvp_binary_layer both = build->layers[layer];
+    struct cnnvp_layer both = build->layers[layer];
     both.in2 = second ? addition->in : addition->in2;
     both.out = addition->out;
-    both.fill = addition->fill;
     both.arithmetic = addition->arithmetic;
-    both.added = (struct cnnvp_binary_addition){
+    both.added = (struct cnnvp_layer_addition){
         .tag = addition->tag,
         .first_post = both.post_count,
         .second = (uint32_t)second,

@@ -13,8 +13,7 @@ const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index);
  * are in one group. */
 int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer);
 /* The convolution with that addition. */
-struct cnnvp_binary_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
-                                            size_t layer);
+struct cnnvp_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer);
 
 /* What a member reads and makes. */
 struct cnnvp_group_ends {
@@ -37,7 +36,7 @@ struct cnnvp_fused {
     struct cnnvp_binary_group *table;
     struct cnnvp_binary_member *members; /* of all groups, one group's after the other's */
     size_t member_count;
-    struct cnnvp_binary_reach *reaches; /* rows, then columns, of one group after the other's */
+    struct cnnvp_group_reach *reaches; /* rows, then columns, of one group after the other's */
     size_t reach_count;
 };
 
@@ -54,7 +53,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, 
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_plan *plan, struct cnnvp_error *error);
 /* A layer's weights, but for what slices repeat. */
-uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_binary_layer *layer);
+uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer);
 /* Which members' weights stay while the group runs, and the bytes of each half that serve the others. */
 uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
                                     unsigned char *stays);

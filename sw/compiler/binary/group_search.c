@@ -40,7 +40,7 @@ struct search {
 /* ---- what a group costs ---- */
 
 /* Lines that all tiles of one axis calculate, each rounded up to the unit's edge. */
-static uint64_t all_lines(const struct cnnvp_binary_reach *table, uint32_t tiles, size_t count, size_t member,
+static uint64_t all_lines(const struct cnnvp_group_reach *table, uint32_t tiles, size_t count, size_t member,
                           uint32_t edge)
 {
     uint64_t lines = 0;
@@ -52,7 +52,7 @@ static uint64_t all_lines(const struct cnnvp_binary_reach *table, uint32_t tiles
 /* This many times a layer's own work. */
 static double repeated(const struct cnnvp_plan_group *group, size_t member, uint32_t rows, uint32_t columns)
 {
-    const struct cnnvp_binary_tensor *out = &group->members[member].layer.out;
+    const struct cnnvp_tensor *out = &group->members[member].layer.out;
     const uint64_t own = (uint64_t)cnnvp_divide_up32(out->height, rows) * rows *
                          ((uint64_t)cnnvp_divide_up32(out->width, columns) * columns);
     return (double)(all_lines(group->rows, group->tile_rows, group->count, member, rows) *
@@ -80,10 +80,10 @@ static void add_moved(struct cnnvp_plan_taken *to, double times, const struct cn
 
 /* Tiles of an operand that lies in memory. */
 static void load_operand(const struct search *search, const struct cnnvp_plan_group *group, size_t member,
-                         const struct cnnvp_binary_tensor *operand, struct cnnvp_plan_taken *taken)
+                         const struct cnnvp_tensor *operand, struct cnnvp_plan_taken *taken)
 {
     const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
-    const struct cnnvp_binary_layer *layer = &group->members[member].layer;
+    const struct cnnvp_layer *layer = &group->members[member].layer;
     uint32_t rows = mean_lines(all_lines(group->rows, group->tile_rows, group->count, member, 1), group->tile_rows);
     uint32_t columns =
         mean_lines(all_lines(group->columns, group->tile_columns, group->count, member, 1), group->tile_columns);
@@ -104,7 +104,7 @@ static struct cnnvp_plan_taken transfers_of(const struct search *search, const s
     unsigned char stays[LONGEST];
     (void)cnnvp_fused_choose_weights(group, &search->target->limits, stays);
     for (size_t i = 0; i < group->count; ++i) {
-        const struct cnnvp_binary_layer *layer = &group->members[i].layer;
+        const struct cnnvp_layer *layer = &group->members[i].layer;
         if (group->members[i].done)
             continue;
         const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->ask, cnnvp_fused_weight_bytes(layer));
@@ -120,13 +120,13 @@ static struct cnnvp_plan_taken transfers_of(const struct search *search, const s
     return taken;
 }
 
-static double results_of(const struct cnnvp_binary_layer *layer)
+static double results_of(const struct cnnvp_layer *layer)
 {
     return (double)layer->out.channels * layer->out.height * layer->out.width;
 }
 
 /* Multiplications of a layer by itself, zeros of its padding included. */
-static double macs_of(const struct cnnvp_binary_layer *layer)
+static double macs_of(const struct cnnvp_layer *layer)
 {
     const double taps = (double)layer->kx * layer->ky * (layer->depthwise != 0 ? 1u : layer->in.channels);
     return layer->op == CNNVP_OP_CONV ? results_of(layer) * taps : 0;
@@ -172,7 +172,7 @@ static int has_room(const struct search *search, const struct cnnvp_plan_group *
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_tiling *tiling = &search->tilings[group->first + i];
         const uint64_t room = group->members[i].tile_bytes;
-        struct cnnvp_binary_layer least = group->members[i].layer;
+        struct cnnvp_layer least = group->members[i].layer;
         least.group_out = cnnvp_minimum32(least.out.channels, tiling->out);
         least.tile_h = cnnvp_minimum32(cnnvp_plan_group_rows(group, i), tiling->rows);
         least.tile_w = cnnvp_minimum32(cnnvp_plan_group_columns(group, i), tiling->cols);
@@ -242,7 +242,7 @@ static void try_heights(const struct search *search, const struct edges *heights
     }
 }
 
-static int is_wanted(const struct search *search, enum cnnvp_binary_halo halo)
+static int is_wanted(const struct search *search, enum cnnvp_group_halo halo)
 {
     return search->options->halo == 0 || search->options->halo == (uint32_t)halo + 1u;
 }
@@ -257,12 +257,12 @@ static double try_tiles(const struct search *search, struct cnnvp_plan_run *run)
     run->tile_h = run->tile_w = 1;
     if (cnnvp_group_make(search->graph, search->build, run, &group, &said) != CNNVP_DONE)
         return best;
-    const struct cnnvp_binary_tensor *out = &group.members[group.count - 1].layer.out;
+    const struct cnnvp_tensor *out = &group.members[group.count - 1].layer.out;
     const struct edges heights = edges_of(out->height, tiling->rows, out->height);
     const struct edges widths = edges_of(out->width, tiling->cols, 8);
     for (size_t i = 0; i < widths.count; ++i) {
         group.tile_w = widths.values[i];
-        for (enum cnnvp_binary_halo halo = CNNVP_HALO_RECOMPUTE; halo <= CNNVP_HALO_FULL; ++halo) {
+        for (enum cnnvp_group_halo halo = CNNVP_HALO_RECOMPUTE; halo <= CNNVP_HALO_FULL; ++halo) {
             /* As wide as the map, full is row. */
             if (!is_wanted(search, halo) || (halo == CNNVP_HALO_FULL && i == 0 && search->options->halo == 0))
                 continue;

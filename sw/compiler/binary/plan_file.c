@@ -173,11 +173,11 @@ static cnnvp_result read_word(struct reader *reader, const struct cnnvp_yaml_nod
         reader->error, node->place, "%s: %s where %s is expected", node->key, cnnvp_config_show(node->text).text, what);
 }
 
-static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, enum cnnvp_binary_halo *halo)
+static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, enum cnnvp_group_halo *halo)
 {
     uint32_t number;
     CNNVP_TRY(read_word(reader, node, halos, sizeof halos / sizeof halos[0], "recompute, row or full", &number));
-    *halo = (enum cnnvp_binary_halo)number;
+    *halo = (enum cnnvp_group_halo)number;
     return CNNVP_DONE;
 }
 
@@ -340,7 +340,7 @@ static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_
 
 static cnnvp_result read_halo_of_all(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    enum cnnvp_binary_halo halo = CNNVP_HALO_RECOMPUTE;
+    enum cnnvp_group_halo halo = CNNVP_HALO_RECOMPUTE;
     CNNVP_TRY(read_halo(reader, node, &halo));
     reader->plan->halo = 1u + (uint32_t)halo;
     reader->plan->halo_place = node->key_place;

@@ -3,7 +3,6 @@
  * read. */
 #include "guest_file.h"
 
-#include "binary/network_binary.h"
 #include "binary/words_binary.h"
 #include "cnnvp_asm.h"
 #include "compiler.h"

@@ -43,7 +43,7 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
 {
     const struct cnnvp_graph *graph = &network->graph;
     const int32_t number = cnnvp_graph_input(graph, input);
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[number];
+    const struct cnnvp_tensor *tensor = &network->build.tensors[number];
     const int32_t frac = graph->tensors[number].frac;
     const float *from = network->input + image * cnnvp_graph_input_words(graph, cnnvp_graph_inputs(graph)) +
                         cnnvp_graph_input_words(graph, input);
@@ -61,7 +61,7 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
 static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
                                struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
+    const struct cnnvp_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     CNNVP_FREED uint8_t *frame = malloc(tensor->image_stride);
     if (frame == NULL)
@@ -79,7 +79,7 @@ static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input
 static cnnvp_result put_images(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
                                struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
+    const struct cnnvp_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     void *frames;
     if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
@@ -122,7 +122,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
 {
     const struct cnnvp_graph *graph = &network->graph;
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
-        const struct cnnvp_binary_tensor *tensor = &network->build.tensors[i];
+        const struct cnnvp_tensor *tensor = &network->build.tensors[i];
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
@@ -278,7 +278,7 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
 static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
                                 uint32_t image, float *values, struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_tensor *place = &network->build.tensors[tensor];
     const int32_t frac = network->graph.tensors[tensor].frac;
     const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
                         (size_t)(place->height - 1u) * place->row_stride + place->width;

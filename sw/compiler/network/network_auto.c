@@ -19,7 +19,7 @@ struct trials {
     double done;                                 /* which is this */
     struct cnnvp_plan_taken bounds;              /* of the whole network, layer by layer */
     struct cnnvp_binary_options options;         /* of builds in which nothing is planned again */
-    struct cnnvp_binary_layer *planned;          /* cut as layers by themselves */
+    struct cnnvp_layer *planned;                 /* cut as layers by themselves */
     unsigned char *tried;                        /* 1: a layer of the trials */
     unsigned char *kept;                         /* 1: a group that stays */
     struct cnnvp_plan_taken *alone, *fused;      /* of each layer */
@@ -121,7 +121,7 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
     trials.options.planned = trials.planned;
     for (size_t i = 0; i < layers; ++i) {
         trials.planned[i] = network->build.layers[i];
-        cnnvp_plan_cut_layer(&trials.planned[i], &network->build.finalists[i].all[0].cut);
+        cnnvp_plan_cut_layer(&trials.planned[i], network->build.finalists[i].all[0].cut);
         cnnvp_plan_add(&trials.bounds, &network->build.finalists[i].all[0].taken);
     }
     CNNVP_TRY(try_all(&trials, error));

@@ -5,8 +5,7 @@
 #include "binary.h"
 #include "network.h"
 
-static void add_weights(const struct cnnvp_build *build, const struct cnnvp_binary_layer *layer,
-                        struct cnnvp_chain_info *info)
+static void add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, struct cnnvp_chain_info *info)
 {
     for (uint32_t b = layer->first_blob; b < layer->first_blob + layer->blob_count; ++b) {
         info->weight_bytes += build->blobs.all[b].bytes;

@@ -26,7 +26,7 @@ static uint64_t capacity_of(const struct cnnvp_target *target)
 
 static uint64_t weight_bytes(const struct cnnvp_network *network, size_t layer)
 {
-    const struct cnnvp_binary_layer *planned = &network->build.layers[layer];
+    const struct cnnvp_layer *planned = &network->build.layers[layer];
     return planned->blob_count != 0 && planned->product == 0 ? cnnvp_plan_weight_words(planned) * CNNVP_WORD_BYTES : 0;
 }
 
@@ -56,7 +56,7 @@ static double uses_of(uint32_t taps, uint32_t stride, uint32_t dilation)
 /* Of the layer's smallest words, of which most fit on chip. */
 static uint32_t least_word_bytes(const struct cnnvp_network *network, size_t index)
 {
-    const struct cnnvp_binary_layer *planned = &network->build.layers[index];
+    const struct cnnvp_layer *planned = &network->build.layers[index];
     const uint32_t maps = 1u << (planned->in.word_shift & planned->out.word_shift);
     return cnnvp_minimum32(maps, cnnvp_format_bytes(planned->format, CNNVP_NARROW_B));
 }

@@ -44,7 +44,7 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     char part[32];
     const int is_input = strcmp(word, "input") == 0;
     (void)snprintf(part, sizeof part, index == 0 ? "%s" : "%s_%zu", is_input ? "_INPUT" : "_OUTPUT", index + 1);
-    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[number];
+    const struct cnnvp_tensor *tensor = &network->build.tensors[number];
     const struct cnnvp_graph_tensor *of = &network->graph.tensors[number];
     const unsigned long long words = (unsigned long long)tensor->channels * tensor->height * tensor->width;
     (void)fprintf(to->map, "0x%08x 0x%08llx %s %s\n", tensor->address,

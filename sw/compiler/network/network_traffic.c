@@ -30,7 +30,7 @@ static int is_handed_on(const struct cnnvp_graph *graph, int32_t base)
 
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
-    const struct cnnvp_binary_layer *layer = &network->build.layers[index];
+    const struct cnnvp_layer *layer = &network->build.layers[index];
     const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
     const struct cnnvp_binary_blob *last = first + layer->blob_count - 1u;
     struct cnnvp_tensor_info info = {
@@ -52,7 +52,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
                                        int32_t tensor)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_tensor *place = &network->build.tensors[tensor];
     const int is_input = cnnvp_graph_is_input(graph, tensor);
     const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
@@ -116,7 +116,7 @@ static int place_by_address(const void *left, const void *right)
 
 static struct cnnvp_place_info place_of_blob(const struct cnnvp_network *network, size_t index, uint32_t number)
 {
-    const struct cnnvp_binary_layer *layer = &network->build.layers[index];
+    const struct cnnvp_layer *layer = &network->build.layers[index];
     const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
     return (struct cnnvp_place_info){
         .tensor = network->graph.layers[index].name,
@@ -129,7 +129,7 @@ static struct cnnvp_place_info place_of_blob(const struct cnnvp_network *network
 
 static struct cnnvp_place_info place_of_map(const struct cnnvp_network *network, size_t tensor)
 {
-    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_tensor *place = &network->build.tensors[tensor];
     return (struct cnnvp_place_info){
         .tensor = network->graph.tensors[tensor].name,
         .kind = kind_of(&network->graph, (int32_t)tensor),

@@ -78,9 +78,9 @@ static cnnvp_result make_layer(struct trials *trials, size_t number)
 {
     const struct cnnvp_build *build = trials->build;
     const struct trial *trial = &trials->all[number];
-    struct cnnvp_binary_layer *layer = &trials->layers[number];
-    *layer = build->layers[trial->layer];
-    cnnvp_plan_cut_layer(layer, &build->finalists[trial->layer].all[trial->number].cut);
+    struct cnnvp_layer *layer = &trials->layers[number].plan;
+    trials->layers[number] = build->entries[trial->layer];
+    cnnvp_plan_cut_layer(layer, build->finalists[trial->layer].all[trial->number].cut);
     layer->tag = (uint32_t)number + 1u;
     const uint32_t first = layer->first_blob;
     const cnnvp_result result = cnnvp_binary_add_blobs(layer, &trials->blobs);
@@ -299,12 +299,11 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
         for (; i < trials->count && trials->all[i].layer == layer; ++i)
             if (is_better(trials, &trials->all[i], best, with_core))
                 best = &trials->all[i];
-        cnnvp_plan_cut_layer(&build->layers[layer], &build->finalists[layer].all[best->number].cut);
+        cnnvp_plan_cut_layer(&build->layers[layer], build->finalists[layer].all[best->number].cut);
     }
     for (size_t i = 0; i < layers; ++i) {
         const size_t as = is_planned(build, i) ? first_alike(build, i) : i;
-        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&build->layers[as]);
-        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+        cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&build->layers[as]));
     }
 }
 
@@ -315,7 +314,7 @@ static void leave_out(struct cnnvp_build *build, const unsigned char *tried)
     build->header.layer_count = 0;
     for (uint32_t i = 0; i < count; ++i)
         if (tried[i])
-            build->layers[build->header.layer_count++] = build->layers[i];
+            build->entries[build->header.layer_count++] = build->entries[i];
 }
 
 /* A platform with the network, built with these options, timing only. */
@@ -373,11 +372,10 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
     return run_trial(network, options, &bench, part, tried, layers, NULL, &ps, error);
 }
 
-static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_layer *from, size_t layers)
+static void take_tiles(struct cnnvp_build *build, const struct cnnvp_layer *from, size_t layers)
 {
     for (size_t i = 0; i < layers; ++i) {
-        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&from[i]);
-        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+        cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&from[i]));
     }
 }
 
@@ -416,7 +414,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
 {
     const size_t layers = network->graph.layer_count;
     double best_score = INFINITY;
-    CNNVP_FREED struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
+    CNNVP_FREED struct cnnvp_layer *best = malloc(layers * sizeof *best);
     if (best == NULL)
         return cnnvp_compiler_no_memory(error);
     for (int plan = 0; plan < PLANS; ++plan) {
@@ -448,7 +446,7 @@ static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *
     return choose(network, trials, &of_networks, options, build, error);
 }
 
-cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_binary_layer *planned,
+cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
                                        struct cnnvp_error *error)
 {
     struct cnnvp_build before = network->build;

@@ -12,11 +12,11 @@ static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
     uint32_t forced = CNNVP_SCRATCHPAD_ANY;
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_plan_member *member = &group->members[i];
-        const struct cnnvp_binary_layer *layer = &member->layer;
+        const struct cnnvp_layer *layer = &member->layer;
         if (layer->op != CNNVP_OP_ADD || (member->in != slot && member->in2 != slot))
             continue;
         const size_t other = member->in == slot ? member->in2 : member->in;
-        const struct cnnvp_binary_tensor *elsewhere = member->in == slot ? &layer->in2 : &layer->in;
+        const struct cnnvp_tensor *elsewhere = member->in == slot ? &layer->in2 : &layer->in;
         uint32_t half = CNNVP_SCRATCHPAD_ANY;
         if (other == CNNVP_PLAN_NO_SLOT && elsewhere->on_chip)
             half = elsewhere->chip_half;
@@ -43,7 +43,7 @@ static void leave_room(struct cnnvp_plan_group *group, size_t number, const stru
                        const uint64_t top[2])
 {
     struct cnnvp_plan_member *member = &group->members[number];
-    const struct cnnvp_binary_layer *layer = &member->layer;
+    const struct cnnvp_layer *layer = &member->layer;
     const uint64_t room[HALVES] = {cnnvp_scratchpad_free_below(pad, 0, number, number, top[0]),
                                    pad->halves > 1 ? cnnvp_scratchpad_free_below(pad, 1, number, number, top[1]) : 0};
     const uint32_t larger = room[1] > room[0];

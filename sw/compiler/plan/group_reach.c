@@ -28,7 +28,7 @@ struct reaching {
     enum axis axis;
     int cached;
     uint32_t tile, size; /* lines of a tile, and of the map that it is cut from */
-    struct cnnvp_binary_reach *reach;
+    struct cnnvp_group_reach *reach;
     struct slot *slots;
     int32_t *ends; /* of the members: lines below it were calculated in tiles before */
 };
@@ -43,14 +43,14 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-static uint32_t size_of(const struct cnnvp_binary_tensor *tensor, enum axis axis)
+static uint32_t size_of(const struct cnnvp_tensor *tensor, enum axis axis)
 {
     return axis == ROWS ? tensor->height : tensor->width;
 }
 
 /* Lines of an operand that lines of the results need. Of none: where those would begin. */
-static struct span operand_lines(const struct cnnvp_binary_layer *layer, const struct cnnvp_binary_tensor *operand,
-                                 enum axis axis, struct span out)
+static struct span operand_lines(const struct cnnvp_layer *layer, const struct cnnvp_tensor *operand, enum axis axis,
+                                 struct span out)
 {
     const int32_t stride = (int32_t)(axis == ROWS ? layer->sy : layer->sx);
     const int32_t window = (int32_t)(axis == ROWS ? (layer->ky - 1u) * layer->dy : (layer->kx - 1u) * layer->dx) + 1;
@@ -64,8 +64,8 @@ static struct span operand_lines(const struct cnnvp_binary_layer *layer, const s
     return out;
 }
 
-static void need_operand(struct reaching *reaching, size_t slot, const struct cnnvp_binary_layer *layer,
-                         const struct cnnvp_binary_tensor *operand, struct span out)
+static void need_operand(struct reaching *reaching, size_t slot, const struct cnnvp_layer *layer,
+                         const struct cnnvp_tensor *operand, struct span out)
 {
     if (slot == CNNVP_PLAN_NO_SLOT)
         return;
@@ -108,8 +108,8 @@ static void reach_back(struct reaching *reaching, uint32_t tile)
     for (size_t i = group->count; i-- > 0;) {
         const struct cnnvp_plan_member *member = &group->members[i];
         const struct span lines = lines_of(reaching, i, tile);
-        struct cnnvp_binary_reach *reach = &reaching->reach[tile * group->count + i];
-        *reach = (struct cnnvp_binary_reach){.first = lines.first, .count = (uint32_t)(lines.end - lines.first)};
+        struct cnnvp_group_reach *reach = &reaching->reach[tile * group->count + i];
+        *reach = (struct cnnvp_group_reach){.first = lines.first, .count = (uint32_t)(lines.end - lines.first)};
         if (lines.end == lines.first && !reaching->cached)
             continue;
         need_operand(reaching, member->in, &member->layer, &member->layer.in, lines);
@@ -133,7 +133,7 @@ static void hold(struct reaching *reaching, uint32_t tile)
 static void describe(struct reaching *reaching, uint32_t tile, size_t i)
 {
     const struct cnnvp_plan_group *group = reaching->group;
-    struct cnnvp_binary_reach *reach = &reaching->reach[tile * group->count + i];
+    struct cnnvp_group_reach *reach = &reaching->reach[tile * group->count + i];
     const size_t slot = group->members[i].out;
     const int32_t size = (int32_t)size_of(&group->members[i].layer.out, reaching->axis);
     const int32_t end = reach->first + (int32_t)reach->count;
@@ -161,8 +161,8 @@ static void agree(struct reaching *reaching, uint32_t tile)
     const struct cnnvp_plan_group *group = reaching->group;
     for (size_t i = 0; i < group->count; ++i)
         for (size_t j = 0; j < group->count; ++j) {
-            struct cnnvp_binary_reach *a = &reaching->reach[tile * group->count + i];
-            const struct cnnvp_binary_reach *b = &reaching->reach[tile * group->count + j];
+            struct cnnvp_group_reach *a = &reaching->reach[tile * group->count + i];
+            const struct cnnvp_group_reach *b = &reaching->reach[tile * group->count + j];
             if (i == j || group->members[i].out == CNNVP_PLAN_NO_SLOT || group->members[i].out != group->members[j].out)
                 continue;
             if (b->kept > a->kept) {
@@ -182,7 +182,7 @@ static void reach_tile(struct reaching *reaching, uint32_t tile)
         describe(reaching, tile, i);
     agree(reaching, tile);
     for (size_t i = 0; i < group->count; ++i) {
-        const struct cnnvp_binary_reach *reach = &reaching->reach[tile * group->count + i];
+        const struct cnnvp_group_reach *reach = &reaching->reach[tile * group->count + i];
         reaching->ends[i] = reach->first + (int32_t)reach->count;
     }
 }
@@ -197,7 +197,7 @@ static void widen(struct reaching *reaching, uint32_t tiles)
             continue;
         const int32_t held = reaching->reach[i].held;
         for (uint32_t tile = 0; tile < tiles; ++tile) {
-            struct cnnvp_binary_reach *reach = &reaching->reach[tile * group->count + i];
+            struct cnnvp_group_reach *reach = &reaching->reach[tile * group->count + i];
             reaching->slots[slot].capacity =
                 larger(reaching->slots[slot].capacity, reach->first + (int32_t)reach->count - held);
             if (reach->zeros_after != 0) {
@@ -226,7 +226,7 @@ static void reach_axis(struct cnnvp_plan_group *group, struct reaching *reaching
 }
 
 static int reach_along(struct cnnvp_plan_group *group, enum axis axis, uint32_t tile, uint32_t *tiles,
-                       struct cnnvp_binary_reach **table)
+                       struct cnnvp_group_reach **table)
 {
     const uint32_t size = size_of(&group->members[group->count - 1].layer.out, axis);
     struct reaching reaching = {
@@ -257,7 +257,7 @@ cnnvp_result cnnvp_plan_group_reach(struct cnnvp_plan_group *group)
                : CNNVP_FAILED;
 }
 
-static uint32_t most(const struct cnnvp_binary_reach *table, uint32_t tiles, size_t count, size_t member)
+static uint32_t most(const struct cnnvp_group_reach *table, uint32_t tiles, size_t count, size_t member)
 {
     uint32_t lines = 1;
     for (uint32_t tile = 0; tile < tiles; ++tile)

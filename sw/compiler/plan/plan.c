@@ -8,17 +8,17 @@
 
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
 
-int cnnvp_plan_has_weights(const struct cnnvp_binary_layer *layer)
+int cnnvp_plan_has_weights(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
 }
 
-int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer)
+int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer)
 {
     return !cnnvp_plan_has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
 }
 
-uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer)
+uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
@@ -26,17 +26,17 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer)
     return 0;
 }
 
-uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows)
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows)
 {
     return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(cnnvp_window_rows(layer) - 1u) * layer->dy + 1u;
 }
 
-uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns)
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns)
 {
     return (uint64_t)(columns - 1u) * layer->sx + (uint64_t)(cnnvp_window_columns(layer) - 1u) * layer->dx + 1u;
 }
 
-struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *layer)
+struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer)
 {
     struct cnnvp_plan_counts counts = {.input_slices = 1, .output_slices = 1};
     counts.groups = cnnvp_divide_up32(layer->out.channels, layer->group_out);
@@ -50,7 +50,7 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *l
     return counts;
 }
 
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer)
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_layer *layer)
 {
     if (cnnvp_plan_has_weights(layer))
         return layer->out.channels / layer->group_out * cnnvp_group_blobs(layer) +
@@ -58,7 +58,7 @@ uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer)
     return layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
 }
 
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t index)
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_layer *layer, uint32_t index)
 {
     if (!cnnvp_plan_has_weights(layer))
         return cnnvp_plan_blob_words(layer, 0, 0, 1) * CNNVP_WORD_BYTES;
@@ -66,7 +66,7 @@ uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t 
     return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * CNNVP_WORD_BYTES;
 }
 
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last)
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last)
 {
     const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
     const uint64_t table = last ? cnnvp_plan_table_words(layer) : 0;
@@ -79,26 +79,26 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t 
     return table + cnnvp_divide_up(weights * bytes, CNNVP_WORD_BYTES) + (last ? (uint64_t)layer->bias * out : 0);
 }
 
-uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer)
+uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer)
 {
     const uint32_t inputs = cnnvp_plan_is_channelwise(layer) ? layer->out.channels : cnnvp_layer_inputs(layer);
     return cnnvp_plan_blob_words(layer, inputs, layer->out.channels, 1);
 }
 
-static int is_swept_in_parts(const struct cnnvp_binary_layer *layer)
+static int is_swept_in_parts(const struct cnnvp_layer *layer)
 {
     return cnnvp_window_rows(layer) < layer->ky || cnnvp_window_columns(layer) < layer->kx;
 }
 
 /* A result's bytes in the output buffer, at most; as many as its unit says if it needs more meanwhile. */
-static uint32_t result_bytes_of(const struct cnnvp_binary_layer *layer, uint32_t of_unit)
+static uint32_t result_bytes_of(const struct cnnvp_layer *layer, uint32_t of_unit)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION ? layer->posts[0].format : layer->format;
     const uint32_t bytes = cnnvp_maximum32(cnnvp_format_bytes(first, CNNVP_NARROW_OUT), 1u << layer->out.word_shift);
     return of_unit > CNNVP_WORD_BYTES ? of_unit : bytes;
 }
 
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t unit_bytes)
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_t unit_bytes)
 {
     const uint32_t result_bytes = result_bytes_of(layer, unit_bytes);
     const uint32_t shift = layer->in.word_shift;
@@ -145,21 +145,21 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, 
     return use;
 }
 
-void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_cut *cut)
+void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut)
 {
-    layer->group_out = cut->group_out;
-    layer->tile_h = cut->tile_h;
-    layer->tile_w = cut->tile_w;
-    layer->tile_in = cut->tile_in;
-    layer->tile_out = cut->tile_out;
-    layer->tile_images = cut->tile_images;
-    layer->images_outer = cut->images_outer;
-    layer->image_bytes = cut->image_bytes;
-    layer->tile_kx = cut->tile_kx;
-    layer->tile_ky = cut->tile_ky;
+    layer->group_out = cut.group_out;
+    layer->tile_h = cut.tile_h;
+    layer->tile_w = cut.tile_w;
+    layer->tile_in = cut.tile_in;
+    layer->tile_out = cut.tile_out;
+    layer->tile_images = cut.tile_images;
+    layer->images_outer = cut.images_outer;
+    layer->image_bytes = cut.image_bytes;
+    layer->tile_kx = cut.tile_kx;
+    layer->tile_ky = cut.tile_ky;
 }
 
-struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer)
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer)
 {
     const int has_choice = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL;
     return (struct cnnvp_plan_cut){
@@ -176,8 +176,8 @@ struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer)
         layer->tile_ky};
 }
 
-cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,
-                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                              struct cnnvp_error *error)
 {
     struct cnnvp_tiling tiling;
     layer->group_out = layer->out.channels;
@@ -193,20 +193,19 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name
 }
 
 /* What a plan does not depend on. */
-static void forget_values(struct cnnvp_binary_layer *layer)
+static void forget_values(struct cnnvp_layer *layer)
 {
     const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB;
     layer->format &= narrow;
-    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = layer->fill = layer->frees_in =
-        layer->frees_in2 = 0;
+    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;
     layer->pool_area = layer->limits = layer->added.limits = 0;
     layer->added.format &= narrow;
     layer->added.tag = layer->added.tag != 0;
-    layer->norm_data = (struct cnnvp_binary_norm_data){0};
-    struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
+    layer->norm_data = (struct cnnvp_layer_norm_data){0};
+    struct cnnvp_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
         tensors[i]->address = tensors[i]->image_stride = tensors[i]->batch_stride = 0;
         tensors[i]->chip_address = tensors[i]->chip_half = 0;
@@ -217,9 +216,9 @@ static void forget_values(struct cnnvp_binary_layer *layer)
     }
 }
 
-int cnnvp_plan_are_alike(const struct cnnvp_binary_layer *one, const struct cnnvp_binary_layer *other)
+int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other)
 {
-    struct cnnvp_binary_layer a, b;
+    struct cnnvp_layer a, b;
     if (one->op != other->op || one->out.channels != other->out.channels || one->out.width != other->out.width)
         return 0;
     a = *one;

@@ -37,7 +37,7 @@ struct answer {
 };
 
 struct cnnvp_plan_ask {
-    const struct cnnvp_binary_layer *layer;
+    const struct cnnvp_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
     uint64_t latency; /* UINT64_MAX: not asked yet */
@@ -49,7 +49,7 @@ struct cnnvp_plan_ask {
     struct answer answers[ANSWERS];
 };
 
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_ask *ask = calloc(1, sizeof *ask);
@@ -85,7 +85,7 @@ static void put_descriptor(struct cnnvp_command *command, const void *descriptor
     memcpy(command->descriptor, descriptor, bytes);
 }
 
-static int has_unit(const struct cnnvp_binary_layer *layer)
+static int has_unit(const struct cnnvp_layer *layer)
 {
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
 }
@@ -101,7 +101,7 @@ static const char *executor(const struct cnnvp_plan_limits *limits, uint32_t opc
     return instance != NULL ? instance : stand_in;
 }
 
-static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command matmul_command(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     struct cnnvp_command command = {
         .opcode = CNNVP_OPCODE_matmul,
@@ -116,12 +116,12 @@ static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *laye
     return command;
 }
 
-static int is_folded(const struct cnnvp_binary_layer *layer)
+static int is_folded(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV && layer->folded != 0 && layer->folded != CNNVP_NOT_FOLDED;
 }
 
-static struct cnnvp_command window_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command window_command(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
@@ -146,20 +146,20 @@ static struct cnnvp_command window_command(const struct cnnvp_binary_layer *laye
     return command;
 }
 
-static struct cnnvp_command command_of(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command command_of(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     return layer->op == CNNVP_OP_FC ? matmul_command(layer, slice) : window_command(layer, slice);
 }
 
 /* Into how many parts the array cuts a channel, whose sums lie where its results will be, so that adding them up takes
  * the least time; none where it does not take them, or its sums are too narrow to be exact. */
-static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
+static cnnvp_result choose_parts(struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits,
                                  struct cnnvp_error *error)
 {
     const uint64_t plane = (uint64_t)layer->in.height * layer->in.width;
     const struct cnnvp_operation operation = cnnvp_sums_operation(1);
     const char *unit = executor(limits, operation.opcode);
-    struct cnnvp_binary_layer tried = *layer;
+    struct cnnvp_layer tried = *layer;
     struct cnnvp_cost cost;
     uint64_t least = UINT64_MAX;
     if (limits->sum_bits < 32u || plane > UINT64_C(1) << (limits->sum_bits - 31u))
@@ -182,7 +182,7 @@ static cnnvp_result choose_parts(struct cnnvp_binary_layer *layer, const struct 
     return CNNVP_DONE;
 }
 
-const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
+const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
     switch (layer->op) {
@@ -202,7 +202,7 @@ const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct
 }
 
 /* How the unit of the layer's commands wants it cut. FAILED: it takes none of them, for the reason in *refusal. */
-static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const char *name,
+static cnnvp_result ask_tiling(const struct cnnvp_layer *layer, const char *name,
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                struct cnnvp_error *refusal, struct cnnvp_error *error)
 {
@@ -217,7 +217,7 @@ static cnnvp_result ask_tiling(const struct cnnvp_binary_layer *layer, const cha
 }
 
 /* The instruction that writes a layer's results, over one of them. */
-static struct cnnvp_command last_command(const struct cnnvp_binary_layer *layer)
+static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
     struct cnnvp_vector vector = {.count = 1, .repeat = 1};
@@ -236,8 +236,8 @@ static struct cnnvp_command last_command(const struct cnnvp_binary_layer *layer)
 }
 
 /* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
-static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const char *name,
-                                 const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
     struct cnnvp_cost cost;
@@ -262,10 +262,10 @@ static cnnvp_result choose_clips(struct cnnvp_binary_layer *layer, const char *n
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
                                      const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer scaled = *layer;
+    struct cnnvp_layer scaled = *layer;
     struct cnnvp_tiling tiling = {0};
     struct cnnvp_error refusal;
     struct cnnvp_cost cost;
@@ -283,7 +283,7 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const cha
 }
 
 /* Whether the layer's unit takes it: FAILED: it does not, for the reason in *said. */
-static cnnvp_result ask_unit(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+static cnnvp_result ask_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                              struct cnnvp_error *said, struct cnnvp_error *error)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
@@ -307,7 +307,7 @@ static cnnvp_result ask_unit(struct cnnvp_binary_layer *layer, const char *name,
 }
 
 /* ps of a slice; 0: the layer's unit refuses it. */
-static uint64_t unit_ps(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice,
+static uint64_t unit_ps(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice,
                         const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_command command = command_of(layer, slice);
@@ -319,7 +319,7 @@ static uint64_t unit_ps(const struct cnnvp_binary_layer *layer, const struct cnn
 }
 
 /* 1 unless the first one is faster at the largest slice that both take. */
-static int is_worth_a_plan(const struct cnnvp_binary_layer *first, const struct cnnvp_binary_layer *other,
+static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_layer *other,
                            const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_slice slice = {
@@ -337,7 +337,7 @@ static int is_worth_a_plan(const struct cnnvp_binary_layer *first, const struct 
 }
 
 /* What its best plan is worth; lower is better. */
-static double score_of(const struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
+static double score_of(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
@@ -348,8 +348,8 @@ static double score_of(const struct cnnvp_binary_layer *layer, const char *name,
 
 /* The unit of the first of `count` layers that is like what this one is `on` that unit; of none: that of the best plan.
  */
-static uint32_t best_unit(const struct cnnvp_binary_layer on[2], const char *name,
-                          const struct cnnvp_plan_limits *limits, const struct cnnvp_binary_layer *before, size_t count)
+static uint32_t best_unit(const struct cnnvp_layer on[2], const char *name, const struct cnnvp_plan_limits *limits,
+                          const struct cnnvp_layer *before, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
         if (cnnvp_plan_are_alike(&on[before[i].unit], &before[i]))
@@ -359,11 +359,10 @@ static uint32_t best_unit(const struct cnnvp_binary_layer on[2], const char *nam
     return score_of(&on[1], name, limits) < score_of(&on[0], name, limits) * (1 - 1 / UNIT_PART);
 }
 
-static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                const struct cnnvp_plan_limits *limits, uint32_t wanted, size_t before,
-                                const char *place, struct cnnvp_error *error)
+static cnnvp_result choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer on[2] = {*layer, *layer};
+    struct cnnvp_layer on[2] = {*layer, *layer};
     struct cnnvp_error said[2] = {{""}, {"fully connected layers run on the PE array"}};
     cnnvp_result taken[2] = {CNNVP_FAILED, CNNVP_FAILED};
     on[CNNVP_UNIT_VECTOR].unit = CNNVP_UNIT_VECTOR;
@@ -390,9 +389,8 @@ static cnnvp_result choose_unit(struct cnnvp_binary_layer *layer, const char *na
     return cnnvp_compiler_error(error, "layer \"%s\": %s; and %s", name, said[0].text, said[1].text);
 }
 
-cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
-                                    const struct cnnvp_plan_limits *limits, uint32_t wanted, size_t before,
-                                    const char *place, struct cnnvp_error *error)
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                    uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
 {
     layer->unit = CNNVP_UNIT_ARRAY;
     if (has_unit(layer))
@@ -406,7 +404,7 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char
     return choose_clips(layer, name, limits, error);
 }
 
-cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name,
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                struct cnnvp_error *error)
 {
@@ -444,10 +442,10 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const cha
 cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
                               struct cnnvp_error *error)
 {
-    const struct cnnvp_binary_tensor one = {
+    const struct cnnvp_tensor one = {
         .channels = 1, .height = 1, .width = 1, .row_stride = 1, .channel_stride = 1, .word_shift = !narrow};
     const uint32_t words = narrow ? CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT : 0u;
-    struct cnnvp_binary_layer layer = {
+    struct cnnvp_layer layer = {
         .op = CNNVP_OP_CONV,
         .in = one,
         .out = one,
@@ -460,7 +458,7 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
         .format = words << CNNVP_NARROW_LSB};
     struct cnnvp_tiling tiling;
     CNNVP_TRY(ask_unit(&layer, "words", limits, error, error));
-    struct cnnvp_binary_layer dense = layer;
+    struct cnnvp_layer dense = layer;
     dense.op = CNNVP_OP_FC;
     CNNVP_TRY(ask_unit(&dense, "words", limits, error, error));
     if (cnnvp_plan_tiling(&layer, "words", limits, &tiling, error) != CNNVP_DONE)
@@ -531,7 +529,7 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const struct cnnvp_comma
 
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
 {
-    const struct cnnvp_binary_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = ask->layer;
     if (is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
         struct cnnvp_plan_slice part = *slice;
         part.columns = cnnvp_row_part(layer, slice->columns);
@@ -559,7 +557,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 /* Of all rows of the map, strips of equal height after each other, with some channels in and out. */
 static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t columns)
 {
-    const struct cnnvp_binary_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = ask->layer;
     const uint32_t out = cnnvp_minimum32(layer->out.channels, STRIP_CHANNELS);
     const uint32_t in =
         cnnvp_plan_is_channelwise(layer) ? out : cnnvp_minimum32(cnnvp_layer_inputs(layer), STRIP_CHANNELS);
@@ -576,7 +574,7 @@ static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t co
 
 uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling)
 {
-    const struct cnnvp_binary_tensor *out = &ask->layer->out;
+    const struct cnnvp_tensor *out = &ask->layer->out;
     const uint32_t columns = cnnvp_minimum32(out->width, tiling->cols);
     uint32_t best = tiling->rows;
     if (best == 1)
@@ -686,7 +684,7 @@ static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32
     return ps != CNNVP_PLAN_REFUSED ? ps * cnnvp_divide_up32(channels * rows * columns, count * groups) : ps;
 }
 
-static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_post *post, uint32_t words)
+static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_layer_post *post, uint32_t words)
 {
     struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
     const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
@@ -697,7 +695,7 @@ static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_po
 
 uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    const struct cnnvp_binary_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = ask->layer;
     const uint32_t words = channels * rows * columns;
     const uint32_t question[6] = {channels, rows, columns};
     int known;
@@ -758,7 +756,7 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 }
 
 /* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane. */
-static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t rows,
+static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t rows,
                           uint32_t columns, uint32_t tiles)
 {
     const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift;
@@ -776,7 +774,7 @@ static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_b
 }
 
 /* The first tile of a map often begins with a burst, others do not: what one of them takes on average. */
-static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t rows,
+static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t rows,
                             uint32_t columns, uint64_t ps)
 {
     const uint32_t tiles = tensor->width / columns;
@@ -788,8 +786,8 @@ static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp
 }
 
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
-static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
-                       uint32_t rows, uint32_t columns)
+static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t channels, uint32_t rows,
+                       uint32_t columns)
 {
     const uint32_t shift = tensor->word_shift;
     const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left;
@@ -852,7 +850,7 @@ struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_
         line_ps(ask, bytes), (bytes + burst - 1u) / burst * burst, bytes / CNNVP_WORD_BYTES};
 }
 
-struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns)
 {
     const uint64_t burst = ask->limits->burst_bytes;
@@ -869,7 +867,7 @@ struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const s
     return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(channels * rows * row, CNNVP_WORD_BYTES)};
 }
 
-struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns)
 {
     struct cnnvp_plan_moved moved = cnnvp_plan_box(ask, tensor, channels, rows, columns);

@@ -4,7 +4,7 @@
  *
  * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the
  * core's pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are
- * brought follows from the loops that network_binary.h describes, and from what stays in the halves of a buffer from
+ * brought follows from the loops that layer.h describes, and from what stays in the halves of a buffer from
  * one step to the next. All is that of a batch.
  */
 #include "plan_ask.h"
@@ -60,7 +60,7 @@ static struct split split_of(uint32_t total, uint32_t part)
 
 struct search {
     const struct cnnvp_plan_limits *limits;
-    struct cnnvp_binary_layer *layer; /* tiles under test */
+    struct cnnvp_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
     int at_edge; /* its transfers are told by those of a full tile */
     struct cnnvp_plan_ask *ask;
@@ -126,7 +126,7 @@ static uint64_t sliced_ps(struct search *search, struct cnnvp_plan_slice step, s
 
 static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows, uint32_t columns, struct work *work)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     const int whole = cnnvp_plan_is_channelwise(layer);
     struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
     if (cnnvp_plan_has_weights(layer) && !whole)
@@ -142,7 +142,7 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
 
 static void calculate(struct search *search, struct work *work)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     const uint64_t images = search->limits->batch;
     const uint64_t sweeps = layer->norm == CNNVP_NORM_BATCH ? cnnvp_divide_up(images, layer->tile_images) : images;
     const struct split groups = split_of(layer->out.channels, layer->group_out);
@@ -161,14 +161,14 @@ static void calculate(struct search *search, struct work *work)
 }
 
 /* The units are asked about full tiles; those at the edges follow from them. */
-static struct cnnvp_plan_moved move_box(struct search *search, const struct cnnvp_binary_tensor *tensor,
-                                        uint32_t channels, uint32_t rows, uint32_t columns)
+static struct cnnvp_plan_moved move_box(struct search *search, const struct cnnvp_tensor *tensor, uint32_t channels,
+                                        uint32_t rows, uint32_t columns)
 {
     return search->at_edge ? cnnvp_plan_box(search->ask, tensor, channels, rows, columns)
                            : cnnvp_plan_move_box(search->ask, tensor, channels, rows, columns);
 }
 
-static struct cnnvp_plan_moved move_operand(struct search *search, const struct cnnvp_binary_tensor *operand,
+static struct cnnvp_plan_moved move_operand(struct search *search, const struct cnnvp_tensor *operand,
                                             const uint32_t box[3])
 {
     if (operand->on_chip)
@@ -180,7 +180,7 @@ static struct cnnvp_plan_moved move_operand(struct search *search, const struct 
 /* One input slice of a step. */
 static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, uint32_t columns)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
         return (struct cnnvp_plan_moved){0};
     if (layer->op == CNNVP_OP_FC)
@@ -215,7 +215,7 @@ struct visits {
 
 static struct visits visits_of(const struct search *search, const struct cnnvp_plan_counts *counts)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     const struct cnnvp_plan_limits *limits = search->limits;
     const uint64_t together = cnnvp_divide_up32(limits->batch, layer->tile_images); /* steps of one tile and group */
     const uint64_t tiles = (uint64_t)counts->tiles * counts->input_slices;
@@ -254,7 +254,7 @@ static double moving_pj(const struct search *search, const struct visits *visits
 
 /* Posts that take a pass of the vector unit. Limits in the write-out count as one more: with less work for the core the
  * steps become too small, and the array waits (LeNet-5 on 4x4 PEs 45 instead of 43 us). */
-static uint32_t passes_of(const struct cnnvp_binary_layer *layer)
+static uint32_t passes_of(const struct cnnvp_layer *layer)
 {
     const uint32_t clips = layer->clips + layer->added.clips;
     return layer->post_count - clips + (clips != 0);
@@ -278,7 +278,7 @@ struct moves {
 
 static struct moves moves_of(struct search *search)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
     struct moves moves = {.store = {0}}, full = moves;
@@ -299,7 +299,7 @@ static struct moves moves_of(struct search *search)
 /* All but the calculations. */
 static struct work transfers_of(struct search *search)
 {
-    const struct cnnvp_binary_layer *layer = search->layer;
+    const struct cnnvp_layer *layer = search->layer;
     const struct cnnvp_plan_limits *limits = search->limits;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
     const uint64_t images = limits->batch;
@@ -410,7 +410,7 @@ static void consider(struct search *search)
 /* All slices of the group and the inputs at the tile that is set. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
 {
-    struct cnnvp_binary_layer *layer = search->layer;
+    struct cnnvp_layer *layer = search->layer;
     if (cnnvp_plan_is_channelwise(layer)) {
         layer->tile_in = layer->tile_out = layer->group_out;
         consider(search);
@@ -427,7 +427,7 @@ static void consider_slices(struct search *search, const struct candidates *inpu
 }
 
 /* Directions that a layer's calculation needs whole. */
-static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates *groups, struct candidates *heights,
+static void keep_whole(const struct cnnvp_layer *layer, struct candidates *groups, struct candidates *heights,
                        struct candidates *widths)
 {
     if (layer->op == CNNVP_OP_SOFTMAX) {
@@ -448,7 +448,7 @@ static uint32_t least_edge(uint32_t edge)
 
 static void consider_tiles(struct search *search)
 {
-    struct cnnvp_binary_layer *layer = search->layer;
+    struct cnnvp_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
     struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
@@ -479,7 +479,7 @@ static void consider_tiles(struct search *search)
  * Statistics of a batch take all of them. */
 static void consider_edges(struct search *search)
 {
-    struct cnnvp_binary_layer *layer = search->layer;
+    struct cnnvp_layer *layer = search->layer;
     const uint32_t batch = search->limits->batch;
     const struct candidates images =
         layer->norm == CNNVP_NORM_BATCH
@@ -505,7 +505,7 @@ static uint32_t half_window(uint32_t side, uint32_t piece)
  * pieces as the unit takes them, the last one is the rest. */
 static void consider_parts(struct search *search)
 {
-    struct cnnvp_binary_layer *layer = search->layer;
+    struct cnnvp_layer *layer = search->layer;
     const uint32_t piece = search->tiling.side;
     while (search->finalists->count == 0 && cnnvp_window_rows(layer) > piece) {
         layer->tile_ky = half_window(cnnvp_window_rows(layer), piece);
@@ -517,11 +517,11 @@ static void consider_parts(struct search *search)
     }
 }
 
-cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
-                              const struct cnnvp_plan_limits *limits, struct cnnvp_plan_finalists *finalists,
-                              struct cnnvp_plan_use *smallest, struct cnnvp_error *error)
+cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                              struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest,
+                              struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer trial = *layer;
+    struct cnnvp_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
     memset(finalists, 0, sizeof *finalists);
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
@@ -562,7 +562,7 @@ struct edge {
     int whole; /* no part of it will do */
 };
 
-static cnnvp_result check_edges(const struct cnnvp_binary_layer *layer, const char *name, const char *place,
+static cnnvp_result check_edges(const struct cnnvp_layer *layer, const char *name, const char *place,
                                 struct cnnvp_error *error)
 {
     struct candidates groups = {.count = 2}, heights = groups, widths = groups;
@@ -611,10 +611,10 @@ static cnnvp_result tile_does_not_fit(const struct search *search, const char *n
                                       : limits->output_bytes));
 }
 
-cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char *name, const char *place,
+cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name, const char *place,
                               const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer trial = *layer;
+    struct cnnvp_layer trial = *layer;
     struct cnnvp_plan_finalists finalists = {.count = 0};
     struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
     CNNVP_TRY(check_edges(layer, name, place, error));
@@ -630,10 +630,10 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char
     return result;
 }
 
-cnnvp_result cnnvp_plan_compute(const struct cnnvp_binary_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                 const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
 {
-    struct cnnvp_binary_layer trial = *layer;
+    struct cnnvp_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .ask = cnnvp_plan_ask_new(&trial, name, limits)};
     struct work work = {0};
     if (search.ask == NULL)

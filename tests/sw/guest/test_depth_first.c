@@ -84,7 +84,7 @@ static void look_at(struct view *view, const struct cnnvp_word *word)
 
 /* ---- against the recursion ---- */
 
-static uint32_t address_of(const struct cnnvp_binary_tensor *tensor, uint32_t row, uint32_t column)
+static uint32_t address_of(const struct cnnvp_tensor *tensor, uint32_t row, uint32_t column)
 {
     return tensor->address + 2u * (row * tensor->row_stride + column);
 }
@@ -103,7 +103,7 @@ static void check(const struct view *view, const struct cnnvp_depth *depth, cons
         const int ready = step->gathered == step->target;
         assert_int_equal(seen->tag, step->layer + 1);
         assert_int_equal(seen->opcode,
-                         depth->layers[step->layer].op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv : CNNVP_OPCODE_pool);
+                         depth->layers[step->layer].plan.op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv : CNNVP_OPCODE_pool);
         if (step->layer == 0)
             assert_int_equal(view->loads[loads++],
                              address_of(&chain->in, step->y * from->block.height, step->x * from->block.width));

@@ -34,7 +34,7 @@ static void set_zeros(const struct fake_element *element, uint8_t *times, uint32
 static void check_frame(uint32_t height, uint32_t width, const uint32_t *border, uint32_t expected_fills)
 {
     const uint32_t stride = border[1] + width + border[3], rows = border[0] + height + border[2];
-    const struct cnnvp_binary_tensor block = {
+    const struct cnnvp_tensor block = {
         .word_shift = 1,
         .channels = 3,
         .height = height,

@@ -4,6 +4,7 @@
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
 
+#include "binary/network_binary.h"
 #include "cnnvp_network.h"
 #include "graph.h"
 #include "plan.h"
@@ -18,10 +19,10 @@ struct cnnvp_binary_options {
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
     enum cnnvp_issue issue;
-    const struct cnnvp_binary_layer *planned; /* their tiles are taken; NULL: tiles are planned */
-    const struct cnnvp_plan *plan;            /* NULL: nothing is fused, and no map stays on chip but by on_chip */
-    struct cnnvp_plan *made;                  /* a plan is made here, where it is without runs; NULL: none is */
-    uint32_t halo;                            /* with this one, 1 + enum cnnvp_binary_halo; 0: with any */
+    const struct cnnvp_layer *planned; /* their tiles are taken; NULL: tiles are planned */
+    const struct cnnvp_plan *plan;     /* NULL: nothing is fused, and no map stays on chip but by on_chip */
+    struct cnnvp_plan *made;           /* a plan is made here, where it is without runs; NULL: none is */
+    uint32_t halo;                     /* with this one, 1 + enum cnnvp_group_halo; 0: with any */
 };
 
 struct cnnvp_depth;
@@ -73,8 +74,9 @@ struct cnnvp_build {
     struct cnnvp_arena arena;   /* of all that follows, but the blobs and the groups' members */
     struct cnnvp_binary header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
-    struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
-    struct cnnvp_binary_tensor *tensors; /* one for each of the graph's */
+    struct cnnvp_layer *layers;         /* as they are planned, one for each of the graph's */
+    struct cnnvp_binary_layer *entries; /* the same for the guest software */
+    struct cnnvp_tensor *tensors;       /* one for each of the graph's */
     struct cnnvp_binary_blobs blobs;
     int16_t **tables;                  /* of each layer, NULL if it has none */
     size_t table_bytes;                /* header and tables */
@@ -108,9 +110,8 @@ size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_bu
 void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
 /* Where an image's first interior word of a tensor lies, and the bytes of all images' tensors. */
-uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor,
-                                    uint32_t image);
-uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_binary_tensor *tensor);
+uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor, uint32_t image);
+uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor);
 
 /* 1: two fused groups do the same, with other weights. */
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
@@ -120,8 +121,8 @@ uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
 int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
-uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor);
-uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor);
+uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_tensor *tensor);
+uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor);
 
 /* Of tables, blobs and tensors in memory and of slots on chip, bytes. */
 #define CNNVP_BINARY_ALIGNMENT 64u
@@ -132,7 +133,7 @@ static inline uint64_t cnnvp_binary_align(uint64_t bytes)
 }
 
 /* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
-CNNVP_MUST_USE cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnnvp_binary_blobs *blobs);
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs);
 /* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
 uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at);
 

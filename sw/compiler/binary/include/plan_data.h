@@ -13,7 +13,7 @@
 struct cnnvp_plan_run {
     size_t first, count; /* layers of the graph */
     uint32_t tile_h, tile_w;
-    enum cnnvp_binary_halo halo;
+    enum cnnvp_group_halo halo;
     const char *place; /* in a file, for messages; NULL: in none */
 };
 
@@ -25,7 +25,7 @@ struct cnnvp_plan {
     struct cnnvp_plan_cut *cuts; /* of each layer; group_out 0: still to be chosen */
     const char **cut_places;
     const char *choice_place; /* of groups, cuts or on_chip in the file; NULL: it has none of them */
-    uint32_t halo;            /* of groups that the planner makes: 1 + enum cnnvp_binary_halo; 0: it chooses */
+    uint32_t halo;            /* of groups that the planner makes: 1 + enum cnnvp_group_halo; 0: it chooses */
     const char *halo_place;   /* in the file; NULL: it is not there */
     int order_table;          /* of depth-first blocks: from a table instead of by counting */
     const char *order_place;  /* likewise */

@@ -97,7 +97,7 @@ struct cnnvp_graph_layer {
     uint32_t depthwise; /* conv: groups == input channels == output channels */
     uint32_t product; /* conv, 1x1: its weights are the words of in2, [out][in of the group], which nobody else reads */
     enum cnnvp_layer_pool_kind pool;
-    uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
+    uint32_t by_position; /* average: the divisor counts the taps within these rows and columns (layer.h) */
     int32_t count_top, count_bottom, count_left, count_right;
     enum cnnvp_layer_arithmetic arithmetic; /* add */
     enum cnnvp_layer_axis axis;             /* softmax */

@@ -77,8 +77,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, co
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp_config *config,
                                                struct cnnvp_plan_taken *all, struct cnnvp_error *error);
 /* network_tune.c: the network's build anew, with these tiles for layers outside of chains and groups. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(
-    struct cnnvp_network *network, const struct cnnvp_binary_layer *planned, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
+                                                      struct cnnvp_error *error);
 
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fused groups (network_binary.h): which lines of which maps a tile needs, and where they lie in the input buffer.
+ * Fused groups (layer.h): which lines of which maps a tile needs, and where they lie in the input buffer.
  * Along each axis by itself, from the last layer back.
  */
 #ifndef CNNVP_COMPILER_GROUP_H
@@ -13,18 +13,18 @@
 
 /* A layer of a group. */
 struct cnnvp_plan_member {
-    struct cnnvp_binary_layer layer; /* its maps' shapes; tensors that are whole on chip have their places */
-    size_t in, in2, out;             /* slots; CNNVP_PLAN_NO_SLOT: elsewhere */
-    int done;                        /* an addition that the member before it has done: nothing is left of it */
-    uint64_t tile_bytes;             /* from 0 on of each half, or of one, that serve tiles of maps in memory */
-    uint32_t tile_half;              /* 1 or 2: of this one alone; 0: of each */
-    uint32_t out_channel;            /* first channel of the slot that is its result's */
+    struct cnnvp_layer layer; /* its maps' shapes; tensors that are whole on chip have their places */
+    size_t in, in2, out;      /* slots; CNNVP_PLAN_NO_SLOT: elsewhere */
+    int done;                 /* an addition that the member before it has done: nothing is left of it */
+    uint64_t tile_bytes;      /* from 0 on of each half, or of one, that serve tiles of maps in memory */
+    uint32_t tile_half;       /* 1 or 2: of this one alone; 0: of each */
+    uint32_t out_channel;     /* first channel of the slot that is its result's */
 };
 
 /* A map that is made and read within the group. */
 struct cnnvp_plan_slot {
     uint32_t channels, height, width; /* of the map */
-    uint32_t word_shift;              /* of its words, as in struct cnnvp_binary_tensor */
+    uint32_t word_shift;              /* of its words, as in struct cnnvp_tensor */
     int32_t zero;                     /* the same */
     size_t first, last;               /* the first member that makes it, the last that reads it */
     uint32_t rows, columns;           /* lines that the slot has room for */
@@ -42,9 +42,9 @@ struct cnnvp_plan_group {
     struct cnnvp_plan_slot *slots;
     size_t slot_count;
     uint32_t tile_h, tile_w; /* of the last layer's results */
-    enum cnnvp_binary_halo halo;
+    enum cnnvp_group_halo halo;
     uint32_t tile_rows, tile_columns;
-    struct cnnvp_binary_reach *rows, *columns; /* [tile][member] */
+    struct cnnvp_group_reach *rows, *columns; /* [tile][member] */
 };
 
 void cnnvp_plan_group_clear(struct cnnvp_plan_group *group);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (network_binary.h) so that what the guest
+ * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (layer.h) so that what the guest
  * brings on chip fits into one half of each buffer.
  *
  * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
@@ -12,6 +12,7 @@
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
 
+#include "binary/binary_place.h"
 #include "binary/layer_blob.h"
 #include "cnnvp_network.h"
 #include "compiler.h"
@@ -61,9 +62,9 @@ struct cnnvp_plan_use {
 };
 
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t unit_bytes);
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_t unit_bytes);
 
-/* What a plan says of the unit of a convolution or pooling: nothing, or 1 + that of network_binary.h. */
+/* What a plan says of the unit of a convolution or pooling: nothing, or 1 + that of layer.h. */
 #define CNNVP_PLAN_ANY_UNIT 0u
 
 /* A layer's tiles, and the order of its images. */
@@ -73,8 +74,8 @@ struct cnnvp_plan_cut {
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t tile_kx, tile_ky;
 };
-void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_cut *cut);
-struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer);
+void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut);
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer);
 
 /* How the layer is cut. */
 struct cnnvp_plan_counts {
@@ -84,26 +85,26 @@ struct cnnvp_plan_counts {
     uint32_t output_slices; /* of a full group */
     uint32_t blobs;         /* of the layer */
 };
-struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *layer);
+struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer);
 
-int cnnvp_plan_has_weights(const struct cnnvp_binary_layer *layer);
+int cnnvp_plan_has_weights(const struct cnnvp_layer *layer);
 /* Input and output channels are one: what a group gives depends on as many input channels. */
-int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer);
+int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer);
 /* Of the input, for this many of the results. */
-uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows);
-uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns);
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows);
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns);
 /* 16-bit words of a slice's weights, biases and table included; two weights of 8 bits are one. */
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last);
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last);
 
 /* Words of all its weights, biases and table, however it is cut, each once. */
-uint64_t cnnvp_plan_weight_words(const struct cnnvp_binary_layer *layer);
+uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer);
 
 /* Blobs of a layer whose tiles are set, and the bytes of one of them. */
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer);
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t index);
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_layer *layer);
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_layer *layer, uint32_t index);
 
 /* Words of the piecewise-linear table, 0 if there is none. */
-uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer);
+uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer);
 
 /* What work takes, by bounds or by trial. */
 struct cnnvp_plan_taken {
@@ -145,26 +146,25 @@ struct cnnvp_plan_finalists {
  * the fewest bytes of bursts, and hardly longer than the fastest. The error says what the unit says of the layer. That
  * none fits is no error: there are no finalists then, all[0].cut is the smallest one, and `smallest` what it takes. */
 CNNVP_MUST_USE cnnvp_result
-cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                  struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest, struct cnnvp_error *error);
 
 /* Whether the tiles that are set can be: they are parts of the layer, fit, and its unit takes them. BAD_INPUT, from
  * `place` in a file (may be NULL): what is wrong, and what would be right. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_binary_layer *layer, const char *name,
-                                             const char *place, const struct cnnvp_plan_limits *limits,
-                                             struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name, const char *place,
+                                             const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* All calculations of a layer whose tiles are set, one after the other, in ps. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_binary_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                                const struct cnnvp_plan_limits *limits, uint64_t *ps,
                                                struct cnnvp_error *error);
 
 /* Nothing that a plan depends on differs. */
-int cnnvp_plan_are_alike(const struct cnnvp_binary_layer *one, const struct cnnvp_binary_layer *other);
+int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other);
 
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the array's
  * edge. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* ---- what the units say of a layer as a whole ---- */
@@ -173,16 +173,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, c
  * layer, and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. One
  * that is like one of the `before` layers that lie before it, none of whose units was wanted, gets the same. The error
  * has the layer and the units' own words. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, uint32_t wanted,
                                                    size_t before, const char *place, struct cnnvp_error *error);
 
 /* Before that: makes it one whose results are scaled, where the PE array has a write-out for it. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_binary_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
                                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
-const char *cnnvp_plan_unit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
+const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits);
 
 /* Whether the PE array takes words of 8 bits, or of 16, and whether its write-out scales them. FAILED: it does not take
  * them, for the reason in the error. */
@@ -190,14 +190,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *lim
                                              struct cnnvp_error *error);
 
 /* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                               struct cnnvp_error *error);
 
 /* Questions about one layer, and their answers so far. */
 struct cnnvp_plan_ask;
 /* The layer's tiles may change, also tile_kx and tile_ky. NULL: no memory. */
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits);
 void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
 /* A load or a store, among others: of the memory, in ps. */
@@ -207,10 +207,10 @@ struct cnnvp_plan_moved {
     uint64_t words; /* of 16 bits */
 };
 /* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
-struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns);
 /* The same without its ps: the units are not asked. */
-struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns);
 struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes);
 /* Bytes that count as much as a ps where traffic is to be little: a part of what the memory moves meanwhile. */

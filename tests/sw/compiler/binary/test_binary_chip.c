@@ -31,8 +31,8 @@ static void chip_places_do_not_overlap(void **state)
         fail_msg("%s", error.text);
     const struct cnnvp_build *made = &network->build;
     for (size_t i = 0; i < network->graph.layer_count; ++i) {
-        const struct cnnvp_binary_layer *layer = &made->layers[i];
-        const struct cnnvp_binary_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
+        const struct cnnvp_layer *layer = &made->layers[i];
+        const struct cnnvp_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
         if (layer->op == CNNVP_OP_ADD)
             assert_int_equal(layer->in.chip_half, layer->in2.chip_half);
         for (size_t a = 0; a < 3; ++a)

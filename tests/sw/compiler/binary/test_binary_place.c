@@ -69,7 +69,7 @@ static void check_frames(const struct cnnvp_graph *graph, const struct cnnvp_bui
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const struct cnnvp_binary_tensor *tensor = &build->tensors[layer->in];
+        const struct cnnvp_tensor *tensor = &build->tensors[layer->in];
         uint32_t before, after;
         touched(graph, layer, 1, &before, &after);
         assert_int_equal(tensor->border_top, layer->pad_top);
@@ -97,7 +97,7 @@ static void check_apart(const struct cnnvp_graph *graph, const struct cnnvp_buil
     struct place places[PLACES];
     size_t count = 0;
     for (size_t t = 0; t < graph->tensor_count; ++t) {
-        const struct cnnvp_binary_tensor *tensor = &build->tensors[t];
+        const struct cnnvp_tensor *tensor = &build->tensors[t];
         const int stays = (int32_t)t == graph->input || cnnvp_graph_is_output(graph, (int32_t)t);
         for (uint32_t image = 0; image < (stays ? images : build->header.batch); ++image) {
             const uint64_t at = cnnvp_binary_image_address(build, tensor, image) - cnnvp_binary_frame_lead(tensor);
@@ -119,7 +119,7 @@ static void random_graphs(void **state)
     uint64_t random = 3;
     for (int round = 0; round < 500; ++round) {
         struct cnnvp_graph graph;
-        struct cnnvp_binary_tensor tensors[TENSORS];
+        struct cnnvp_tensor tensors[TENSORS];
         struct cnnvp_graph_output output = {"y", TENSORS - 1};
         const struct cnnvp_target target = {.memory_base = 0x80000000u, .memory_size = 64u << 20};
         const uint64_t begin = target.memory_base + 0x1000u;
@@ -144,7 +144,7 @@ static void a_memory_that_is_too_small_is_named(void **state)
 {
     (void)state;
     struct cnnvp_graph graph = {.file = "test.onnx"};
-    struct cnnvp_binary_tensor tensors[2];
+    struct cnnvp_tensor tensors[2];
     struct cnnvp_graph_output output = {"y", 1};
     const struct cnnvp_target target = {.memory_base = 0x80000000u, .memory_size = 1u << 20};
     struct cnnvp_build build = {.tensors = tensors, .end = target.memory_base, .shares = {.count = 1}};

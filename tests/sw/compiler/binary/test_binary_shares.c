@@ -27,14 +27,14 @@ static void make(struct shared *shared, uint32_t count, uint32_t images)
     memset(shared, 0, sizeof *shared);
     memset(shared->binary, 0xee, sizeof shared->binary);
     struct cnnvp_build *build = &shared->build;
-    build->layers = shared->layers;
+    build->entries = shared->layers;
     build->header.flags = CNNVP_BINARY_PRELOAD;
     build->header.layer_count = LAYERS;
     build->header.images = images;
     build->header.batch = BATCH;
-    build->header.input = (struct cnnvp_binary_tensor){.address = 0x1000, .batch_stride = STRIDE};
+    build->header.input = (struct cnnvp_tensor){.address = 0x1000, .batch_stride = STRIDE};
     for (uint32_t i = 0; i < LAYERS; ++i)
-        shared->layers[i] = (struct cnnvp_binary_layer){
+        shared->layers[i].plan = (struct cnnvp_layer){
             .tag = i + 1,
             .in = {.address = 0x1000 * (i + 1), .batch_stride = STRIDE},
             .in2 = {.address = 0x500},
@@ -79,10 +79,10 @@ static void each_has_maps_of_its_own(void **state)
         /* There are two batches: the third accelerator has no image for which it would load weights. */
         assert_int_equal(header->flags, k < 2 ? CNNVP_BINARY_PRELOAD : 0);
         for (uint32_t i = 0; i < LAYERS; ++i) {
-            assert_int_equal(layers[i].tag, i + 1);
-            assert_int_equal(layers[i].in.address, 0x1000 * (i + 1) + k * BATCH * STRIDE);
-            assert_int_equal(layers[i].in2.address, 0x500); /* all use that place */
-            assert_int_equal(layers[i].out.address, 0x1000 * (i + 2) + k * BATCH * STRIDE);
+            assert_int_equal(layers[i].plan.tag, i + 1);
+            assert_int_equal(layers[i].plan.in.address, 0x1000 * (i + 1) + k * BATCH * STRIDE);
+            assert_int_equal(layers[i].plan.in2.address, 0x500); /* all use that place */
+            assert_int_equal(layers[i].plan.out.address, 0x1000 * (i + 2) + k * BATCH * STRIDE);
         }
     }
     assert_true(list->rooms >= before);
@@ -93,7 +93,7 @@ static void each_has_maps_of_its_own(void **state)
 static void chains_have_layers_of_their_own(void **state)
 {
     static struct shared shared;
-    struct cnnvp_binary_layer block = {.tag = 9, .in = {.address = 0x300, .batch_stride = STRIDE}};
+    struct cnnvp_binary_layer block = {.plan = {.tag = 9, .in = {.address = 0x300, .batch_stride = STRIDE}}};
     struct cnnvp_binary_chain chain = {.layer_count = 1, .in = {.address = 0x200, .batch_stride = STRIDE}};
     struct cnnvp_depth depth = {.chains = &chain, .chain_count = 1, .layers = &block, .layer_count = 1};
     (void)state;
@@ -106,8 +106,8 @@ static void chains_have_layers_of_their_own(void **state)
     const struct cnnvp_binary_layer *layer = at(&shared, own->layers);
     assert_true(header->chains > chain.layers && own->layers > header->chains);
     assert_int_equal(own->in.address, 0x200 + BATCH * STRIDE);
-    assert_int_equal(layer->tag, 9);
-    assert_int_equal(layer->in.address, 0x300 + BATCH * STRIDE);
+    assert_int_equal(layer->plan.tag, 9);
+    assert_int_equal(layer->plan.in.address, 0x300 + BATCH * STRIDE);
     const struct cnnvp_binary_chain *first = at(&shared, shared.build.header.chains);
     assert_int_equal(first->in.address, 0x200);
     assert_int_equal(first->layers, chain.layers);

@@ -37,7 +37,7 @@ struct whole {
     struct cnnvp_binary_group table;
     struct cnnvp_binary_member members[MEMBERS];
     struct cnnvp_binary_blob blobs[BLOBS];
-    struct cnnvp_binary_reach reaches[(TILES + 1) * MEMBERS];
+    struct cnnvp_group_reach reaches[(TILES + 1) * MEMBERS];
     uint8_t binary[1 << 18];
 };
 
@@ -47,7 +47,7 @@ static void make(struct whole *whole, uint32_t accelerators)
     static const uint32_t first[] = {0, 1, 3, 4, 6, BLOBS};
     memset(whole, 0, sizeof *whole);
     struct cnnvp_build *build = &whole->build;
-    build->layers = whole->layers;
+    build->entries = whole->layers;
     build->fused = &whole->fused;
     build->header.layer_count = LAYERS;
     build->blobs = (struct cnnvp_binary_blobs){whole->blobs, BLOBS};
@@ -59,7 +59,7 @@ static void make(struct whole *whole, uint32_t accelerators)
         .first_layer = GROUP, .layer_count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
     for (uint32_t i = 0; i < LAYERS; ++i)
         whole->layers[i] = (struct cnnvp_binary_layer){
-            .group = i / 2 == 1, .first_blob = first[i], .blob_count = first[i + 1] - first[i]};
+            .plan = {.group = i / 2 == 1, .first_blob = first[i], .blob_count = first[i + 1] - first[i]}};
     for (uint32_t i = 0; i < MEMBERS; ++i)
         whole->members[i].layer = whole->layers[GROUP + i];
     build->table_bytes = (size_t)(cnnvp_binary_place_tables(build) - CNNVP_BINARY_ADDRESS);
@@ -127,16 +127,16 @@ static void steps_have_their_tables(void **state)
         for (uint32_t i = 0; i < LAYERS; ++i) {
             const struct cnnvp_binary_layer *layer = &whole.layers[i];
             assert_true(is_listed(&list, a, step_of[i], header->layers + i * sizeof *layer, sizeof *layer));
-            for (uint32_t b = 0; b < layer->blob_count; ++b)
-                assert_true(
-                    is_listed(&list, a, step_of[i],
-                              whole.build.header.blobs + (layer->first_blob + b) * sizeof(struct cnnvp_binary_blob),
-                              sizeof(struct cnnvp_binary_blob)));
+            for (uint32_t b = 0; b < layer->plan.blob_count; ++b)
+                assert_true(is_listed(
+                    &list, a, step_of[i],
+                    whole.build.header.blobs + (layer->plan.first_blob + b) * sizeof(struct cnnvp_binary_blob),
+                    sizeof(struct cnnvp_binary_blob)));
         }
         assert_true(is_listed(&list, a, 2, header->groups, sizeof whole.table));
         assert_true(is_listed(&list, a, 2, group->members, sizeof whole.members));
-        assert_true(is_listed(&list, a, 2, whole.table.rows, TILES * MEMBERS * sizeof(struct cnnvp_binary_reach)));
-        assert_true(is_listed(&list, a, 2, whole.table.columns, MEMBERS * sizeof(struct cnnvp_binary_reach)));
+        assert_true(is_listed(&list, a, 2, whole.table.rows, TILES * MEMBERS * sizeof(struct cnnvp_group_reach)));
+        assert_true(is_listed(&list, a, 2, whole.table.columns, MEMBERS * sizeof(struct cnnvp_group_reach)));
     }
     for (size_t i = 1; i < list.count; ++i)
         assert_true(list.all[i].accelerator > list.all[i - 1].accelerator || list.all[i].step >= list.all[i - 1].step);

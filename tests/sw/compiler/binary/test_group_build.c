@@ -9,7 +9,7 @@ enum { LAYERS = 8 };
 
 struct made {
     struct cnnvp_graph graph;
-    struct cnnvp_binary_layer layers[LAYERS];
+    struct cnnvp_layer layers[LAYERS];
     struct cnnvp_build build;
     struct cnnvp_plan_group group;
     struct cnnvp_error error;

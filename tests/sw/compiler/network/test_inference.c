@@ -68,8 +68,8 @@ static void timing_only_places_the_same(void **state)
         assert_memory_equal(full->build.blobs.all, timing->build.blobs.all,
                             full->build.blobs.count * sizeof *full->build.blobs.all);
         for (size_t i = 0; i < full->graph.layer_count; ++i) {
-            struct cnnvp_binary_layer a = full->build.layers[i];
-            struct cnnvp_binary_layer b = timing->build.layers[i];
+            struct cnnvp_layer a = full->build.layers[i];
+            struct cnnvp_layer b = timing->build.layers[i];
             a.format = b.format = 0;
             for (uint32_t p = 0; p < a.post_count; ++p)
                 a.posts[p].format = b.posts[p].format = 0;
@@ -98,7 +98,7 @@ static void memory_gets_the_image_whole(void **state)
         cnnvp_platform *first = fake_platform_new(MEMORY);
         struct cnnvp_error error = {""};
         assert_int_equal(cnnvp_network_load(network, first, &error), CNNVP_DONE);
-        const struct cnnvp_binary_tensor *input = &network->build.tensors[network->graph.input];
+        const struct cnnvp_tensor *input = &network->build.tensors[network->graph.input];
         const size_t image = CNNVP_BINARY_ADDRESS - network->target.memory_base;
         const size_t frames = input->address - cnnvp_binary_frame_lead(input) - network->target.memory_base;
         for (int indirect = 0; indirect < 2; ++indirect) {

@@ -9,7 +9,7 @@ uint32_t cases_between(struct builder *random, uint32_t low, uint32_t high)
     return low + (uint32_t)(builder_next(random) % (high - low + 1u));
 }
 
-static void random_window(struct builder *random, struct cnnvp_binary_layer *layer)
+static void random_window(struct builder *random, struct cnnvp_layer *layer)
 {
     layer->kx = cases_between(random, 1, 5);
     layer->ky = cases_between(random, 1, 5);
@@ -21,13 +21,13 @@ static void random_window(struct builder *random, struct cnnvp_binary_layer *lay
     layer->in.height = (layer->out.height - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
 }
 
-cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+cnnvp_result cases_plan(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                         struct cnnvp_error *error)
 {
     return cases_plan_on(layer, name, limits, CNNVP_PLAN_ANY_UNIT, error);
 }
 
-cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+cnnvp_result cases_plan_on(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                            uint32_t unit, struct cnnvp_error *error)
 {
     struct cnnvp_plan_finalists finalists;
@@ -38,11 +38,11 @@ cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, c
     if (result == CNNVP_DONE && finalists.count == 0)
         return CNNVP_BAD_INPUT;
     if (result == CNNVP_DONE)
-        cnnvp_plan_cut_layer(layer, &finalists.all[0].cut);
+        cnnvp_plan_cut_layer(layer, finalists.all[0].cut);
     return result;
 }
 
-struct cnnvp_tiling cases_tiling(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
+struct cnnvp_tiling cases_tiling(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_tiling tiling;
     struct cnnvp_error error = {""};
@@ -50,9 +50,9 @@ struct cnnvp_tiling cases_tiling(const struct cnnvp_binary_layer *layer, const s
     return tiling;
 }
 
-struct cnnvp_binary_layer cases_layer(struct builder *random)
+struct cnnvp_layer cases_layer(struct builder *random)
 {
-    struct cnnvp_binary_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    struct cnnvp_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
     layer.out.word_shift = 1;
     layer.op = cases_between(random, CNNVP_OP_CONV, CNNVP_OP_SOFTMAX);
     layer.out.channels = cases_between(random, 1, cases_between(random, 1, 600));
@@ -73,7 +73,7 @@ struct cnnvp_binary_layer cases_layer(struct builder *random)
     }
     if (cases_between(random, 0, 3) == 0 && layer.op != CNNVP_OP_SOFTMAX) {
         layer.post_count = 1;
-        layer.posts[0] = (struct cnnvp_binary_post){.kind = CNNVP_POST_TABLE, .table_words = 516};
+        layer.posts[0] = (struct cnnvp_layer_post){.kind = CNNVP_POST_TABLE, .table_words = 516};
     }
     if (layer.op == CNNVP_OP_ADD)
         layer.in2 = layer.in;
@@ -110,7 +110,7 @@ struct cnnvp_target cases_target(const struct fake_config *config)
     return target;
 }
 
-void cases_check_fits(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits)
+void cases_check_fits(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, cases_tiling(layer, limits).result_bytes);
     assert_true(use.input_bytes <= limits->input_bytes);

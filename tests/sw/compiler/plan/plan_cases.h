@@ -11,7 +11,7 @@
 /* From low to high, both included. */
 uint32_t cases_between(struct builder *random, uint32_t low, uint32_t high);
 /* Any operation of a network binary, without a place in memory. */
-struct cnnvp_binary_layer cases_layer(struct builder *random);
+struct cnnvp_layer cases_layer(struct builder *random);
 
 /* A platform to plan for; cleared with cnnvp_target_clear. */
 struct cnnvp_target cases_target(const struct fake_config *config);
@@ -19,14 +19,14 @@ struct cnnvp_target cases_target(const struct fake_config *config);
 struct fake_config cases_config(struct builder *random);
 
 /* Plans the layer by its best bound. */
-cnnvp_result cases_plan(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+cnnvp_result cases_plan(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                         struct cnnvp_error *error);
 /* On this unit, as a plan says it. */
-cnnvp_result cases_plan_on(struct cnnvp_binary_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+cnnvp_result cases_plan_on(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                            uint32_t unit, struct cnnvp_error *error);
 /* How the layer's unit wants its tiles cut. */
-struct cnnvp_tiling cases_tiling(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
+struct cnnvp_tiling cases_tiling(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits);
 /* Asserts that the layer's tiles fit into the halves. */
-void cases_check_fits(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits);
+void cases_check_fits(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits);
 
 #endif

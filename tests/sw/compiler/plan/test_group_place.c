@@ -32,7 +32,7 @@ static void draw(uint64_t *random, struct placed *placed)
     group->members = placed->members;
     group->slots = placed->slots;
     group->slot_count = group->count - 1;
-    group->halo = (enum cnnvp_binary_halo)below(random, 3);
+    group->halo = (enum cnnvp_group_halo)below(random, 3);
     for (size_t i = 0; i < group->count; ++i) {
         struct cnnvp_plan_member *member = &placed->members[i];
         member->in = i == 0 ? CNNVP_PLAN_NO_SLOT : i - 1;

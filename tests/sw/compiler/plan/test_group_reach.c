@@ -20,19 +20,19 @@ struct chain {
     struct cnnvp_plan_slot slots[MEMBERS];
 };
 
-static void draw_layer(uint64_t *random, struct cnnvp_binary_layer *layer, uint32_t size)
+static void draw_layer(uint64_t *random, struct cnnvp_layer *layer, uint32_t size)
 {
     layer->op = below(random, 3) == 0 ? CNNVP_OP_POOL : CNNVP_OP_CONV;
     layer->ky = layer->kx = 1 + below(random, 4);
     layer->sy = layer->sx = 1 + below(random, 2);
     layer->dy = layer->dx = layer->op == CNNVP_OP_CONV ? 1 + below(random, 2) : 1;
     layer->pad_top = layer->pad_left = below(random, layer->ky);
-    layer->in = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = size, .width = size};
+    layer->in = (struct cnnvp_tensor){.word_shift = 1, .channels = 1, .height = size, .width = size};
     /* As many lines as windows begin within the map and its padding of both sides. */
     const uint32_t padded = size + 2 * layer->pad_top;
     const uint32_t window = (layer->ky - 1) * layer->dy + 1;
     const uint32_t lines = padded >= window ? (padded - window) / layer->sy + 1 : 1;
-    layer->out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = lines, .width = lines};
+    layer->out = (struct cnnvp_tensor){.word_shift = 1, .channels = 1, .height = lines, .width = lines};
 }
 
 static void draw_chain(uint64_t *random, struct chain *chain)
@@ -55,7 +55,7 @@ static void draw_chain(uint64_t *random, struct chain *chain)
     }
     group->tile_h = 1 + below(random, size);
     group->tile_w = 1 + below(random, size);
-    group->halo = (enum cnnvp_binary_halo)below(random, 3);
+    group->halo = (enum cnnvp_group_halo)below(random, 3);
 }
 
 /* Lines between those that are marked, which strides leave out. */
@@ -78,7 +78,7 @@ static void mark(const struct chain *chain, uint32_t first, uint32_t end, int wh
     for (uint32_t line = first; line < end; ++line)
         needed[last][line] = 1;
     for (size_t i = last; i > 0; --i) {
-        const struct cnnvp_binary_layer *layer = &chain->members[i].layer;
+        const struct cnnvp_layer *layer = &chain->members[i].layer;
         const uint32_t dilation = whole ? 1 : layer->dy;
         const uint32_t taps = whole ? (layer->ky - 1) * layer->dy + 1 : layer->ky;
         for (uint32_t line = 0; line < layer->out.height; ++line)
@@ -92,7 +92,7 @@ static void mark(const struct chain *chain, uint32_t first, uint32_t end, int wh
     }
 }
 
-static void expect_all_needed(const struct cnnvp_binary_reach *reach, const uint8_t *needed, const uint8_t *known,
+static void expect_all_needed(const struct cnnvp_group_reach *reach, const uint8_t *needed, const uint8_t *known,
                               uint32_t size)
 {
     for (uint32_t line = 0; line < size; ++line) {
@@ -102,7 +102,7 @@ static void expect_all_needed(const struct cnnvp_binary_reach *reach, const uint
     }
 }
 
-static void expect_no_other(const struct cnnvp_binary_reach *reach, const uint8_t *needed)
+static void expect_no_other(const struct cnnvp_group_reach *reach, const uint8_t *needed)
 {
     for (uint32_t line = 0; line < reach->count; ++line)
         if (!needed[(uint32_t)reach->first + line])
@@ -110,7 +110,7 @@ static void expect_no_other(const struct cnnvp_binary_reach *reach, const uint8_
                      reach->count, reach->first);
 }
 
-static void check_axis(const struct chain *chain, const struct cnnvp_binary_reach *table, uint32_t tiles, uint32_t tile,
+static void check_axis(const struct chain *chain, const struct cnnvp_group_reach *table, uint32_t tiles, uint32_t tile,
                        int cached)
 {
     const size_t count = chain->group.count;
@@ -121,7 +121,7 @@ static void check_axis(const struct chain *chain, const struct cnnvp_binary_reac
         const uint32_t end = (t + 1) * tile < results ? (t + 1) * tile : results;
         mark(chain, t * tile, end, !cached, needed);
         for (size_t i = 0; i < count; ++i) {
-            const struct cnnvp_binary_reach *reach = &table[t * count + i];
+            const struct cnnvp_group_reach *reach = &table[t * count + i];
             const uint32_t size = chain->members[i].layer.out.height;
             assert_true(reach->first >= 0 && (int64_t)reach->first + reach->count <= (int64_t)size);
             expect_all_needed(reach, needed[i], known[i], size);
@@ -141,7 +141,7 @@ static void check_room(const struct chain *chain)
     const struct cnnvp_plan_group *group = &chain->group;
     for (size_t i = 0; i + 1 < group->count; ++i)
         for (uint32_t t = 0; t < group->tile_rows; ++t) {
-            const struct cnnvp_binary_reach *reach = &group->rows[t * group->count + i];
+            const struct cnnvp_group_reach *reach = &group->rows[t * group->count + i];
             if (reach->count == 0)
                 continue;
             assert_true(reach->held <= reach->first);
@@ -180,19 +180,18 @@ static void a_worked_case(void **state)
         struct cnnvp_plan_group *group = &chain.group;
         group->members = chain.members;
         group->slots = chain.slots;
-        group->halo = (enum cnnvp_binary_halo)halo;
+        group->halo = (enum cnnvp_group_halo)halo;
         for (size_t i = 0; i < 2; ++i) {
-            struct cnnvp_binary_layer *layer = &chain.members[i].layer;
-            *layer = (struct cnnvp_binary_layer){
+            struct cnnvp_layer *layer = &chain.members[i].layer;
+            *layer = (struct cnnvp_layer){
                 .op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1};
-            layer->in = layer->out =
-                (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 1, .height = 8, .width = 8};
+            layer->in = layer->out = (struct cnnvp_tensor){.word_shift = 1, .channels = 1, .height = 8, .width = 8};
             chain.members[i].in = i == 0 ? CNNVP_PLAN_NO_SLOT : 0;
             chain.members[i].in2 = CNNVP_PLAN_NO_SLOT;
             chain.members[i].out = i == 0 ? 0 : CNNVP_PLAN_NO_SLOT;
         }
         assert_int_equal(cnnvp_plan_group_reach(group), CNNVP_DONE);
-        const struct cnnvp_binary_reach *upper = &group->rows[0], *lower = &group->rows[2];
+        const struct cnnvp_group_reach *upper = &group->rows[0], *lower = &group->rows[2];
         const int stays = halo != CNNVP_HALO_RECOMPUTE;
         assert_int_equal(group->tile_rows, 2);
         assert_int_equal(upper->first, 0);

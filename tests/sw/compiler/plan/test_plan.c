@@ -17,7 +17,7 @@ static uint32_t least_edge(uint32_t side)
     return side <= 8 ? side : side >= 32 ? side / 4 : 8;
 }
 
-static void check_edges(const struct cnnvp_binary_layer *layer, const struct cnnvp_tiling *tiling)
+static void check_edges(const struct cnnvp_layer *layer, const struct cnnvp_tiling *tiling)
 {
     assert_true(multiple_or_whole(layer->tile_h, layer->out.height, least_edge(tiling->rows)));
     assert_true(multiple_or_whole(layer->tile_w, layer->out.width, least_edge(tiling->cols)));
@@ -31,10 +31,10 @@ static void check_edges(const struct cnnvp_binary_layer *layer, const struct cnn
 }
 
 /* The smallest tile with whole edges fits. */
-static int whole_edges_fit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
+static int whole_edges_fit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits,
                            const struct cnnvp_tiling *tiling)
 {
-    struct cnnvp_binary_layer smallest = *layer;
+    struct cnnvp_layer smallest = *layer;
     smallest.tile_ky = smallest.tile_kx = 0;
     smallest.tile_h = cnnvp_minimum32(tiling->rows, layer->out.height);
     smallest.tile_w = cnnvp_minimum32(tiling->cols, layer->out.width);
@@ -48,7 +48,7 @@ static int whole_edges_fit(const struct cnnvp_binary_layer *layer, const struct 
 
 /* All weights and biases exactly once; no blob larger than what was planned
  * for. */
-static void check_blobs(const struct cnnvp_binary_layer *layer)
+static void check_blobs(const struct cnnvp_layer *layer)
 {
     uint64_t words = 0;
     for (uint32_t i = 0; i < cnnvp_plan_blob_count(layer); ++i) {
@@ -76,7 +76,7 @@ static void random_layers_fit(void **state)
         const struct fake_config config = cases_config(&random);
         struct cnnvp_target target = cases_target(&config);
         for (unsigned n = 0; n < 10; ++n) {
-            struct cnnvp_binary_layer layer = cases_layer(&random);
+            struct cnnvp_layer layer = cases_layer(&random);
             struct cnnvp_error error = {""};
             if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE) {
                 assert_string_equal(error.text, ""); /* it does not fit */
@@ -100,16 +100,16 @@ static void random_layers_fit(void **state)
     builder_free(&random);
 }
 
-static struct cnnvp_binary_layer random_pool(struct builder *random)
+static struct cnnvp_layer random_pool(struct builder *random)
 {
-    struct cnnvp_binary_layer layer = {.op = CNNVP_OP_POOL, .pool = cases_between(random, 0, 1)};
+    struct cnnvp_layer layer = {.op = CNNVP_OP_POOL, .pool = cases_between(random, 0, 1)};
     layer.kx = cases_between(random, 1, 14);
     layer.ky = cases_between(random, 1, 14);
     layer.sx = cases_between(random, 1, 4);
     layer.sy = cases_between(random, 1, 4);
     layer.dx = cases_between(random, 1, 3);
     layer.dy = cases_between(random, 1, 3);
-    layer.out = (struct cnnvp_binary_tensor){
+    layer.out = (struct cnnvp_tensor){
         .word_shift = 1,
         .channels = cases_between(random, 1, 20),
         .height = cases_between(random, 1, 20),
@@ -130,7 +130,7 @@ static uint32_t pieces_of(uint32_t side, uint32_t part, uint32_t piece)
 }
 
 /* Bytes of the input for one result and one kernel piece. */
-static uint64_t input_of_a_piece(const struct cnnvp_binary_layer *layer, uint32_t piece)
+static uint64_t input_of_a_piece(const struct cnnvp_layer *layer, uint32_t piece)
 {
     return UINT64_C(2) * ((cnnvp_minimum32(layer->ky, piece) - 1u) * layer->dy + 1u) *
            ((cnnvp_minimum32(layer->kx, piece) - 1u) * layer->dx + 1u);
@@ -149,7 +149,7 @@ static void windows_are_swept_in_whole_pieces(void **state)
         const struct fake_config config = cases_config(&random);
         struct cnnvp_target target = cases_target(&config);
         for (unsigned n = 0; n < 20; ++n) {
-            struct cnnvp_binary_layer layer = random_pool(&random);
+            struct cnnvp_layer layer = random_pool(&random);
             target.limits.input_bytes = cases_between(&random, 4, 1000);
             struct cnnvp_error error = {""};
             if (cases_plan_on(&layer, "L", &target.limits, 1u + CNNVP_UNIT_ARRAY, &error) != CNNVP_DONE) {
@@ -175,7 +175,7 @@ static void windows_are_swept_in_whole_pieces(void **state)
 
 /* The slices of the loops that network_binary.h describes: each has a blob of its own, which holds it, and there are no
  * more. */
-static void check_slices(const struct cnnvp_binary_layer *layer)
+static void check_slices(const struct cnnvp_layer *layer)
 {
     const uint32_t count = cnnvp_plan_blob_count(layer);
     uint8_t *seen = calloc(count, 1);
@@ -208,10 +208,10 @@ static void every_slice_has_its_blob(void **state)
     struct builder random;
     builder_init(&random, 17);
     for (unsigned i = 0; i < 3000; ++i) {
-        struct cnnvp_binary_layer layer = {
+        struct cnnvp_layer layer = {
             .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_blob = i};
-        layer.in = (struct cnnvp_binary_tensor){
-            .word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
+        layer.in =
+            (struct cnnvp_tensor){.word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
         layer.group_out = cases_between(&random, 1, layer.out.channels);
         layer.tile_out = layer.depthwise ? layer.group_out : cases_between(&random, 1, layer.group_out);

@@ -9,9 +9,9 @@
 static void the_smallest_tile_suffices(void **state)
 {
     (void)state;
-    struct cnnvp_binary_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
-    layer.in = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 512, .height = 226, .width = 226};
-    layer.out = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 512, .height = 224, .width = 224};
+    struct cnnvp_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_tensor){.word_shift = 1, .channels = 512, .height = 226, .width = 226};
+    layer.out = (struct cnnvp_tensor){.word_shift = 1, .channels = 512, .height = 224, .width = 224};
     const struct fake_config config = fake_nfu();
     struct cnnvp_target target = cases_target(&config);
     struct cnnvp_plan_limits *limits = &target.limits;
@@ -40,12 +40,11 @@ static void large_maps_take_their_time(void **state)
         struct cnnvp_target target = cases_target(&config);
         double last = 0;
         for (uint32_t height = 64; height <= 8192; height *= 2) {
-            struct cnnvp_binary_layer layer = {
-                .op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+            struct cnnvp_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
             struct cnnvp_plan_finalists finalists;
             struct cnnvp_plan_use smallest;
             struct cnnvp_error error = {""};
-            layer.in = (struct cnnvp_binary_tensor){.word_shift = 1, .channels = 64, .height = height, .width = 1024};
+            layer.in = (struct cnnvp_tensor){.word_shift = 1, .channels = 64, .height = height, .width = 1024};
             layer.in2 = layer.out = layer.in;
             assert_int_equal(cnnvp_plan_layer(&layer, "L", &target.limits, &finalists, &smallest, &error), CNNVP_DONE);
             for (size_t i = 0; i < finalists.count; ++i)
@@ -63,12 +62,12 @@ static void rows_begin_after_the_border(void **state)
     (void)state;
     const struct fake_config config = fake_nfu();
     struct cnnvp_target target = cases_target(&config);
-    const struct cnnvp_binary_layer layer = {.op = CNNVP_OP_ADD};
+    const struct cnnvp_layer layer = {.op = CNNVP_OP_ADD};
     struct cnnvp_plan_ask *ask = cnnvp_plan_ask_new(&layer, "L", &target.limits);
     assert_non_null(ask);
     uint64_t ps[2];
     for (uint32_t top = 0; top < 2; ++top) {
-        const struct cnnvp_binary_tensor tensor = {
+        const struct cnnvp_tensor tensor = {
             .word_shift = 1,
             .channels = 64,
             .height = 14,
