@@ -79,6 +79,21 @@ enum cnnvp_layer_unit {
 };
 
 /*
+ * Formats of CNNVP_NORM_DATA and CNNVP_NORM_BATCH, the descriptor registers `format` of its instructions. With F
+ * fraction bits in the data, G in gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S,
+ * offset = beta - mean * scale O fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of
+ * the last sweep: data * scale + (offset << (F + S - O)).
+ */
+struct cnnvp_layer_norm_data {
+    uint32_t epsilon;
+    uint32_t mean;    /* vmean: shift 0 */
+    uint32_t inverse; /* vvar: shift -(F + I) */
+    uint32_t scale;   /* vmac: shift G + I - S */
+    uint32_t product; /* vmac: shift F + S - O */
+    uint32_t offset;  /* vsub: shift 0 */
+};
+
+/*
  * One layer. The caller of S000's layer functions cuts it in nested loops:
  *   for each group of `group_out` output channels                      (outermost; fc: outputs)
  *     for each `tile_images` images of the batch                       (outermost if `images_outer` is set)
@@ -111,21 +126,6 @@ enum cnnvp_layer_unit {
  * images of a channel follow one another in the input half; others: 2 * words
  * of the tile pool, activation, norm and add have tile_in = group_out channels a group and one slice.
  */
-/*
- * Formats of CNNVP_NORM_DATA and CNNVP_NORM_BATCH, the descriptor registers `format` of its instructions. With F
- * fraction bits in the data, G in gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S,
- * offset = beta - mean * scale O fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of
- * the last sweep: data * scale + (offset << (F + S - O)).
- */
-struct cnnvp_layer_norm_data {
-    uint32_t epsilon;
-    uint32_t mean;    /* vmean: shift 0 */
-    uint32_t inverse; /* vvar: shift -(F + I) */
-    uint32_t scale;   /* vmac: shift G + I - S */
-    uint32_t product; /* vmac: shift F + S - O */
-    uint32_t offset;  /* vsub: shift 0 */
-};
-
 struct cnnvp_layer {
     uint32_t op;             /* enum cnnvp_layer_op */
     uint32_t tag;            /* layer index + 1 in the statistics */

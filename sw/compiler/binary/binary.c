@@ -297,7 +297,8 @@ cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t
 
 /* ---- blobs ---- */
 
-cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs)
+/* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
+static cnnvp_result add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs)
 {
     layer->first_blob = blobs->count;
     layer->blob_count = cnnvp_plan_blob_count(layer);
@@ -320,7 +321,8 @@ cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_layer *layer, struct cnnvp_bina
     return CNNVP_DONE;
 }
 
-uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at)
+/* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
+static uint64_t place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at)
 {
     for (uint32_t i = first; i < blobs->count; ++i) {
         if (blobs->all[i].stays == CNNVP_BLOB_TENSOR)
@@ -435,7 +437,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         } else if (!together) {
             CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
-        if (cnnvp_binary_add_blobs(layer, &build->blobs) != CNNVP_DONE)
+        if (add_blobs(layer, &build->blobs) != CNNVP_DONE)
             return cnnvp_compiler_no_memory(error);
     }
     return CNNVP_DONE;
@@ -534,7 +536,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
     const uint64_t at = cnnvp_binary_place_tables(build);
     build->table_bytes = (size_t)(at - cnnvp_binary_begin(build));
-    build->end = build->blob_end = cnnvp_binary_place_blobs(&build->blobs, 0, at);
+    build->end = build->blob_end = place_blobs(&build->blobs, 0, at);
     CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
     if (options->issue == CNNVP_ISSUE_LIST)
         cnnvp_binary_place_list(target, build);
@@ -591,4 +593,44 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     if (result != CNNVP_DONE)
         cnnvp_binary_clear(build);
     return result;
+}
+
+/* ---- trials ---- */
+
+static cnnvp_result add_trial(const struct cnnvp_build *build, const struct cnnvp_binary_trial *trial, uint32_t number,
+                              struct cnnvp_build *trials)
+{
+    struct cnnvp_layer *layer = &trials->entries[number].plan;
+    trials->entries[number] = build->entries[trial->layer];
+    const uint32_t first = layer->first_blob;
+    cnnvp_plan_cut_layer(layer, *trial->cut);
+    layer->tag = number + 1u;
+    CNNVP_TRY(add_blobs(layer, &trials->blobs));
+    if (layer->blob_count != 0)
+        (void)place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_binary_build_trials(const struct cnnvp_build *build, const struct cnnvp_binary_trial *all,
+                                       size_t count, struct cnnvp_build *trials)
+{
+    *trials = (struct cnnvp_build){
+        .header = build->header, .shares = {.count = 1}, .tensors = build->tensors, .moved = build->moved};
+    trials->header.flags = trials->header.scheduler = 0;
+    trials->header.images = trials->header.batch;
+    trials->header.layer_count = (uint32_t)count;
+    trials->entries = cnnvp_arena_array(&trials->arena, count, sizeof *trials->entries);
+    for (uint32_t i = 0; i < count; ++i)
+        CNNVP_TRY(trials->entries != NULL ? add_trial(build, &all[i], i, trials) : CNNVP_FAILED);
+    trials->table_bytes = (size_t)(cnnvp_binary_place_tables(trials) - cnnvp_binary_begin(trials));
+    return CNNVP_DONE;
+}
+
+void cnnvp_binary_leave_out(struct cnnvp_build *build, const unsigned char *marked)
+{
+    const uint32_t count = build->header.layer_count;
+    build->header.layer_count = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        if (marked[i])
+            build->entries[build->header.layer_count++] = build->entries[i];
 }

@@ -43,10 +43,7 @@ struct trials {
     const struct cnnvp_network *network;
     struct trial *all;
     size_t count;
-    struct cnnvp_binary header;
-    struct cnnvp_binary_layer *layers; /* one a trial */
-    struct cnnvp_binary_blobs blobs;
-    uint64_t table_bytes; /* header and tables */
+    struct cnnvp_build tables;
 };
 
 /* Its tiles are the planner's choice: neither a chain's, nor a group's, nor a plan's. */
@@ -73,22 +70,6 @@ static size_t tries_of(const struct cnnvp_plan_finalists *finalists)
     return count;
 }
 
-/* The trial's layer, whose weights lie from where the network's do. */
-static cnnvp_result make_layer(struct trials *trials, size_t number)
-{
-    const struct cnnvp_build *build = trials->build;
-    const struct trial *trial = &trials->all[number];
-    struct cnnvp_layer *layer = &trials->layers[number].plan;
-    trials->layers[number] = build->entries[trial->layer];
-    cnnvp_plan_cut_layer(layer, build->finalists[trial->layer].all[trial->number].cut);
-    layer->tag = (uint32_t)number + 1u;
-    const uint32_t first = layer->first_blob;
-    const cnnvp_result result = cnnvp_binary_add_blobs(layer, &trials->blobs);
-    if (result == CNNVP_DONE && layer->blob_count != 0)
-        (void)cnnvp_binary_place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
-    return result;
-}
-
 static cnnvp_result choose_trials(const struct cnnvp_network *network, struct trials *trials, struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
@@ -102,42 +83,15 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
             trials->all[trials->count++] = (struct trial){
                 .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
     }
-    trials->layers = calloc(trials->count + 1, sizeof *trials->layers);
-    if (trials->layers == NULL)
+    CNNVP_FREED struct cnnvp_binary_trial *list = calloc(trials->count + 1, sizeof *list);
+    if (list == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < trials->count; ++i)
-        if (make_layer(trials, i) != CNNVP_DONE)
-            return cnnvp_compiler_no_memory(error);
-    return CNNVP_DONE;
-}
-
-/* The tables take the place of the network's, and of its weights: these are not read. 0: there is no room. */
-static int place_tables(struct trials *trials, const struct cnnvp_target *target)
-{
-    struct cnnvp_binary *header = &trials->header;
-    uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
-    *header = trials->build->header;
-    header->flags = 0;
-    header->images = header->batch;
-    header->scheduler = 0;
-    header->layer_count = (uint32_t)trials->count;
-    header->layers = (uint32_t)at;
-    at += cnnvp_binary_align(trials->count * sizeof *trials->layers);
-    header->blobs = (uint32_t)at;
-    at += cnnvp_binary_align(trials->blobs.count * sizeof *trials->blobs.all);
-    trials->table_bytes = at - CNNVP_BINARY_ADDRESS;
-    return at <= target->memory_base + target->memory_size;
-}
-
-static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *platform)
-{
-    const struct cnnvp_binary *header = &trials->header;
-    CNNVP_TRY(cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, header, sizeof *header));
-    CNNVP_TRY(cnnvp_platform_write(platform, header->layers, trials->layers, trials->count * sizeof *trials->layers));
-    if (trials->blobs.count != 0)
-        CNNVP_TRY(cnnvp_platform_write(
-            platform, header->blobs, trials->blobs.all, trials->blobs.count * sizeof *trials->blobs.all));
-    return CNNVP_DONE;
+        list[i] = (struct cnnvp_binary_trial){
+            trials->all[i].layer, &build->finalists[trials->all[i].layer].all[trials->all[i].number].cut};
+    return cnnvp_binary_build_trials(build, list, trials->count, &trials->tables) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_no_memory(error);
 }
 
 static void no_console(void *context, const void *data, size_t size)
@@ -252,13 +206,15 @@ static cnnvp_result layer_taken(const struct cnnvp_target *target, const struct 
 static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
+    struct cnnvp_network network = *trials->network;
     uint64_t ps;
     CNNVP_SCOPED(cnnvp_platform_drop) cnnvp_platform *platform = NULL;
+    network.build = trials->tables;
+    network.graph.weightless = 1;
     CNNVP_TRY(open_platform(bench->config, &platform, error));
-    CNNVP_TRY(cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->table_bytes));
-    CNNVP_TRY(cnnvp_network_put_guest(trials->network, platform, error));
-    if (write_tables(trials, platform) != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
+    CNNVP_TRY(cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->tables.table_bytes));
+    CNNVP_TRY(cnnvp_network_put_guest(&network, platform, error));
+    CNNVP_TRY(cnnvp_network_put_binary(&network, platform, error));
     CNNVP_TRY(run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error));
     for (size_t i = 0; i < trials->count; ++i) {
         struct cnnvp_plan_taken taken;
@@ -307,16 +263,6 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
     }
 }
 
-/* The table of layers, and thereby the run, has the marked ones alone. */
-static void leave_out(struct cnnvp_build *build, const unsigned char *tried)
-{
-    const uint32_t count = build->header.layer_count;
-    build->header.layer_count = 0;
-    for (uint32_t i = 0; i < count; ++i)
-        if (tried[i])
-            build->entries[build->header.layer_count++] = build->entries[i];
-}
-
 /* A platform with the network, built with these options, timing only. */
 static cnnvp_result open_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
                                const struct bench *bench, const unsigned char *tried, cnnvp_platform **platform,
@@ -329,7 +275,7 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     trial.graph.weightless = 1;
     CNNVP_TRY(cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error));
     if (tried != NULL)
-        leave_out(&trial.build, tried);
+        cnnvp_binary_leave_out(&trial.build, tried);
     cnnvp_result result = open_platform(bench->config, platform, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_hold_tables(&trial, *platform, error);
@@ -374,9 +320,8 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
 
 static void take_tiles(struct cnnvp_build *build, const struct cnnvp_layer *from, size_t layers)
 {
-    for (size_t i = 0; i < layers; ++i) {
+    for (size_t i = 0; i < layers; ++i)
         cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&from[i]));
-    }
 }
 
 /* Runs the network as it is built: the run's time, and bytes and energy of all layers and of what belongs to none. */
@@ -466,8 +411,7 @@ cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const stru
 static void clear_trials(struct trials *trials)
 {
     free(trials->all);
-    free(trials->layers);
-    free(trials->blobs.all);
+    cnnvp_binary_clear(&trials->tables);
 }
 
 cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
@@ -479,7 +423,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
         return CNNVP_DONE;
     CNNVP_TRY(choose_trials(network, &trials, error));
     network->trials += trials.count;
-    if (trials.count != 0 && !place_tables(&trials, &network->target))
+    if (CNNVP_BINARY_ADDRESS + trials.tables.table_bytes > network->target.memory_base + network->target.memory_size)
         return cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use a larger dram.size");
     if (trials.count != 0)
         CNNVP_TRY(try_all(network, &trials, config, options, build, error));

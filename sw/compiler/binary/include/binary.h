@@ -99,6 +99,18 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, 
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                       struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_binary_clear(struct cnnvp_build *build);
+
+/* A layer of a build with another cut. */
+struct cnnvp_binary_trial {
+    size_t layer;
+    const struct cnnvp_plan_cut *cut;
+};
+/* Tables for a run of the trials, one after the other: maps and weights lie where the build's do. Those are not read,
+ * so that the tables may take their place. FAILED: no memory. To be cleared, whatever the result. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_build_trials(
+    const struct cnnvp_build *build, const struct cnnvp_binary_trial *all, size_t count, struct cnnvp_build *trials);
+/* The table of layers, and thereby the run, has the marked ones alone. */
+void cnnvp_binary_leave_out(struct cnnvp_build *build, const unsigned char *marked);
 /* Where the binary begins. */
 static inline uint64_t cnnvp_binary_begin(const struct cnnvp_build *build)
 {
@@ -131,11 +143,6 @@ static inline uint64_t cnnvp_binary_align(uint64_t bytes)
 {
     return (bytes + CNNVP_BINARY_ALIGNMENT - 1u) / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
 }
-
-/* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
-CNNVP_MUST_USE cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs);
-/* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
-uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at);
 
 /* ---- depth first ---- */
 
