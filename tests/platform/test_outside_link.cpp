@@ -349,6 +349,7 @@ struct mover : sc_core::sc_module {
     tlm_utils::simple_target_socket<mover> socket{"socket"};
     memories::store other, here;
     bool gives = true;
+    uint64_t page = memories::store::size; /* what it gives at once */
     unsigned moves = 0, granted_after = 0;
 
     explicit mover(const sc_core::sc_module_name &name) : sc_core::sc_module(name)
@@ -391,12 +392,19 @@ struct mover : sc_core::sc_module {
 /* Nothing is lost, by the core, by units, or by a bus master that has got direct memory, too. */
 void test_withdrawal(void **)
 {
-    for (const char *more :
-         {"", "  cpu: {memory: cache}\n", "  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n"}) {
+    static const struct {
+        const char *more;
+        uint64_t page;
+    } all[] = {{"", memories::store::size},
+               {"", 4096},
+               {"  cpu: {memory: cache}\n", memories::store::size},
+               {"  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n", memories::store::size}};
+    for (const auto &[more, page] : all) {
         const simulation mine;
         work network(std::string(with_master) + "  dram: {model: external, at: 0x80000000}\n" + more);
         cnnvp::platform platform("platform", network.config, &network.options);
         mover memory("memory");
+        memory.page = page;
         memory.goes_on = [&] { return platform.result().end == CNNVP_END_MAX_TIME; };
         tlm_checker at_memory("at_memory"), at_master("at_master");
         unsigned grants = 0;

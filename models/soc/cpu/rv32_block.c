@@ -148,21 +148,23 @@ static void add_op(struct cnnvp_rv32 *core, struct rv32_block *block, enum rv32_
     block->bill.spent += core->bill[code].spent;
 }
 
-/* An instruction as it stands in memory. 0, or the number of bytes that could be read before the end of RAM. */
-static uint32_t fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw,
-                      unsigned *length)
+/* The instruction's second half is not in the region. */
+static int crosses_end(const struct rv32_region *region, uint32_t pc)
+{
+    const uint32_t offset = pc - region->base;
+    return region->size - offset < 4 && (rv32_get16(region->host + offset) & 3u) == 3u;
+}
+
+/* An instruction as it stands in memory. */
+static unsigned fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw)
 {
     *raw = rv32_get16(region->host + offset);
-    *length = 2;
     if ((*raw & 3u) != 3u) {
         *insn = rv32_expand((uint16_t)*raw);
-        return 0;
-    }
-    if (region->size - offset < 4)
         return 2;
+    }
     *raw = *insn = rv32_get32(region->host + offset);
-    *length = 4;
-    return 0;
+    return 4;
 }
 
 /* 1: code that bus.memory is asked for. */
@@ -188,18 +190,14 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
         ++max;
     }
     do {
-        uint32_t insn = 0, raw, missing;
-        unsigned length;
+        if (crosses_end(region, pc))
+            break;
+        uint32_t insn, raw;
         struct rv32_op *op = &block->ops[block->count];
-        missing = fetch(region, pc - region->base, &insn, &raw, &length);
+        const unsigned length = fetch(region, pc - region->base, &insn, &raw);
         if (slow && block->count > 1 && (pc + length - 1u) / at_once != piece)
             break; /* asks for its second half when it comes */
-        if (missing != 0) {
-            *op = (struct rv32_op){.imm = pc + missing, .rd = RV32_DISCARD};
-            code = RV32_OP_FETCH_FAULT;
-        } else {
-            code = rv32_decode(core, insn, raw, pc, length, op, &block->target[1]);
-        }
+        code = rv32_decode(core, insn, raw, pc, length, op, &block->target[1]);
         op->offset = (uint8_t)((pc - block->pc) >> 1);
         add_op(core, block, code);
         pc += length;
@@ -270,18 +268,26 @@ static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *
     return block;
 }
 
-/* One instruction from outside RAM, by way of the bus. */
-static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
+static int fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half)
 {
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    const struct rv32_region *region = rv32_region_at(core, address, 2);
+    if (region != NULL)
+        *half = (uint16_t)rv32_get16(region->host + (address - region->base));
+    return region != NULL || (bus->fetch != NULL && bus->fetch(bus->context, address, half) == 0);
+}
+
+/* One instruction that is not in RAM, by way of the bus, or not as a whole. */
+static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
+{
     struct rv32_block *block = scratch(core, core->pc);
     enum rv32_op_code code = RV32_OP_FETCH_FAULT;
     uint16_t low, high = 0;
     unsigned length = 2;
     block->ops[0] = (struct rv32_op){.imm = core->pc, .rd = RV32_DISCARD};
-    if (bus->fetch != NULL && bus->fetch(bus->context, core->pc, &low) == 0) {
+    if (fetch_half(core, core->pc, &low)) {
         length = (low & 3u) == 3u ? 4 : 2;
-        if (length == 2 || bus->fetch(bus->context, core->pc + 2u, &high) == 0) {
+        if (length == 2 || fetch_half(core, core->pc + 2u, &high)) {
             uint32_t raw = low | (uint32_t)high << 16;
             uint32_t insn = length == 2 ? rv32_expand(low) : raw;
             code = rv32_decode(core, insn, raw, core->pc, length, &block->ops[0], &block->target[1]);
@@ -322,7 +328,7 @@ static struct rv32_block *find_stop(struct cnnvp_rv32 *core, uint32_t pc)
         core->debug.hit_kind = CNNVP_RV32_ON_EXECUTE;
         core->debug.hit_address = pc;
         core->attention = 1;
-    } else if (region == NULL) {
+    } else if (region == NULL || crosses_end(region, pc)) {
         block = fetch_block(core);
     } else {
         block = scratch(core, pc);
@@ -341,7 +347,7 @@ struct rv32_block *rv32_find(struct cnnvp_rv32 *core)
         if (core->debug.stops != 0 && rv32_stops_at(core, pc))
             return find_stop(core, pc);
         struct rv32_region *region = rv32_region_at(core, pc, 2);
-        if (region == NULL)
+        if (region == NULL || crosses_end(region, pc))
             return fetch_block(core);
         block = new_block(core, region, pc);
     }

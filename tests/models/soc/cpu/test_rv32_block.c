@@ -80,12 +80,40 @@ static void test_fetch_callback(void **state)
     free(core);
 }
 
+/* An instruction whose halves lie in two pieces of memory: the second comes by the bus, or is another region. */
+static void test_two_pieces(void **state)
+{
+    static uint8_t first[CNNVP_RV32_GRANULE], second[CNNVP_RV32_GRANULE];
+    const uint32_t begin = 0x2000 - CNNVP_RV32_GRANULE, add = addi(A0, A0, 7);
+    uint32_t rom[4] = {add >> 16 | 0x0505u << 16, jump(-8)}; /* c.addi a0, 1 */
+    const uint16_t low[] = {0x0505u, (uint16_t)add};
+    struct cnnvp_rv32_config config = {.bus = {.context = rom, .fetch = fetch_rom}};
+    (void)state;
+    memcpy(first + sizeof first - sizeof low, low, sizeof low);
+    memcpy(second, rom, sizeof rom);
+    for (int mapped = 0; mapped < 2; ++mapped) {
+        struct cnnvp_rv32 *core = malloc(cnnvp_rv32_size());
+        uint64_t executed;
+        assert_int_equal(cnnvp_rv32_init(core, &config), 0);
+        assert_int_equal(cnnvp_rv32_map_ram(core, begin, sizeof first, first), 0);
+        if (mapped)
+            assert_int_equal(cnnvp_rv32_map_ram(core, 0x2000, sizeof second, second), 0);
+        cnnvp_rv32_reset(core, 0x1ffc);
+        assert_int_equal(cnnvp_rv32_run(core, 8, &executed), CNNVP_RV32_BUDGET);
+        assert_int_equal(cnnvp_rv32_reg(core, A0), 18);
+        assert_int_equal(cnnvp_rv32_pc(core), 0x1ffc);
+        cnnvp_rv32_fini(core);
+        free(core);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_code_from_outside),
         cmocka_unit_test(test_cache_overflow),
         cmocka_unit_test(test_fetch_callback),
+        cmocka_unit_test(test_two_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
