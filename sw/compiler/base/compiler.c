@@ -78,3 +78,22 @@ float cnnvp_normal(uint64_t seed, uint64_t index)
     const int64_t centred = (int64_t)sum - INT64_C(6) * (1 << 24);
     return (float)centred / 16777216.0f;
 }
+
+cnnvp_result cnnvp_stage(cnnvp_platform *platform, uint64_t address, uint64_t bytes, const char *what,
+                         struct cnnvp_staged *staged, struct cnnvp_error *error)
+{
+    *staged = (struct cnnvp_staged){.platform = platform, .address = address, .bytes = (size_t)bytes, .what = what};
+    if (cnnvp_platform_map(platform, address, staged->bytes, &staged->data) == CNNVP_DONE)
+        return CNNVP_DONE;
+    staged->data = staged->copy = malloc(staged->bytes);
+    return staged->copy != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+cnnvp_result cnnvp_unstage(struct cnnvp_staged *staged, struct cnnvp_error *error)
+{
+    if (staged->copy == NULL ||
+        cnnvp_platform_write(staged->platform, staged->address, staged->copy, staged->bytes) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(
+        error, "the platform has no memory for %s at 0x%llx", staged->what, (unsigned long long)staged->address);
+}

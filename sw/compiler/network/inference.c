@@ -20,21 +20,12 @@ cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp
 {
     const struct cnnvp_build *build = &network->build;
     const size_t bytes = cnnvp_binary_bytes(&network->graph, build);
-    void *binary;
-    if (cnnvp_platform_map(platform, CNNVP_BINARY_ADDRESS, bytes, &binary) == CNNVP_DONE) {
-        cnnvp_huge_pages(binary, bytes);
-        cnnvp_binary_write(&network->graph, build, binary);
-        return CNNVP_DONE;
-    }
-    binary = malloc(bytes);
-    if (binary == NULL)
-        return cnnvp_compiler_no_memory(error);
-    cnnvp_binary_write(&network->graph, build, binary);
-    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, binary, bytes);
-    free(binary);
-    return result == CNNVP_DONE ? CNNVP_DONE
-                                : cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
-                                                       (unsigned)CNNVP_BINARY_ADDRESS);
+    CNNVP_STAGED binary = {0};
+    CNNVP_TRY(cnnvp_stage(platform, CNNVP_BINARY_ADDRESS, bytes, "the network", &binary, error));
+    if (binary.copy == NULL)
+        cnnvp_huge_pages(binary.data, bytes);
+    cnnvp_binary_write(&network->graph, build, binary.data);
+    return cnnvp_unstage(&binary, error);
 }
 
 /* Writes one image's words of input number `input` into the frame at `to`, which holds channel 0, row 0, column 0 of

@@ -8,18 +8,6 @@
 
 #include "cnnvp_bfp.h"
 
-/* -- memory -- */
-
-static cnnvp_result map(cnnvp_platform *platform, uint32_t address, uint64_t bytes, const char *what, void *data,
-                        struct cnnvp_error *error)
-{
-    void *mapped;
-    if (cnnvp_platform_map(platform, address, (size_t)bytes, &mapped) != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for %s at 0x%x", what, (unsigned)address);
-    memcpy(data, &mapped, sizeof mapped);
-    return CNNVP_DONE;
-}
-
 static uint32_t bits_of(float value)
 {
     uint32_t bits;
@@ -47,13 +35,14 @@ static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platf
 {
     const struct cnnvp_train_binary *header = &source->build->header;
     const uint64_t seed = (uint64_t)header->seed_high << 32 | header->seed_low;
-    void *mantissas = NULL;
-    int8_t *exponents = NULL;
+    CNNVP_STAGED mantissas = {0}, exponents = {0};
     const uint64_t bytes = layout->channels * layout->plane * source->target->value_bytes;
-    CNNVP_TRY(map(platform, place->mantissas, bytes, "weights", &mantissas, error));
-    CNNVP_TRY(map(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error));
-    return encode(source, header->rounding, cnnvp_train_seed(seed, 0, (uint32_t)layer, what), layout, values, mantissas,
-                  exponents, error);
+    CNNVP_TRY(cnnvp_stage(platform, place->mantissas, bytes, "weights", &mantissas, error));
+    CNNVP_TRY(cnnvp_stage(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error));
+    CNNVP_TRY(encode(source, header->rounding, cnnvp_train_seed(seed, 0, (uint32_t)layer, what), layout, values,
+                     mantissas.data, exponents.data, error));
+    CNNVP_TRY(cnnvp_unstage(&mantissas, error));
+    return cnnvp_unstage(&exponents, error);
 }
 
 /* -- weights -- */
@@ -61,16 +50,15 @@ static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platf
 static cnnvp_result put_vector(cnnvp_platform *platform, const struct cnnvp_train_master *place, const float *values,
                                uint64_t count, struct cnnvp_error *error)
 {
-    void *data = NULL;
-    if (place->values != 0) {
-        CNNVP_TRY(map(platform, place->values, count * sizeof(float), "weights", &data, error));
-        memcpy(data, values, count * sizeof(float));
-    }
-    if (place->velocity != 0) {
-        CNNVP_TRY(map(platform, place->velocity, count * sizeof(float), "velocities", &data, error));
-        memset(data, 0, count * sizeof(float));
-    }
-    return CNNVP_DONE;
+    if (place->values != 0 &&
+        cnnvp_platform_write(platform, place->values, values, count * sizeof(float)) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for weights at 0x%x", (unsigned)place->values);
+    if (place->velocity == 0)
+        return CNNVP_DONE;
+    CNNVP_STAGED velocities = {0};
+    CNNVP_TRY(cnnvp_stage(platform, place->velocity, count * sizeof(float), "velocities", &velocities, error));
+    memset(velocities.data, 0, velocities.bytes);
+    return cnnvp_unstage(&velocities, error);
 }
 
 static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
@@ -79,9 +67,10 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
     const struct cnnvp_train_node *node = &source->net->nodes[i];
     const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
     const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
-    struct cnnvp_train_norm_entry *entries = NULL;
-    CNNVP_TRY(map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries, "batch norm", &entries,
-                  error));
+    CNNVP_STAGED staged = {0};
+    CNNVP_TRY(cnnvp_stage(platform, source->build->layers[i].norm_entries,
+                          node->co * sizeof(struct cnnvp_train_norm_entry), "batch norm", &staged, error));
+    struct cnnvp_train_norm_entry *entries = staged.data;
     for (uint32_t c = 0; c < node->co; ++c) {
         memset(&entries[c], 0, sizeof entries[c]);
         entries[c].gamma = bits_of(norm->weights[c]);
@@ -90,7 +79,7 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
         entries[c].running_mean = bits_of((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
         entries[c].running_sigma = bits_of((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
     }
-    return CNNVP_DONE;
+    return cnnvp_unstage(&staged, error);
 }
 
 static cnnvp_result put_layer(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
@@ -179,15 +168,16 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
                                     struct cnnvp_error *error)
 {
     const uint64_t words = reader->channels * reader->plane;
-    void *mantissas = NULL;
-    int8_t *exponents = NULL;
+    CNNVP_STAGED mantissas = {0}, exponents = {0};
     const uint64_t bytes = reader->images * words * source->target->value_bytes;
-    CNNVP_TRY(map(platform, images->mantissas, bytes, "images", &mantissas, error));
-    CNNVP_TRY(map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error));
+    CNNVP_TRY(cnnvp_stage(platform, images->mantissas, bytes, "images", &mantissas, error));
+    CNNVP_TRY(cnnvp_stage(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error));
     CNNVP_FREED float *values = malloc((size_t)words * sizeof *values);
     if (values == NULL)
         return cnnvp_compiler_no_memory(error);
-    return put_image_set(source, reader, block, values, mantissas, exponents, error);
+    CNNVP_TRY(put_image_set(source, reader, block, values, mantissas.data, exponents.data, error));
+    CNNVP_TRY(cnnvp_unstage(&mantissas, error));
+    return cnnvp_unstage(&exponents, error);
 }
 
 /* -- what training goes on from -- */

@@ -300,26 +300,24 @@ static cnnvp_result put_dataset(const struct cnnvp_trainer *trainer, const cnnvp
     struct bytes_reader bytes = {dataset, net->channels * plane};
     const struct cnnvp_train_reader reader = {&bytes, read_bytes, count, net->channels, plane};
     CNNVP_TRY(cnnvp_train_put_images(&source, images, trainer->build.layers[0].block, &reader, platform, error));
-    void *mapped = NULL;
-    if (cnnvp_platform_map(platform, images->labels, count * sizeof(uint32_t), &mapped) != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for labels");
-    uint32_t *labels = mapped;
+    CNNVP_STAGED staged = {0};
+    CNNVP_TRY(cnnvp_stage(platform, images->labels, count * sizeof(uint32_t), "labels", &staged, error));
+    uint32_t *labels = staged.data;
     for (uint64_t i = 0; i < count; ++i)
         labels[i] = cnnvp_dataset_label(dataset, i);
-    return CNNVP_DONE;
+    return cnnvp_unstage(&staged, error);
 }
 
 static cnnvp_result put_order(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const uint64_t count = trainer->images;
-    void *mapped = NULL;
-    if (cnnvp_platform_map(platform, trainer->build.header.order, count * trainer->options.epochs * sizeof(uint32_t),
-                           &mapped) != CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for the order of images");
-    uint32_t *order = mapped;
+    CNNVP_STAGED staged = {0};
+    CNNVP_TRY(cnnvp_stage(platform, trainer->build.header.order, count * trainer->options.epochs * sizeof(uint32_t),
+                          "the order of images", &staged, error));
+    uint32_t *order = staged.data;
     for (uint64_t epoch = 0; epoch < trainer->options.epochs; ++epoch)
         cnnvp_train_image_order_of(&trainer->order, epoch, order + epoch * count);
-    return CNNVP_DONE;
+    return cnnvp_unstage(&staged, error);
 }
 
 /* ---- state ---- */

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base.h"
 #include "cnnvp_network.h"
@@ -42,5 +43,27 @@ void cnnvp_names_clear(struct cnnvp_names *names);
  * same everywhere.
  */
 float cnnvp_normal(uint64_t seed, uint64_t index);
+
+/* Bytes of a platform's memory that are written as a whole: there, where it gives direct memory, otherwise in a copy.
+ */
+struct cnnvp_staged {
+    cnnvp_platform *platform;
+    uint64_t address;
+    size_t bytes;
+    const char *what; /* they are, for messages */
+    void *data;
+    void *copy; /* NULL: `data` is the memory */
+};
+
+/* `data` is for the caller to fill; its bytes may be of any value. */
+CNNVP_MUST_USE cnnvp_result cnnvp_stage(cnnvp_platform *platform, uint64_t address, uint64_t bytes, const char *what,
+                                        struct cnnvp_staged *staged, struct cnnvp_error *error);
+/* They are there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_unstage(struct cnnvp_staged *staged, struct cnnvp_error *error);
+static inline void cnnvp_staged_clear(struct cnnvp_staged *staged)
+{
+    free(staged->copy);
+}
+#define CNNVP_STAGED CNNVP_SCOPED(cnnvp_staged_clear) struct cnnvp_staged
 
 #endif
