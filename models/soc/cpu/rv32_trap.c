@@ -33,19 +33,21 @@ static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
  * exception had gone there: it will do so for ever. Data accesses are no such reason, a device may change its mind, but
  * not where the handler comes no further than to its first ones a thousand times: it has no stack.
  */
-static int is_endless(struct cnnvp_rv32 *core, uint32_t cause)
+static int is_endless(const struct cnnvp_rv32 *core, const struct cnnvp_rv32_trap *last, uint64_t since)
 {
-    const struct cnnvp_rv32_trap *last = &core->trap_log[(core->traps - 1u) % CNNVP_RV32_TRAP_LOG];
+    const uint32_t cause = core->trap_cause;
     const int by_itself = cause <= CNNVP_RV32_BREAKPOINT || cause == CNNVP_RV32_ECALL_M;
-    const uint64_t since = core->traps > 0 ? rv32_slots(core) - last->slot : UINT64_MAX;
-    core->nested = since <= FIRST_OF_HANDLER && core->pc - last->vector < 4u * FIRST_OF_HANDLER ? core->nested + 1u : 0;
     return core->nested == NESTED_MAX ||
            (by_itself && core->pc == last->vector && since == 1u && core->pc == (core->csr[RV32_CSR_mtvec] & ~3u));
 }
 
 void rv32_exception(struct cnnvp_rv32 *core)
 {
-    int endless = is_endless(core, core->trap_cause);
+    const struct cnnvp_rv32_trap *last = &core->trap_log[(core->traps - 1u) % CNNVP_RV32_TRAP_LOG];
+    const uint64_t since = core->traps > 0 ? rv32_slots(core) - last->slot : UINT64_MAX;
+    const int among_first = since <= FIRST_OF_HANDLER && core->pc - last->vector < 4u * FIRST_OF_HANDLER;
+    core->nested = among_first ? core->nested + 1u : 0;
+    const int endless = is_endless(core, last, since);
     ++core->stats.exceptions;
     if (rv32_profiled(core))
         rv32_profile_exception(core);
