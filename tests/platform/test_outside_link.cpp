@@ -59,6 +59,20 @@ struct network_on_chip : sc_core::sc_module {
     bool get_direct_mem_ptr(payload_type &payload, tlm::tlm_dmi &dmi) { return out->get_direct_mem_ptr(payload, dmi); }
 };
 
+/* The model in the platform's link `noc`, with checkers at both sides. */
+struct model_in_link {
+    network_on_chip noc;
+    tlm_checker before{"before"}, behind{"behind"};
+
+    model_in_link(cnnvp::platform &platform, bool copies) : noc("noc_model", copies)
+    {
+        platform.initiator_socket("noc").bind(before.from);
+        before.to.bind(noc.in);
+        noc.out.bind(behind.from);
+        behind.to.bind(platform.target_socket("noc"));
+    }
+};
+
 const json_t *member(const work &of, const std::vector<const char *> &path)
 {
     const json_t *at = of.stats;
@@ -89,23 +103,19 @@ void test_link(void **)
             work network(std::string("  noc: {model: external, role: link, connect: {inward: dram}") + more +
                          "}\n  dma: {connect: {mem: noc}}\n");
             cnnvp::platform platform("platform", network.config, &network.options);
-            network_on_chip noc("noc_model", copies);
-            tlm_checker before("before"), behind("behind");
-            platform.initiator_socket("noc").bind(before.from);
-            before.to.bind(noc.in);
-            noc.out.bind(behind.from);
-            behind.to.bind(platform.target_socket("noc"));
+            model_in_link link(platform, copies);
             network.load(platform);
             sc_core::sc_start(ns(4000000));
             network.take(platform);
             assert_same_work(network, alone());
-            assert_clean(before);
-            assert_clean(behind);
+            assert_clean(link.before);
+            assert_clean(link.behind);
             /* a monitor has seen every byte; nothing is counted twice, and what is DRAM's is DRAM's */
             const json_int_t all =
                 number(network, {"memory", "read_bytes"}) + number(network, {"memory", "write_bytes"});
-            assert_int_equal(before.bytes, behind.bytes);
-            assert_true(all - json_int_t(before.bytes) >= 0 && all - json_int_t(before.bytes) < 4096); /* of `fetch` */
+            assert_int_equal(link.before.bytes, link.behind.bytes);
+            assert_true(all - json_int_t(link.before.bytes) >= 0 &&
+                        all - json_int_t(link.before.bytes) < 4096); /* of `fetch` */
             for (const char *name : {"read_bytes", "write_bytes"})
                 assert_int_equal(number(network, {"memory", name}), number(alone(), {"memory", name}));
             assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
@@ -143,18 +153,13 @@ struct whole_run {
     const simulation mine;
     work network;
     cnnvp::platform platform{"platform", network.config, &network.options};
-    network_on_chip noc;
-    tlm_checker before{"before"}, behind{"behind"};
+    model_in_link link;
 
-    whole_run(const whole_link &link, bool copies, double takes)
-        : network(units_of(link), false, link.base), noc("noc_model", copies)
+    whole_run(const whole_link &where, bool copies, double takes)
+        : network(units_of(where), false, where.base), link(platform, copies)
     {
-        noc.takes = ns(takes);
-        noc.waits = false;
-        platform.initiator_socket("noc").bind(before.from);
-        before.to.bind(noc.in);
-        noc.out.bind(behind.from);
-        behind.to.bind(platform.target_socket("noc"));
+        link.noc.takes = ns(takes);
+        link.noc.waits = false;
         network.load(platform);
     }
 };
@@ -169,11 +174,11 @@ void test_link_whole(void **)
                 sc_core::sc_start(ns(40000000));
                 run.network.take(run.platform);
                 assert_same_work(run.network, other);
-                assert_clean(run.before);
-                assert_clean(run.behind);
-                assert_int_equal(run.before.blocking, run.behind.blocking);
-                assert_int_equal(run.before.bytes, run.behind.bytes);
-                assert_true(run.before.blocking > 0);
+                assert_clean(run.link.before);
+                assert_clean(run.link.behind);
+                assert_int_equal(run.link.before.blocking, run.link.behind.blocking);
+                assert_int_equal(run.link.before.bytes, run.link.behind.bytes);
+                assert_true(run.link.before.blocking > 0);
                 const json_int_t longer =
                     number(run.network, {"total", "time_ps"}) - number(other, {"total", "time_ps"});
                 const json_int_t cycles =
@@ -197,21 +202,16 @@ void test_link_of_core(void **)
         work network(std::string("  noc: {model: external, role: link, connect: {inward: bus}, dmi: ") + dmi +
                      "}\n  cpu: {connect: {bus: noc}}\n");
         cnnvp::platform platform("platform", network.config, &network.options);
-        network_on_chip noc("noc_model", false);
-        tlm_checker before("before"), behind("behind");
-        platform.initiator_socket("noc").bind(before.from);
-        before.to.bind(noc.in);
-        noc.out.bind(behind.from);
-        behind.to.bind(platform.target_socket("noc"));
+        model_in_link link(platform, false);
         network.load(platform);
         sc_core::sc_start(ns(4000000));
         network.take(platform);
         assert_same_work(network, alone());
-        assert_clean(before);
-        assert_clean(behind);
-        assert_true(before.blocking > 20 && before.blocking == behind.blocking);
+        assert_clean(link.before);
+        assert_clean(link.behind);
+        assert_true(link.before.blocking > 20 && link.before.blocking == link.behind.blocking);
         assert_windows_add_up(network);
-        assert_int_equal(before.granted > 0, std::strcmp(dmi, "on") == 0);
+        assert_int_equal(link.before.granted > 0, std::strcmp(dmi, "on") == 0);
         assert_true(number(network, {"total", "time_ps"}) > number(alone(), {"total", "time_ps"}));
     }
 }
@@ -233,18 +233,13 @@ void test_link_of_lines(void **)
     work network("  noc: {model: external, role: link, connect: {inward: dram}}\n" + std::string(core) +
                  ", connect: {mem: noc}}\n");
     cnnvp::platform platform("platform", network.config, &network.options);
-    network_on_chip noc("noc_model", false);
-    tlm_checker before("before"), behind("behind");
-    platform.initiator_socket("noc").bind(before.from);
-    before.to.bind(noc.in);
-    noc.out.bind(behind.from);
-    behind.to.bind(platform.target_socket("noc"));
+    model_in_link link(platform, false);
     network.load(platform);
     sc_core::sc_start(ns(4000000));
     network.take(platform);
     assert_same_work(network, *near);
-    assert_clean(before);
-    assert_clean(behind);
+    assert_clean(link.before);
+    assert_clean(link.behind);
     assert_true(number(network, {"units", "cpu", "write_backs"}) > 100);
     for (const char *name : {"reads", "writes", "write_bytes"})
         assert_int_equal(number(network, {"units", "dram", name}), number(*near, {"units", "dram", name}));
@@ -266,8 +261,8 @@ void test_link_whole_wrong(void **)
         payload_type kept;
         std::vector<unsigned char> bytes(1024);
         sc_core::sc_event goes_on;
-        run.noc.waits = what == WAITS;
-        run.noc.instead = [&](payload_type &payload, sc_time &delay) {
+        run.link.noc.waits = what == WAITS;
+        run.link.noc.instead = [&](payload_type &payload, sc_time &delay) {
             payload.set_response_status(what == REFUSES ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
             kept.set_data_ptr(bytes.data());
             kept.set_byte_enable_ptr(nullptr);
@@ -278,14 +273,14 @@ void test_link_whole_wrong(void **)
             if (what == PIECES) {
                 kept.set_data_length(payload.get_data_length() / 2);
                 kept.set_streaming_width(kept.get_data_length());
-                run.noc.out->b_transport(kept, delay);
+                run.link.noc.out->b_transport(kept, delay);
                 payload.set_response_status(kept.get_response_status());
             }
             if (what == LATE)
                 sc_core::sc_spawn([&] {
                     sc_time none;
                     sc_core::wait(ns(1));
-                    run.noc.out->b_transport(kept, none);
+                    run.link.noc.out->b_transport(kept, none);
                     EXPECT(kept.get_response_status() == tlm::TLM_GENERIC_ERROR_RESPONSE);
                 });
             return what != WAITS;
