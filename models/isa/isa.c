@@ -388,6 +388,29 @@ void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts 
     }
 }
 
+#define NUMBER_OF(form, name) ((uint8_t)(offsetof(struct cnnvp_##form, name) / sizeof(uint32_t)))
+
+uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffer)
+{
+    static const uint8_t array[ISA_FORM_COUNT][2] = {
+        [ISA_FORM_WINDOW] = {NUMBER_OF(window, in_addr), NUMBER_OF(window, weight_addr)},
+        [ISA_FORM_MATMUL] = {NUMBER_OF(matmul, in_addr), NUMBER_OF(matmul, weight_addr)},
+        [ISA_FORM_TCONV] = {NUMBER_OF(tconv, in_addr), NUMBER_OF(tconv, weight_addr)},
+        [ISA_FORM_TGRADIENT] = {NUMBER_OF(tgradient, in_addr), NUMBER_OF(tgradient, error_addr)},
+        [ISA_FORM_TMATMUL] = {NUMBER_OF(tmatmul, in_addr), NUMBER_OF(tmatmul, weight_addr)},
+        [ISA_FORM_TOUTER] = {NUMBER_OF(touter, in_addr), NUMBER_OF(touter, error_addr)}};
+    const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
+    uint32_t resources, causes;
+    if (op == NULL || buffer > 1u)
+        return UINT32_MAX;
+    cnnvp_isa_usage(op, fields, &resources, &causes);
+    if ((resources & (ISA_USE_ARRAY | ISA_USE_VECTOR)) == 0 || (resources & half_of(fields, buffer)) == 0)
+        return UINT32_MAX;
+    if (op->form == ISA_FORM_VECTOR)
+        return (fields->status & 3u) == buffer ? NUMBER_OF(vector, a_addr) : NUMBER_OF(vector, b_addr);
+    return array[op->form][0] != array[op->form][1] ? array[op->form][buffer] : UINT32_MAX;
+}
+
 int cnnvp_isa_redirects(uint32_t opcode)
 {
     switch (opcode) {

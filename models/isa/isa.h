@@ -132,6 +132,10 @@ const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension,
 void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
                      uint32_t *causes);
 
+/* Which register of its descriptor says where a legal instruction reads first in buffer 0 input, 1 weight. UINT32_MAX:
+ * none does, or it is one of a unit's own. */
+uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffer);
+
 /* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);
 

@@ -83,6 +83,9 @@ struct cnnvp_name {
     uint32_t index;
 };
 
+/* Streams of one DMA that fill buffers. */
+#define CNNVP_DMA_STREAMS 4u
+
 /* Names whose indices are found without a search. */
 #define CNNVP_NAME_CACHE 256u
 
@@ -161,6 +164,8 @@ struct cnnvp_trace {
     uint32_t about_instance;
     struct cnnvp_image_mark *marks; /* by flow: inputs where images come one after the other; trace_image.c */
     uint32_t mark_count;
+    uint32_t dma_streams[CNNVP_DMA_STREAMS]; /* that fill buffers; trace_operand.c */
+    uint32_t dma_count;                      /* 0: none do, or those of several instances */
     /* For the writers, set by cnnvp_trace_finish. */
     uint64_t end_ps;
     const char *(*function_name)(const void *context, uint64_t address);
@@ -211,9 +216,13 @@ void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t by
 
 /* 1: between memory and a buffer; what it says. */
 int cnnvp_trace_moves(const struct cnnvp_command *command, struct cnnvp_transfer *transfer);
-/* Before cnnvp_trace_image: of the instruction of this flow; 0: not known. */
+/* Which instructions are of which image, and which streams fill buffers: before the two below. */
 void cnnvp_trace_find_images(struct cnnvp_trace *trace);
+/* Of the instruction of this flow; 0: not known. */
 int cnnvp_trace_image(const struct cnnvp_trace *trace, uint64_t flow, uint64_t *image);
+
+/* Of the byte at this distance from the place's first one. */
+uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset);
 
 /* ---- reading back, trace_cursor.c and trace_merge.c ---- */
 
@@ -229,6 +238,21 @@ struct cnnvp_event {
     uint64_t value; /* VALUE; BEGIN: end of the span, which is not known of a call */
     const struct cnnvp_command *about; /* BEGIN: opcode, status, halves and descriptor; NULL: not known */
 };
+
+/* ---- what lies in the buffers, trace_operand.c ---- */
+
+struct cnnvp_trace_buffers;
+
+/* 1: the begin of a span whose instruction fills a buffer from memory or from another buffer, or sets it. */
+int cnnvp_trace_fills(const struct cnnvp_event *event);
+/* For the spans of one stream, after cnnvp_trace_find_images. NULL: nothing is known, or there is no memory. */
+struct cnnvp_trace_buffers *cnnvp_trace_buffers_new(struct cnnvp_trace *trace);
+void cnnvp_trace_buffers_free(struct cnnvp_trace_buffers *buffers);
+/* The channel of the first word that a span's instruction reads in buffer 0 input, 1 weight. `event`: the begin of a
+ * span whose instruction is known; spans come in the order of instructions. 0: it reads none there, or it is not known.
+ */
+int cnnvp_trace_operand(struct cnnvp_trace_buffers *buffers, const struct cnnvp_event *event, uint32_t buffer,
+                        uint64_t *channel);
 
 struct cnnvp_merge;
 

@@ -22,6 +22,12 @@ int cnnvp_trace_moves(const struct cnnvp_command *command, struct cnnvp_transfer
     return 1;
 }
 
+uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset)
+{
+    const uint64_t in_image = place->image_stride != 0 ? offset % place->image_stride : offset;
+    return place->channel + (place->channel_stride != 0 ? in_image / place->channel_stride : 0);
+}
+
 static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *mark)
 {
     const uint32_t count = trace->mark_count;
@@ -36,14 +42,28 @@ static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *m
     trace->marks[trace->mark_count++] = *mark;
 }
 
-static void mark_stream(struct cnnvp_trace *trace, uint32_t number)
+/* Notes a stream that fills buffers. 0: it cannot be told from one of another instance. */
+static int add_dma(struct cnnvp_trace *trace, uint32_t number)
+{
+    const uint32_t count = trace->dma_count;
+    if (count == CNNVP_DMA_STREAMS ||
+        (count != 0 && trace->streams[trace->dma_streams[0]].instance != trace->streams[number].instance))
+        return 0;
+    trace->dma_streams[trace->dma_count++] = number;
+    return 1;
+}
+
+/* 0: buffers are filled by several instances. */
+static int mark_stream(struct cnnvp_trace *trace, uint32_t number)
 {
     const uint32_t first = trace->mark_count;
+    int fills = 0;
     struct cnnvp_cursor cursor;
     struct cnnvp_transfer transfer;
     cnnvp_cursor_init(&cursor, trace, number);
     while (cnnvp_cursor_advance(&cursor)) {
         const struct cnnvp_event *event = &cursor.event;
+        fills |= cnnvp_trace_fills(event);
         if (event->type != CNNVP_EVENT_BEGIN || event->about == NULL || !cnnvp_trace_moves(event->about, &transfer))
             continue;
         const struct cnnvp_place_info *place = trace->place_at(trace->layer_context, transfer.memory_addr);
@@ -57,6 +77,7 @@ static void mark_stream(struct cnnvp_trace *trace, uint32_t number)
             add_mark(trace, &mark);
     }
     cnnvp_cursor_fini(&cursor);
+    return !fills || add_dma(trace, number);
 }
 
 static int by_flow(const void *left, const void *right)
@@ -68,10 +89,12 @@ static int by_flow(const void *left, const void *right)
 void cnnvp_trace_find_images(struct cnnvp_trace *trace)
 {
     uint32_t inputs = 0;
-    trace->mark_count = 0;
+    int has_one_dma = 1;
+    trace->mark_count = trace->dma_count = 0;
     for (uint32_t i = 0; i < trace->fixed_streams; ++i)
-        if (trace->streams[i].kind == CNNVP_STREAM_TRACK)
-            mark_stream(trace, i);
+        if (trace->streams[i].kind == CNNVP_STREAM_TRACK && !mark_stream(trace, i))
+            has_one_dma = 0;
+    trace->dma_count = has_one_dma ? trace->dma_count : 0;
     if (trace->mark_count != 0)
         qsort(trace->marks, trace->mark_count, sizeof *trace->marks, by_flow);
     for (uint32_t i = 0; i < trace->mark_count; ++i) {

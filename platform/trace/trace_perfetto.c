@@ -58,6 +58,7 @@ enum {
     IID_TENSOR_OFFSET,
     IID_IMAGE,
     IID_CHANNEL,
+    IID_OUT_CHANNEL,
     IID_BYTES,
     IID_REGISTERS /* of one form of descriptors after the other, then of the opcodes of units of one's own */
 };
@@ -74,6 +75,7 @@ static const char *const annotation_names[IID_REGISTERS] = {
     [IID_TENSOR_OFFSET] = "tensor_offset",
     [IID_IMAGE] = "image",
     [IID_CHANNEL] = "channel",
+    [IID_OUT_CHANNEL] = "out_channel",
     [IID_BYTES] = "bytes"};
 
 #define SEQUENCE 1u
@@ -314,17 +316,16 @@ static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const
 /* What a transfer's first byte in memory is. */
 static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info *place, uint64_t offset)
 {
-    const uint64_t in_image = place->image_stride != 0 ? offset % place->image_stride : offset;
-    const uint64_t channels = place->channel_stride != 0 ? in_image / place->channel_stride : 0;
     p = put_annotation_text(p, IID_TENSOR, place->tensor);
     p = put_annotation_text(p, IID_TENSOR_KIND, place->kind);
     p = put_annotation_number(p, IID_TENSOR_OFFSET, place->offset + offset);
-    p = put_annotation_number(p, IID_CHANNEL, place->channel + channels);
+    p = put_annotation_number(p, IID_CHANNEL, cnnvp_trace_channel(place, offset));
     return place->image_stride != 0 ? put_annotation_number(p, IID_IMAGE, offset / place->image_stride) : p;
 }
 
 /* What the span's instruction works on. */
-static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
+static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_trace_buffers *buffers, unsigned char *p,
+                                const struct cnnvp_event *event)
 {
     const struct cnnvp_command *about = event->about;
     const struct isa_opcode *op = cnnvp_isa_find(trace->extension, about->opcode);
@@ -332,7 +333,7 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *
     const struct cnnvp_place_info *place = NULL;
     struct cnnvp_transfer transfer;
     uint32_t resources, causes;
-    uint64_t image;
+    uint64_t image, channel;
 
     if (op == NULL || about->count != op->descriptor_count)
         return p;
@@ -348,6 +349,9 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *
     }
     if (place != NULL)
         p = put_place(p, place, transfer.memory_addr - place->address);
+    for (unsigned i = 0; i < 2; ++i)
+        if (cnnvp_trace_operand(buffers, event, i, &channel))
+            p = put_annotation_number(p, i == 0 ? IID_CHANNEL : IID_OUT_CHANNEL, channel);
     /* Weights are of no image. */
     if ((place == NULL || (place->image_stride == 0 && strcmp(place->kind, "weights") != 0)) &&
         cnnvp_trace_image(trace, event->flow, &image))
@@ -355,7 +359,8 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, unsigned char *
     return p;
 }
 
-static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
+static unsigned char *put_begin(const struct cnnvp_trace *trace, struct cnnvp_trace_buffers *buffers, unsigned char *p,
+                                const struct cnnvp_event *event)
 {
     char buffer[32];
 
@@ -372,7 +377,7 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     p = put_annotation_number(p, IID_BEGIN_PS, event->time);
     p = put_annotation_number(p, IID_END_PS, event->value);
     if (event->about != NULL)
-        p = put_about(trace, p, event);
+        p = put_about(trace, buffers, p, event);
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
@@ -403,8 +408,8 @@ static struct prefix make_prefix(const struct cnnvp_trace *trace, uint32_t strea
     return made;
 }
 
-static unsigned char *put_event(const struct cnnvp_trace *trace, unsigned char *room, const struct prefix *prefix,
-                                const struct cnnvp_event *event)
+static unsigned char *put_event(const struct cnnvp_trace *trace, struct cnnvp_trace_buffers *buffers,
+                                unsigned char *room, const struct prefix *prefix, const struct cnnvp_event *event)
 {
     unsigned char *packet = put_tag(room, TRACE_PACKET) + 1;
     unsigned char *p = put_number(packet, PACKET_TIMESTAMP, event->time / PICOSECONDS_PER_NANOSECOND);
@@ -413,7 +418,7 @@ static unsigned char *put_event(const struct cnnvp_trace *trace, unsigned char *
     memcpy(p, prefix->bytes, PREFIX_BYTES);
     p += prefix->size;
     if (event->type == CNNVP_EVENT_BEGIN)
-        p = put_begin(trace, p, event);
+        p = put_begin(trace, buffers, p, event);
     else if (event->type == CNNVP_EVENT_VALUE)
         p = cnnvp_varint_put(p, event->value);
     return close_message(packet, close_message(message, p));
@@ -424,6 +429,7 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
 {
     struct prefix prefixes[CNNVP_EVENT_VALUE + 1];
     struct cnnvp_cursor cursor;
+    struct cnnvp_trace_buffers *buffers = cnnvp_trace_buffers_new(trace);
     unsigned char *room = cnnvp_output_room(output, ROOM_BYTES), *p = room;
     int has_value = 0;
     uint64_t value = 0;
@@ -438,7 +444,7 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
             continue;
         has_value = 1;
         value = event->value;
-        p = put_event(trace, p, &prefixes[event->type], event);
+        p = put_event(trace, buffers, p, &prefixes[event->type], event);
         if (p - room > ROOM_BYTES - MESSAGE_BYTES) {
             cnnvp_output_filled(output, (size_t)(p - room));
             p = room = cnnvp_output_room(output, ROOM_BYTES);
@@ -446,6 +452,7 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
     }
     cnnvp_output_filled(output, (size_t)(p - room));
     cnnvp_cursor_fini(&cursor);
+    cnnvp_trace_buffers_free(buffers);
 }
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)

@@ -196,6 +196,9 @@ def check_slices(network):
         for said in work:
             assert {"input_buffer_half", "output_buffer_half", "in_addr", "out_addr"} <= set(said), said
             assert ("weight_buffer_half" in said) == (said["layer"][0] != "S"), said
+        # A calculation is of the channels that it reads.
+        for layer, channels in ("C1", [(0, 0)]), ("C3", [(0, 0), (0, 8)]), ("F5", [(0, 0), (0, 64)]), ("S4", [(0, None)]):
+            assert [(said["channel"], said.get("out_channel")) for said in work if said["layer"] == layer] == 3 * channels, layer
         for several in work, [said for said in of["feature"] if "feature_words" in said]:
             assert len(several) % 3 == 0
             for layer in layers:
@@ -206,6 +209,15 @@ def check_slices(network):
         found = slices(trace)
         assert [said["image"] for _, _, said in found if said.get("tensor_kind") == "output"] == [0, 1, 2]
         assert {said.get("image") for _, name, said in found if name == "conv" or said.get("tensor_kind") == "feature"} == {None}
+        # Maps that were moved on chip are of no known channel, in the half that the input came to, too.
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "--on-chip", "--trace", trace], check=True)
+        work = {said["layer"]: said for track, name, said in slices(trace) if track == "array" and name in ("conv", "pool", "matmul")}
+        assert [layer for layer in layers if "channel" in work[layer]] == ["C1"], work
+        assert [layer for layer in layers if "out_channel" in work[layer]] == [layer for layer in layers if layer[0] != "S"], work
+
+
+def reads_of(found, layer, kind):
+    return [said for track, _, said in found if track == "read" and said.get("layer") == layer and said.get("tensor_kind") == kind]
 
 
 def check_order(network):
@@ -217,7 +229,8 @@ def check_order(network):
                 stream.write(bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + values)
         subprocess.run([CNNVP, "train", network, "--dataset", "idx:" + ",".join(data), "--batch", "4", "--order", "channel", "--shuffle",
                         "off", "--timing-only", "-q", "--trace", trace], check=True)
-        reads = [said for track, name, said in slices(trace) if track == "read" and said.get("phase") == "forward" and "tensor" in said]
+        found = slices(trace)
+        reads = [said for track, name, said in found if track == "read" and said.get("phase") == "forward" and "tensor" in said]
         assert [said["image"] for said in reads if said["tensor_kind"] == "images"] == list(range(8))
         second = [said for said in reads if said["layer"] == "conv2" and said["tensor_kind"] in ("activations", "weights")]
         assert [said["tensor_kind"] for said in second] == ["activations", "weights"] * (len(second) // 2)
@@ -225,6 +238,10 @@ def check_order(network):
         channels = 2 * list(range(len(maps) // 2))  # two steps
         assert [(said["image"], said["rows"], said["channel"]) for said in maps] == [(0, 4, channel) for channel in channels], maps
         assert [(said["channel"], said["tensor_offset"]) for said in weights] == [(0, 9 * channel) for channel in channels], weights
+        work = [(name, said["channel"], said["out_channel"]) for track, name, said in found if track == "array" and said["layer"] == "conv2"]
+        assert [step for step in work if step[0] == "tforward"] == [("tforward", channel, 0) for channel in channels], work
+        errors = 2 * list(range(max(said["channel"] for said in reads_of(found, "conv2", "errors")) + 1))
+        assert [step for step in work if step[0] == "terror"] == [("terror", channel, channel) for channel in errors], work
 
 
 def main():

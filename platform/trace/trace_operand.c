@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which channels a calculation reads: those that the DMA's transfers before it left in its halves of the buffers. What
+ * is moved or set there on chip is of no known channel. Nothing is known where several DMAs fill buffers: instructions
+ * of different elements have the same numbers.
+ */
+#include "trace_cursor.h"
+
+#include "isa/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFERS 3u
+#define HALVES 2u
+
+/* Bytes [begin, end) of a half, as one instruction of the DMA left them. */
+struct filled {
+    uint64_t begin, end;
+    uint64_t channel; /* of the first byte */
+    uint64_t plane;   /* bytes from one channel to the next; 0: all is of one */
+    int is_known;
+};
+
+/* The newest comes last. */
+struct half {
+    struct filled *all;
+    uint32_t count, room;
+};
+
+struct cnnvp_trace_buffers {
+    struct cnnvp_trace *trace;
+    struct cnnvp_cursor dma[CNNVP_DMA_STREAMS]; /* each at an event that is not taken yet */
+    int is_open[CNNVP_DMA_STREAMS];
+    struct half halves[BUFFERS][HALVES];
+};
+
+int cnnvp_trace_fills(const struct cnnvp_event *event)
+{
+    if (event->type != CNNVP_EVENT_BEGIN || event->about == NULL)
+        return 0;
+    const uint32_t opcode = event->about->opcode;
+    return opcode == ISA_receive || opcode == ISA_move || opcode == ISA_fill;
+}
+
+static void advance(struct cnnvp_trace_buffers *buffers, uint32_t stream)
+{
+    struct cnnvp_cursor *cursor = &buffers->dma[stream];
+    do
+        buffers->is_open[stream] = cnnvp_cursor_advance(cursor);
+    while (buffers->is_open[stream] && !cnnvp_trace_fills(&cursor->event));
+    if (!buffers->is_open[stream])
+        cnnvp_cursor_fini(cursor);
+}
+
+struct cnnvp_trace_buffers *cnnvp_trace_buffers_new(struct cnnvp_trace *trace)
+{
+    struct cnnvp_trace_buffers *buffers = trace->dma_count != 0 ? calloc(1, sizeof *buffers) : NULL;
+    if (buffers == NULL)
+        return NULL;
+    buffers->trace = trace;
+    for (uint32_t i = 0; i < trace->dma_count; ++i) {
+        cnnvp_cursor_init(&buffers->dma[i], trace, trace->dma_streams[i]);
+        advance(buffers, i);
+    }
+    return buffers;
+}
+
+void cnnvp_trace_buffers_free(struct cnnvp_trace_buffers *buffers)
+{
+    if (buffers == NULL)
+        return;
+    for (uint32_t i = 0; i < BUFFERS * HALVES; ++i)
+        free(buffers->halves[i / HALVES][i % HALVES].all);
+    for (uint32_t i = 0; i < CNNVP_DMA_STREAMS; ++i)
+        if (buffers->is_open[i])
+            cnnvp_cursor_fini(&buffers->dma[i]);
+    free(buffers);
+}
+
+static struct filled filled_by(const struct cnnvp_trace *trace, const struct cnnvp_command *command)
+{
+    const struct cnnvp_place_info *place = NULL;
+    struct cnnvp_transfer transfer;
+    memcpy(&transfer, command->descriptor, sizeof transfer);
+    if (command->opcode == ISA_receive)
+        place = trace->place_at(trace->layer_context, transfer.memory_addr);
+    return (struct filled){
+        .begin = transfer.buffer_addr,
+        .end = transfer.buffer_addr + (uint64_t)(transfer.planes - 1u) * transfer.buffer_plane_stride +
+               (uint64_t)(transfer.rows - 1u) * transfer.buffer_row_stride + transfer.row_bytes,
+        .channel = place != NULL ? cnnvp_trace_channel(place, transfer.memory_addr - place->address) : 0,
+        .plane = transfer.planes > 1u ? transfer.buffer_plane_stride : 0,
+        .is_known = place != NULL};
+}
+
+/* What it covers is forgotten. */
+static int put(struct half *half, const struct filled *filled)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < half->count; ++i)
+        if (half->all[i].begin < filled->begin || half->all[i].end > filled->end)
+            half->all[kept++] = half->all[i];
+    half->count = kept;
+    if (half->count == half->room) {
+        const uint32_t room = half->room != 0 ? 2u * half->room : 16u;
+        struct filled *all = realloc(half->all, room * sizeof *all);
+        if (all == NULL)
+            return 0;
+        half->all = all;
+        half->room = room;
+    }
+    half->all[half->count++] = *filled;
+    return 1;
+}
+
+/* Takes what the DMA did by instructions before this one. 0: no memory. */
+static int follow(struct cnnvp_trace_buffers *buffers, uint64_t flow)
+{
+    for (;;) {
+        const struct cnnvp_event *next = NULL;
+        uint32_t stream = 0;
+        for (uint32_t i = 0; i < CNNVP_DMA_STREAMS; ++i)
+            if (buffers->is_open[i] && buffers->dma[i].event.flow < (next != NULL ? next->flow : flow)) {
+                next = &buffers->dma[i].event;
+                stream = i;
+            }
+        if (next == NULL)
+            return 1;
+        const uint32_t buffer = next->about->status & 3u;
+        const struct filled filled = filled_by(buffers->trace, next->about);
+        if (buffer < BUFFERS && !put(&buffers->halves[buffer][next->about->halves >> buffer & 1u], &filled))
+            return 0;
+        advance(buffers, stream);
+    }
+}
+
+int cnnvp_trace_operand(struct cnnvp_trace_buffers *buffers, const struct cnnvp_event *event, uint32_t buffer,
+                        uint64_t *channel)
+{
+    const struct cnnvp_command *command = event->about;
+    const struct cnnvp_word_parts parts = {
+        .opcode = command->opcode, .status = command->status, .halves = command->halves};
+    const uint32_t number = cnnvp_isa_operand(&parts, buffer);
+    if (buffers == NULL || number >= command->count || !follow(buffers, event->flow))
+        return 0;
+    const uint64_t address = command->descriptor[number];
+    const struct half *half = &buffers->halves[buffer][command->halves >> buffer & 1u];
+    for (uint32_t i = half->count; i-- != 0;) {
+        const struct filled *filled = &half->all[i];
+        if (address < filled->begin || address >= filled->end)
+            continue;
+        *channel = filled->channel + (filled->plane != 0 ? (address - filled->begin) / filled->plane : 0);
+        return filled->is_known;
+    }
+    return 0;
+}
