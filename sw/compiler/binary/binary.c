@@ -545,7 +545,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
     emit_layers(graph, build);
-    build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
+    build->header->input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return CNNVP_DONE;
 }
 
@@ -558,28 +558,36 @@ static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cn
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
+static struct cnnvp_binary *copy_header(struct cnnvp_arena *arena, const struct cnnvp_binary *header)
+{
+    struct cnnvp_binary *copy = cnnvp_arena_alloc(arena, sizeof *copy);
+    if (copy != NULL)
+        *copy = *header;
+    return copy;
+}
+
 cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                 const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                 struct cnnvp_error *error)
 {
-    *build = (struct cnnvp_build){
-        .header = {
-            .magic = CNNVP_BINARY_MAGIC,
-            .version = CNNVP_BINARY_VERSION,
-            .flags = options->on_chip ? CNNVP_BINARY_PRELOAD : 0u,
-            .layer_count = (uint32_t)graph->layer_count,
-            .images = options->images,
-            .batch = target->limits.batch,
-            .element = target->accelerators[0].element,
-            .plic = target->plic,
-            .element_irq = target->accelerators[0].element_irq,
-            .scheduler = target->accelerators[0].scheduler,
-            .scheduler_irq = target->accelerators[0].scheduler_irq,
-            .input_halves = target->limits.input_halves,
-            .weight_halves = target->limits.weight_halves,
-            .output_halves = target->output_halves,
-        }};
-    build->moved = target->moved;
+    const struct cnnvp_binary header = {
+        .magic = CNNVP_BINARY_MAGIC,
+        .version = CNNVP_BINARY_VERSION,
+        .flags = options->on_chip ? CNNVP_BINARY_PRELOAD : 0u,
+        .layer_count = (uint32_t)graph->layer_count,
+        .images = options->images,
+        .batch = target->limits.batch,
+        .element = target->accelerators[0].element,
+        .plic = target->plic,
+        .element_irq = target->accelerators[0].element_irq,
+        .scheduler = target->accelerators[0].scheduler,
+        .scheduler_irq = target->accelerators[0].scheduler_irq,
+        .input_halves = target->limits.input_halves,
+        .weight_halves = target->limits.weight_halves,
+        .output_halves = target->output_halves,
+    };
+    *build = (struct cnnvp_build){.moved = target->moved};
+    build->header = copy_header(&build->arena, &header);
     build->shares.count = target->accelerator_count;
     build->shares.clint = target->clint;
     memcpy(build->shares.all, target->accelerators, sizeof build->shares.all);
@@ -614,11 +622,13 @@ static cnnvp_result add_trial(const struct cnnvp_build *build, const struct cnnv
 cnnvp_result cnnvp_binary_build_trials(const struct cnnvp_build *build, const struct cnnvp_binary_trial *all,
                                        size_t count, struct cnnvp_build *trials)
 {
-    *trials = (struct cnnvp_build){
-        .header = build->header, .shares = {.count = 1}, .tensors = build->tensors, .moved = build->moved};
-    trials->header.flags = trials->header.scheduler = 0;
-    trials->header.images = trials->header.batch;
-    trials->header.layer_count = (uint32_t)count;
+    *trials = (struct cnnvp_build){.shares = {.count = 1}, .tensors = build->tensors, .moved = build->moved};
+    trials->header = copy_header(&trials->arena, build->header);
+    if (trials->header == NULL)
+        return CNNVP_FAILED;
+    trials->header->flags = trials->header->scheduler = 0;
+    trials->header->images = trials->header->batch;
+    trials->header->layer_count = (uint32_t)count;
     trials->entries = cnnvp_arena_array(&trials->arena, count, sizeof *trials->entries);
     for (uint32_t i = 0; i < count; ++i)
         CNNVP_TRY(trials->entries != NULL ? add_trial(build, &all[i], i, trials) : CNNVP_FAILED);
@@ -628,9 +638,29 @@ cnnvp_result cnnvp_binary_build_trials(const struct cnnvp_build *build, const st
 
 void cnnvp_binary_leave_out(struct cnnvp_build *build, const unsigned char *marked)
 {
-    const uint32_t count = build->header.layer_count;
-    build->header.layer_count = 0;
+    const uint32_t count = build->header->layer_count;
+    build->header->layer_count = 0;
     for (uint32_t i = 0; i < count; ++i)
         if (marked[i])
-            build->entries[build->header.layer_count++] = build->entries[i];
+            build->entries[build->header->layer_count++] = build->entries[i];
+}
+
+uint64_t cnnvp_binary_end(const struct cnnvp_build *build)
+{
+    const struct cnnvp_binary *header = build->header;
+    return header->list != 0 ? (uint64_t)header->list + header->list_bytes : build->end;
+}
+
+struct cnnvp_blob_place cnnvp_binary_blob_place(const struct cnnvp_build *build, uint32_t number)
+{
+    return (struct cnnvp_blob_place){build->blobs.all[number].address, build->blobs.all[number].bytes};
+}
+
+void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
+                              uint64_t *resident_bytes)
+{
+    for (uint32_t b = layer->first_blob; b < layer->first_blob + layer->blob_count; ++b) {
+        *bytes += build->blobs.all[b].bytes;
+        *resident_bytes += build->blobs.all[b].stays != CNNVP_BLOB_PASSES ? build->blobs.all[b].bytes : 0;
+    }
 }

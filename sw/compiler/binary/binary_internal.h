@@ -4,6 +4,7 @@
 #define CNNVP_COMPILER_IMAGE_INTERNAL_H
 
 #include "binary.h"
+#include "binary/network_binary.h"
 
 /* binary_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
@@ -41,6 +42,22 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build);
 void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary);
 
 /* ---- depth first ---- */
+
+/* What the binary has of chains. Levels and layers of all chains lie one after the other. */
+struct cnnvp_depth {
+    struct cnnvp_binary_chain *chains;
+    const char **issue_reasons; /* of each chain: why who issues it does; static texts */
+    uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
+                                   that do not stay */
+    struct cnnvp_binary_level *levels;
+    struct cnnvp_binary_layer *layers; /* as blocks see them */
+    size_t *sources;                   /* of each of these, its number in the graph */
+    uint32_t *orders;                  /* words of all order tables */
+    size_t chain_count;
+    size_t level_count;
+    size_t layer_count;
+    size_t order_count;
+};
 
 /*
  * Chains of the binary, from the marks: slots in the input buffer for all blocks, tiles for the layers (binary layers

@@ -113,7 +113,7 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
 /* Of a tensor between layers: each image of a batch, of each accelerator, has its own. */
 static uint32_t places_of(const struct cnnvp_build *build)
 {
-    return build->header.batch * build->shares.count;
+    return build->header->batch * build->shares.count;
 }
 
 /* images: 0: one place for each image of a batch. */
@@ -137,7 +137,7 @@ uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struc
 uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor)
 {
     if (tensor->image_stride != 0)
-        return (uint64_t)tensor->image_stride * build->header.images;
+        return (uint64_t)tensor->image_stride * build->header->images;
     return tensor->batch_stride != 0 ? (uint64_t)tensor->batch_stride * places_of(build)
                                      : cnnvp_binary_frame_bytes(tensor);
 }
@@ -198,7 +198,7 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
         say(&settings, " -s dram.size=%lluMiB", (unsigned long long)((need + 0xfffffu) >> 20));
     }
     const int fewer = memory && images > 1;
-    const int smaller = build->header.batch > 1 && (memory || shortage->by_batch);
+    const int smaller = build->header->batch > 1 && (memory || shortage->by_batch);
     return cnnvp_compiler_error(
         error, "%s: %s%s; use%s%s%s%s%s", graph->file, layers, text, fewer ? " fewer images" : "",
         fewer && smaller ? "," : "", smaller ? " a smaller --batch" : "", fewer || smaller ? " or" : "", places);
@@ -231,7 +231,7 @@ cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const s
             "use "
             "fewer images%s",
             graph->file, images, (unsigned long long)need, (unsigned long long)most,
-            build->header.batch > 1 ? " or a smaller --batch" : "");
+            build->header->batch > 1 ? " or a smaller --batch" : "");
     return build->shortage.layers > 0 || need > target->memory_size
                ? too_small(graph, target, images, build, need, error)
                : CNNVP_DONE;
@@ -242,6 +242,6 @@ void cnnvp_binary_place_list(const struct cnnvp_target *target, struct cnnvp_bui
     const uint64_t start = cnnvp_binary_align(build->end);
     const uint64_t end = cnnvp_minimum(target->memory_base + target->memory_size, UINT32_MAX);
     const uint64_t bytes = end > start ? (end - start) / build->shares.count : 0;
-    build->header.list = (uint32_t)start;
-    build->header.list_bytes = (uint32_t)(bytes - bytes % CNNVP_BINARY_ALIGNMENT);
+    build->header->list = (uint32_t)start;
+    build->header->list_bytes = (uint32_t)(bytes - bytes % CNNVP_BINARY_ALIGNMENT);
 }

@@ -31,8 +31,8 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
     const struct cnnvp_depth *depth = build->depth != NULL ? build->depth : &no_depth;
     const struct cnnvp_fused *fused = build->fused != NULL ? build->fused : &no_fused;
     const struct table all[TABLES] = {
-        [HEADER] = {&build->header, 1, sizeof build->header, 1},
-        [LAYERS] = {build->entries, build->header.layer_count, sizeof *build->entries, 1},
+        [HEADER] = {build->header, 1, sizeof *build->header, 1},
+        [LAYERS] = {build->entries, build->header->layer_count, sizeof *build->entries, 1},
         [BLOBS] = {build->blobs.all, build->blobs.count, sizeof *build->blobs.all, 0},
         [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
         [LEVELS] = {depth->levels, depth->level_count, sizeof *depth->levels, 0},
@@ -101,19 +101,19 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
 {
     struct cnnvp_binary_shares *shares = &build->shares;
     uint64_t addresses[TABLES];
-    shares->layers = build->header.layer_count;
+    shares->layers = build->header->layer_count;
     shares->header = cnnvp_binary_begin(build);
     if (shares->count > 1)
         shares->header += cnnvp_binary_align(sizeof(struct cnnvp_accelerators_binary));
     const uint64_t end = lay_out(build, 1, shares->header, addresses);
-    build->header.layers = (uint32_t)addresses[LAYERS];
-    build->header.blobs = (uint32_t)addresses[BLOBS];
+    build->header->layers = (uint32_t)addresses[LAYERS];
+    build->header->blobs = (uint32_t)addresses[BLOBS];
     if (build->depth != NULL) {
-        build->header.chains = (uint32_t)addresses[CHAINS];
+        build->header->chains = (uint32_t)addresses[CHAINS];
         refer_to_chains(build->depth, addresses);
     }
     if (build->fused != NULL) {
-        build->header.groups = (uint32_t)addresses[GROUPS];
+        build->header->groups = (uint32_t)addresses[GROUPS];
         refer_to_groups(build->fused, addresses);
     }
     if (shares->count == 1)
@@ -133,7 +133,7 @@ static void *place_of(const struct cnnvp_build *build, uint8_t *binary, uint64_t
 
 static void share_tensor(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_tensor *tensor)
 {
-    tensor->address += accelerator * build->header.batch * tensor->batch_stride;
+    tensor->address += accelerator * build->header->batch * tensor->batch_stride;
 }
 
 static void share_layer(const struct cnnvp_build *build, uint32_t accelerator, struct cnnvp_binary_layer *layer)
@@ -188,7 +188,7 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
     struct cnnvp_accelerators_binary list = {
         .magic = CNNVP_ACCELERATORS_BINARY_MAGIC,
         .version = CNNVP_BINARY_VERSION,
-        .plic = build->header.plic,
+        .plic = build->header->plic,
         .clint = build->shares.clint,
         .rooms = (uint32_t)build->shares.rooms,
         .count = build->shares.count};
@@ -242,7 +242,7 @@ static cnnvp_result list_entries(const struct listing *listing, size_t table, si
 
 static cnnvp_result list_blobs(const struct listing *listing, const struct cnnvp_binary_layer *layer)
 {
-    return list(listing, listing->build->header.blobs + layer->plan.first_blob * sizeof *listing->build->blobs.all,
+    return list(listing, listing->build->header->blobs + layer->plan.first_blob * sizeof *listing->build->blobs.all,
                 layer->plan.blob_count * sizeof *listing->build->blobs.all);
 }
 
@@ -310,7 +310,7 @@ cnnvp_result cnnvp_binary_list_steps(const struct cnnvp_build *build, cnnvp_bina
     for (uint32_t i = 0; i < build->shares.count; ++i) {
         struct listing listing = {.build = build, .list = list_table, .context = context, .accelerator = i};
         find_addresses(build, i, listing.addresses);
-        for (size_t layer = 0, count = 0; layer < build->header.layer_count; layer += count, ++listing.step)
+        for (size_t layer = 0, count = 0; layer < build->header->layer_count; layer += count, ++listing.step)
             CNNVP_TRY(list_step(&listing, layer, &count));
     }
     return CNNVP_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which layers form chains. Decided by shapes alone. */
+/* Which layers form chains, decided by shapes alone; and what there is to say of those that a build has. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "binary_internal.h"
 
@@ -127,4 +128,46 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
             graph->layers[i].chained = reader;
     }
     return found ? CNNVP_DONE : no_chain(graph, block, error);
+}
+
+/* ---- those of a build ---- */
+
+cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_chain_info **chains, size_t *count,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_depth *depth = build->depth;
+    *chains = NULL;
+    *count = 0;
+    if (depth == NULL)
+        return CNNVP_DONE;
+    *chains = calloc(depth->chain_count + 1, sizeof **chains);
+    if (*chains == NULL)
+        return cnnvp_compiler_no_memory(error);
+    *count = depth->chain_count;
+    for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count) {
+        const size_t *layers = &depth->sources[first];
+        const struct cnnvp_binary_level *level = &depth->levels[first + c];
+        struct cnnvp_chain_info *info = &(*chains)[c];
+        *info = (struct cnnvp_chain_info){
+            .first_layer = layers[0],
+            .last_layer = layers[depth->chains[c].layer_count - 1],
+            .layer_count = depth->chains[c].layer_count,
+            .scheduled = depth->chains[c].scheduled != 0,
+            .issue_reason = depth->issue_reasons[c],
+            .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
+        for (size_t i = 0; i < info->layer_count; ++i)
+            cnnvp_binary_add_weights(
+                build, &build->layers[layers[i]], &info->weight_bytes, &info->resident_weight_bytes);
+    }
+    return CNNVP_DONE;
+}
+
+int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
+{
+    const struct cnnvp_depth *depth = build->depth;
+    for (size_t c = 0, first = 0; depth != NULL && c < depth->chain_count; first += depth->chains[c++].layer_count)
+        for (size_t i = first; i + 1 < first + depth->chains[c].layer_count; ++i)
+            if (graph->layers[depth->sources[i]].out == tensor)
+                return 1;
+    return 0;
 }

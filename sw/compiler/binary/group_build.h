@@ -4,6 +4,7 @@
 #define CNNVP_COMPILER_GROUP_BUILD_H
 
 #include "binary.h"
+#include "binary/network_binary.h"
 #include "group.h"
 
 /* NULL: the layer can be part of a group. */

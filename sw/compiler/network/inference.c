@@ -167,10 +167,10 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
     CNNVP_FREED struct cnnvp_chain_info *chains = NULL;
     CNNVP_FREED struct cnnvp_tensor_info *tensors = NULL;
     CNNVP_FREED struct cnnvp_place_info *places = NULL;
-    size_t tensor_count = 0, place_count = 0;
+    size_t chain_count = 0, tensor_count = 0, place_count = 0;
     uint64_t pes = 1;
     CNNVP_TRY(describe_layers(network, needs, &layers, &pes, error));
-    CNNVP_TRY(cnnvp_network_chains(network, &chains, error));
+    CNNVP_TRY(cnnvp_binary_chains(&network->build, &chains, &chain_count, error));
     CNNVP_TRY(cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error));
     CNNVP_TRY(cnnvp_network_places(network, &places, &place_count, error));
     CNNVP_SCOPED(cnnvp_network_forget_groups)
@@ -187,7 +187,7 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .block = network->block,
         .order = network->plan.order_table ? "table" : "morton",
         .chains = chains,
-        .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
+        .chain_count = chain_count,
         .block_difference = network->block_difference,
         .block_magnitude = network->block_magnitude,
         .tensors = tensors,

@@ -118,11 +118,7 @@ static struct cnnvp_group_info group_info(const struct cnnvp_network *network, s
         .slot_bytes = cnnvp_binary_slot_bytes(build, number),
     };
     for (size_t i = run->first; i < run->first + run->count; ++i)
-        for (uint32_t b = 0; b < build->layers[i].blob_count; ++b) {
-            const struct cnnvp_binary_blob *blob = &build->blobs.all[build->layers[i].first_blob + b];
-            info.weight_bytes += blob->bytes;
-            info.resident_weight_bytes += blob->stays != 0 ? blob->bytes : 0;
-        }
+        cnnvp_binary_add_weights(build, &build->layers[i], &info.weight_bytes, &info.resident_weight_bytes);
     return info;
 }
 

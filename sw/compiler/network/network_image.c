@@ -69,8 +69,7 @@ static void print(const struct cnnvp_network *network, const char *file, size_t 
 {
     const struct cnnvp_build *build = &network->build;
     const unsigned long long begin = cnnvp_binary_begin(build), zeros = begin + size;
-    const unsigned long long end =
-        build->header.list != 0 ? (uint64_t)build->header.list + build->header.list_bytes : build->end;
+    const unsigned long long end = cnnvp_binary_end(build);
     (void)fprintf(to->map, "# %s: address, bytes, what\n0x%08llx 0x%08zx load %s\n0x%08llx 0x%08llx zeros\n",
                   cnnvp_base_name(network->file), begin, size, cnnvp_base_name(file), zeros,
                   (unsigned long long)build->end - zeros);
@@ -79,7 +78,8 @@ static void print(const struct cnnvp_network *network, const char *file, size_t 
     define(to->header, to->name, "", "BASE", begin, "where the file lies in memory");
     define(to->header, to->name, "", "BYTES", size, "of the file; behind it memory is zero before the first run");
     define(to->header, to->name, "", "END", end, "memory from BASE to here is the network's");
-    define(to->header, to->name, "", "REGISTERS", build->header.element, "of the instruction element");
+    define(to->header, to->name, "", "REGISTERS", network->target.accelerators[0].element,
+           "of the instruction element");
     define(to->header, to->name, "", "IMAGES", network->images, "");
     for (size_t i = 0; i < cnnvp_graph_inputs(&network->graph); ++i)
         describe(network, cnnvp_graph_input(&network->graph, i), "input", i, to);

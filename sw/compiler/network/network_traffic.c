@@ -19,27 +19,26 @@ static uint64_t words_written(const struct cnnvp_graph *graph, const struct cnnv
     return words;
 }
 
-/* Depth first: the next layer takes it block by block. */
-static int is_handed_on(const struct cnnvp_graph *graph, int32_t base)
+int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor)
 {
-    for (size_t i = 0; i < graph->layer_count; ++i)
-        if (cnnvp_graph_base(graph, graph->layers[i].out) == base && graph->layers[i].chained != CNNVP_GRAPH_NONE)
-            return 1;
-    return 0;
+    const struct cnnvp_build *build = &network->build;
+    return build->tensors[cnnvp_graph_base(&network->graph, tensor)].on_chip ||
+           cnnvp_network_is_fused(network, tensor) || cnnvp_binary_is_chained(&network->graph, build, tensor);
 }
 
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
-    const struct cnnvp_binary_blob *last = first + layer->blob_count - 1u;
+    const struct cnnvp_blob_place first = cnnvp_binary_blob_place(&network->build, layer->first_blob);
+    const struct cnnvp_blob_place last =
+        cnnvp_binary_blob_place(&network->build, layer->first_blob + layer->blob_count - 1u);
+    uint64_t resident = 0;
     struct cnnvp_tensor_info info = {
         .name = network->graph.layers[index].name,
         .kind = "weights",
-        .address = first->address,
-        .size = last->address + last->bytes - first->address};
-    for (const struct cnnvp_binary_blob *blob = first; blob <= last; ++blob)
-        info.least_read_bytes += blob->bytes;
+        .address = first.address,
+        .size = last.address + last.bytes - first.address};
+    cnnvp_binary_add_weights(&network->build, layer, &info.least_read_bytes, &resident);
     return info;
 }
 
@@ -55,9 +54,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
     const struct cnnvp_tensor *place = &network->build.tensors[tensor];
     const int is_input = cnnvp_graph_is_input(graph, tensor);
     const int is_output = cnnvp_graph_is_output(graph, tensor);
-    const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
-    const int stays =
-        !is_input && !is_output && (place->on_chip || handed_on || cnnvp_network_is_fused(network, tensor));
+    const int stays = !is_input && !is_output && cnnvp_network_stays_on_chip(network, tensor);
     const uint64_t word_bytes = stays ? 0 : (uint64_t)network->images << place->word_shift; /* of all images */
     return (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
@@ -117,13 +114,13 @@ static int place_by_address(const void *left, const void *right)
 static struct cnnvp_place_info place_of_blob(const struct cnnvp_network *network, size_t index, uint32_t number)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
+    const struct cnnvp_blob_place blob = cnnvp_binary_blob_place(&network->build, layer->first_blob + number);
     return (struct cnnvp_place_info){
         .tensor = network->graph.layers[index].name,
         .kind = "weights",
-        .address = first[number].address,
-        .size = first[number].bytes,
-        .offset = first[number].address - first->address,
+        .address = blob.address,
+        .size = blob.bytes,
+        .offset = blob.address - cnnvp_binary_blob_place(&network->build, layer->first_blob).address,
         .channel = cnnvp_plan_has_weights(layer) ? cnnvp_blob_slice(layer, number).out : 0};
 }
 

@@ -7,6 +7,8 @@
 
 #include "test.h"
 
+#include "binary_internal.h"
+
 #include "binary.h"
 #include "fake_element.h"
 #include "fake_platform.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a graph to the binary in memory (network_binary.h): layers get their tiles, tensors and blobs their places, then
- * layers their number formats, weights their words. */
+/* From a graph to the binary in memory (sw/binary/network_binary.h): layers get their tiles, tensors and blobs their
+ * places, then layers their number formats, weights their words. */
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
 
-#include "binary/network_binary.h"
+#include "binary/binary_place.h"
+#include "binary/layer.h"
 #include "cnnvp_network.h"
 #include "graph.h"
 #include "plan.h"
@@ -25,6 +26,10 @@ struct cnnvp_binary_options {
     uint32_t halo;                     /* with this one, 1 + enum cnnvp_group_halo; 0: with any */
 };
 
+/* Of the binary. */
+struct cnnvp_binary;
+struct cnnvp_binary_layer;
+struct cnnvp_binary_blob;
 struct cnnvp_depth;
 struct cnnvp_fused;
 
@@ -71,8 +76,8 @@ struct cnnvp_shortage {
 };
 
 struct cnnvp_build {
-    struct cnnvp_arena arena;   /* of all that follows, but the blobs and the groups' members */
-    struct cnnvp_binary header; /* as one accelerator alone would have it */
+    struct cnnvp_arena arena;    /* of all that follows, but the blobs and the groups' members */
+    struct cnnvp_binary *header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
     struct cnnvp_layer *layers;         /* as they are planned, one for each of the graph's */
     struct cnnvp_binary_layer *entries; /* the same for the guest software */
@@ -83,8 +88,8 @@ struct cnnvp_build {
     uint64_t moved;                    /* how far behind CNNVP_BINARY_ADDRESS it begins */
     uint64_t blob_end;                 /* address after header, tables and blobs */
     uint64_t end;                      /* address after everything */
-    struct cnnvp_depth *depth;         /* depth.h; NULL: layer by layer */
-    struct cnnvp_fused *fused;         /* group_build.h; NULL: nothing is */
+    struct cnnvp_depth *depth;         /* NULL: layer by layer */
+    struct cnnvp_fused *fused;         /* NULL: nothing is */
     struct cnnvp_residents *residents; /* NULL: none */
     struct cnnvp_shortage shortage;
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
@@ -125,6 +130,19 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
 uint64_t cnnvp_binary_image_address(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor, uint32_t image);
 uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct cnnvp_tensor *tensor);
 
+/* Address behind all that the binary's run uses. */
+uint64_t cnnvp_binary_end(const struct cnnvp_build *build);
+
+/* One of the blobs. */
+struct cnnvp_blob_place {
+    uint64_t address;
+    uint64_t bytes;
+};
+struct cnnvp_blob_place cnnvp_binary_blob_place(const struct cnnvp_build *build, uint32_t number);
+/* Adds the bytes of a layer's blobs, and of those that stay in the weight buffer. */
+void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
+                              uint64_t *resident_bytes);
+
 /* 1: two fused groups do the same, with other weights. */
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
 /* Bytes of the input buffer that the slots of a fused group take. */
@@ -155,22 +173,6 @@ static inline uint64_t cnnvp_binary_align(uint64_t bytes)
  * is what the first layer reads, feature j + 1 what layer j of the chain makes.
  */
 
-/* What the binary has of chains. Levels and layers of all chains lie one after the other. */
-struct cnnvp_depth {
-    struct cnnvp_binary_chain *chains;
-    const char **issue_reasons; /* of each chain: why who issues it does; static texts */
-    uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
-                                   that do not stay */
-    struct cnnvp_binary_level *levels;
-    struct cnnvp_binary_layer *layers; /* as blocks see them */
-    size_t *sources;                   /* of each of these, its number in the graph */
-    uint32_t *orders;                  /* words of all order tables */
-    size_t chain_count;
-    size_t level_count;
-    size_t layer_count;
-    size_t order_count;
-};
-
 /* Side of the block of a map whose side is `side`: maps smaller than the block are blocks themselves (Part B 4-8). */
 static inline uint32_t cnnvp_depth_side(uint32_t side, uint32_t block)
 {
@@ -185,5 +187,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp
  * convolutions that are padded block by block (Part B 4-11). The error says why the network has no chain.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error);
+
+/* What there is to say of the chains. DONE: *chains, to be given back with free(); NULL: layer by layer. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_chain_info **chains,
+                                                size_t *count, struct cnnvp_error *error);
+/* 1: the layer that comes next in a chain takes the tensor block by block. */
+int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
 
 #endif

@@ -80,9 +80,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *netwo
 CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
                                                       struct cnnvp_error *error);
 
-/* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
-                                                 struct cnnvp_error *error);
 /* network_groups.c: the plan that the options name; and what there is to say of it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
@@ -92,7 +89,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *net
 void cnnvp_network_forget_groups(struct cnnvp_work_info *work);
 /* 1: the tensor is made and read within a fused group. */
 int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
-/* 1: the tensor never lies in memory, since it stays on chip. */
+/* network_traffic.c. 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
 /* inference.c: the guest program, which is told to the platform after its tables; and the

@@ -3,6 +3,8 @@
 
 #include "test.h"
 
+#include "binary_internal.h"
+
 #include "binary_case.h"
 
 /* Places on chip: alive at the same time in one half means apart; operands of additions share a half. */

@@ -7,6 +7,8 @@
 #include "test.h"
 
 #include "binary_internal.h"
+
+#include "binary_internal.h"
 #include "random.h"
 
 #define TENSORS 5u
@@ -99,7 +101,7 @@ static void check_apart(const struct cnnvp_graph *graph, const struct cnnvp_buil
     for (size_t t = 0; t < graph->tensor_count; ++t) {
         const struct cnnvp_tensor *tensor = &build->tensors[t];
         const int stays = (int32_t)t == graph->input || cnnvp_graph_is_output(graph, (int32_t)t);
-        for (uint32_t image = 0; image < (stays ? images : build->header.batch); ++image) {
+        for (uint32_t image = 0; image < (stays ? images : build->header->batch); ++image) {
             const uint64_t at = cnnvp_binary_image_address(build, tensor, image) - cnnvp_binary_frame_lead(tensor);
             assert_int_equal(at % CNNVP_BINARY_ALIGNMENT, 0);
             assert_true(at >= begin && at + cnnvp_binary_frame_bytes(tensor) <= build->end);
@@ -123,11 +125,12 @@ static void random_graphs(void **state)
         struct cnnvp_graph_output output = {"y", TENSORS - 1};
         const struct cnnvp_target target = {.memory_base = 0x80000000u, .memory_size = 64u << 20};
         const uint64_t begin = target.memory_base + 0x1000u;
-        struct cnnvp_build build = {.tensors = tensors, .end = begin, .shares = {.count = 1}};
+        struct cnnvp_binary header = {0};
+        struct cnnvp_build build = {.header = &header, .tensors = tensors, .end = begin, .shares = {.count = 1}};
         struct cnnvp_error error = {""};
         const uint32_t images = 1 + below(&random, 6);
-        build.header.images = images;
-        build.header.batch = 1 + below(&random, images);
+        build.header->images = images;
+        build.header->batch = 1 + below(&random, images);
         draw_graph(&random, &graph);
         graph.outputs = &output;
         graph.output_count = 1;
@@ -147,9 +150,11 @@ static void a_memory_that_is_too_small_is_named(void **state)
     struct cnnvp_tensor tensors[2];
     struct cnnvp_graph_output output = {"y", 1};
     const struct cnnvp_target target = {.memory_base = 0x80000000u, .memory_size = 1u << 20};
-    struct cnnvp_build build = {.tensors = tensors, .end = target.memory_base, .shares = {.count = 1}};
+    struct cnnvp_binary header = {0};
+    struct cnnvp_build build = {
+        .header = &header, .tensors = tensors, .end = target.memory_base, .shares = {.count = 1}};
     struct cnnvp_error error = {""};
-    build.header.batch = 1;
+    build.header->batch = 1;
     graph.input = cnnvp_graph_tensor_add(&graph, "input", 4, 1, 256, 256);
     (void)cnnvp_graph_tensor_add(&graph, "y", 4, 1, 256, 256);
     struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "relu", "Relu");

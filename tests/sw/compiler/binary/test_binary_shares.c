@@ -4,10 +4,13 @@
 
 #include "binary_internal.h"
 
+#include "binary_internal.h"
+
 enum { SHARES = 3, LAYERS = 2, BATCH = 2, STRIDE = 0x1000, ROOM = 1 << 16 };
 
 struct shared {
     struct cnnvp_build build;
+    struct cnnvp_binary header;
     struct cnnvp_binary_layer layers[LAYERS];
     uint64_t end;
     uint8_t binary[ROOM];
@@ -27,12 +30,13 @@ static void make(struct shared *shared, uint32_t count, uint32_t images)
     memset(shared, 0, sizeof *shared);
     memset(shared->binary, 0xee, sizeof shared->binary);
     struct cnnvp_build *build = &shared->build;
+    build->header = &shared->header;
     build->entries = shared->layers;
-    build->header.flags = CNNVP_BINARY_PRELOAD;
-    build->header.layer_count = LAYERS;
-    build->header.images = images;
-    build->header.batch = BATCH;
-    build->header.input = (struct cnnvp_tensor){.address = 0x1000, .batch_stride = STRIDE};
+    build->header->flags = CNNVP_BINARY_PRELOAD;
+    build->header->layer_count = LAYERS;
+    build->header->images = images;
+    build->header->batch = BATCH;
+    build->header->input = (struct cnnvp_tensor){.address = 0x1000, .batch_stride = STRIDE};
     for (uint32_t i = 0; i < LAYERS; ++i)
         shared->layers[i].plan = (struct cnnvp_layer){
             .tag = i + 1,
@@ -43,10 +47,10 @@ static void make(struct shared *shared, uint32_t count, uint32_t images)
     build->shares.clint = 0x77;
     for (uint32_t i = 0; i < count; ++i)
         build->shares.all[i] = (struct cnnvp_target_accelerator){.element = 100 + i, .element_irq = 200 + i};
-    build->header.element = 100;
-    build->header.element_irq = 200;
-    build->header.list = 0x8000;
-    build->header.list_bytes = 0x40;
+    build->header->element = 100;
+    build->header->element_irq = 200;
+    build->header->list = 0x8000;
+    build->header->list_bytes = 0x40;
     put(shared);
 }
 
@@ -108,7 +112,7 @@ static void chains_have_layers_of_their_own(void **state)
     assert_int_equal(own->in.address, 0x200 + BATCH * STRIDE);
     assert_int_equal(layer->plan.tag, 9);
     assert_int_equal(layer->plan.in.address, 0x300 + BATCH * STRIDE);
-    const struct cnnvp_binary_chain *first = at(&shared, shared.build.header.chains);
+    const struct cnnvp_binary_chain *first = at(&shared, shared.build.header->chains);
     assert_int_equal(first->in.address, 0x200);
     assert_int_equal(first->layers, chain.layers);
 }
@@ -119,7 +123,7 @@ static void a_single_one_has_nothing_besides(void **state)
     static struct shared shared;
     (void)state;
     make(&shared, 1, 2 * BATCH);
-    const struct cnnvp_binary *header = &shared.build.header;
+    const struct cnnvp_binary *header = shared.build.header;
     assert_int_equal(header->layers, CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header));
     assert_int_equal(shared.end, header->layers + cnnvp_binary_align(sizeof shared.layers));
     assert_memory_equal(at(&shared, CNNVP_BINARY_ADDRESS), header, sizeof *header);

@@ -4,6 +4,8 @@
 #include "test.h"
 
 #include "binary_internal.h"
+
+#include "binary_internal.h"
 #include "binary_tables.h"
 #include "group_build.h"
 
@@ -31,6 +33,7 @@ static cnnvp_result take(void *context, uint32_t accelerator, uint32_t step, uin
 
 struct whole {
     struct cnnvp_build build;
+    struct cnnvp_binary header;
     struct cnnvp_binary_layer layers[LAYERS];
     struct cnnvp_fused fused;
     struct cnnvp_plan_group group;
@@ -47,9 +50,10 @@ static void make(struct whole *whole, uint32_t accelerators)
     static const uint32_t first[] = {0, 1, 3, 4, 6, BLOBS};
     memset(whole, 0, sizeof *whole);
     struct cnnvp_build *build = &whole->build;
+    build->header = &whole->header;
     build->entries = whole->layers;
     build->fused = &whole->fused;
-    build->header.layer_count = LAYERS;
+    build->header->layer_count = LAYERS;
     build->blobs = (struct cnnvp_binary_blobs){whole->blobs, BLOBS};
     build->shares.count = accelerators;
     whole->group = (struct cnnvp_plan_group){.first = GROUP, .count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
@@ -130,7 +134,7 @@ static void steps_have_their_tables(void **state)
             for (uint32_t b = 0; b < layer->plan.blob_count; ++b)
                 assert_true(is_listed(
                     &list, a, step_of[i],
-                    whole.build.header.blobs + (layer->plan.first_blob + b) * sizeof(struct cnnvp_binary_blob),
+                    whole.build.header->blobs + (layer->plan.first_blob + b) * sizeof(struct cnnvp_binary_blob),
                     sizeof(struct cnnvp_binary_blob)));
         }
         assert_true(is_listed(&list, a, 2, header->groups, sizeof whole.table));
@@ -161,7 +165,7 @@ static void tables_stay_where_layers_are_left_out(void **state)
     (void)state;
     make(&whole, 1);
     whole.blobs[0].bytes = 77;
-    whole.build.header.layer_count = 1;
+    whole.build.header->layer_count = 1;
     cnnvp_binary_write_tables(&whole.build, whole.binary);
     const struct cnnvp_binary *header = at(&whole, CNNVP_BINARY_ADDRESS);
     const struct cnnvp_binary_blob *blob = at(&whole, header->blobs);

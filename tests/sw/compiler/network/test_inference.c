@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must change no word of the outputs. */
+#include "binary_internal.h"
 #include "network_case.h"
 
 /* Tiles change nothing in the results: the same words for any buffers and arrays. */
@@ -63,7 +64,7 @@ static void timing_only_places_the_same(void **state)
         cnnvp_network *full = network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 3});
         cnnvp_network *timing =
             network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 3, .timing_only = 1});
-        assert_memory_equal(&full->build.header, &timing->build.header, sizeof full->build.header);
+        assert_memory_equal(full->build.header, timing->build.header, sizeof *full->build.header);
         assert_int_equal(full->build.end, timing->build.end);
         assert_memory_equal(full->build.blobs.all, timing->build.blobs.all,
                             full->build.blobs.count * sizeof *full->build.blobs.all);
