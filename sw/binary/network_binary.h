@@ -23,7 +23,7 @@
 #include "layer.h"
 
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(13)
+#define CNNVP_BINARY_VERSION UINT32_C(14)
 
 enum cnnvp_binary_flag {
     /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
@@ -51,6 +51,8 @@ struct cnnvp_binary {
     uint32_t scheduler_irq;
     uint32_t list; /* address of room for the instructions of a batch, which then stay there; 0: none do */
     uint32_t list_bytes;
+    uint32_t scratchpad;       /* address of the registers of the one memory on chip, 0: there are three buffers */
+    uint32_t regions;          /* address of struct cnnvp_binary_regions[layer_count] where there is one */
     struct cnnvp_tensor input; /* the network's input */
 };
 
@@ -120,6 +122,12 @@ struct cnnvp_binary_chain {
     uint32_t scheduled;     /* 1: the scheduler issues its instructions where they fit its table; 2: or none does */
     struct cnnvp_tensor in; /* feature 0 in memory */
     struct cnnvp_tensor out; /* the last feature in memory */
+};
+
+/* Where the regions of a scratchpad for weights and results begin while a layer runs: bytes of a half. */
+struct cnnvp_binary_regions {
+    uint32_t weight_base;
+    uint32_t output_base;
 };
 
 /* An entry of the layer table. */

@@ -114,6 +114,7 @@ struct cnnvp_guest {
     uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
     const struct cnnvp_binary_blob *blobs;
+    struct cnnvp_binary_regions regions; /* of the scratchpad, as they are set */
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];
     struct cnnvp_slot weight[CNNVP_HALVES];

@@ -38,6 +38,8 @@ static inline void cnnvp_inference_connect(struct cnnvp_guest *guest, const stru
 
 static inline void cnnvp_inference_begin(struct cnnvp_guest *guest)
 {
+    if (guest->binary->scratchpad != 0)
+        cnnvp_schedule_divide(guest, 0);
     if ((guest->binary->flags & CNNVP_BINARY_PRELOAD) != 0)
         cnnvp_schedule_preload(guest);
 }

@@ -4,6 +4,11 @@
 #include "depth.h"
 #include "fused.h"
 
+enum scratchpad_register {
+#define CNNVP_REGISTER(name, offset, access, reset, mask, help) SCRATCHPAD_##name = offset,
+#include "memory/buffer/scratchpad.def"
+};
+
 static void run_step(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     switch (layer->op) {
@@ -127,6 +132,22 @@ static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
     return chains[chain - 1u].first_layer;
 }
 
+void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer)
+{
+    const struct cnnvp_binary_regions *regions = cnnvp_memory(guest->machine, guest->binary->regions);
+    const struct cnnvp_binary_regions wanted = regions[layer];
+    if (wanted.weight_base == guest->regions.weight_base && wanted.output_base == guest->regions.output_base)
+        return;
+    cnnvp_schedule_settle(guest);
+    cnnvp_forget_inputs(guest);
+    cnnvp_forget_weights(guest);
+    cnnvp_element_irq(&guest->element, layer);
+    (void)cnnvp_element_finish(&guest->element);
+    cnnvp_device_write(guest->machine, guest->binary->scratchpad + SCRATCHPAD_WEIGHT_BASE, wanted.weight_base);
+    cnnvp_device_write(guest->machine, guest->binary->scratchpad + SCRATCHPAD_OUTPUT_BASE, wanted.output_base);
+    guest->regions = wanted;
+}
+
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_binary_layer *layers = layer_table(guest);
@@ -138,6 +159,8 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
         const uint32_t chain = layers[i].plan.chain;
         const uint32_t group = layers[i].plan.group;
+        if (guest->binary->scratchpad != 0)
+            cnnvp_schedule_divide(guest, i);
         if (group != 0)
             i += cnnvp_fused(guest, group) - 1u;
         else if (chain == 0)

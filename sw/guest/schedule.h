@@ -13,6 +13,10 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest);
 /* On chip: loads all blobs to their places, once before the first image. */
 void cnnvp_schedule_preload(struct cnnvp_guest *guest);
 
+/* Divides the scratchpad as the layer with this number needs it, when nothing runs any more. Blocks where that is
+ * otherwise than before. */
+void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer);
+
 /* ---- between the schedules ---- */
 
 /* Begins a layer: its first weights, then what waits of the layers before. */

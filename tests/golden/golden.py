@@ -28,6 +28,7 @@ RUNS = {
     "mobilenet_v2_systolic_fx16": "run {networks}/mobilenet_v2.onnx -p systolic -s pe_array.precision=fx16 --timing-only",
     "mobilenet_v2_systolic": "run {networks}/mobilenet_v2.onnx -p systolic --timing-only",
     "resnet18_nfu": "run {networks}/resnet18.onnx --timing-only",
+    "resnet18_unified": "run {networks}/resnet18.onnx -p unified --timing-only",
     "resnet50_nfu": "run {networks}/resnet50.onnx --timing-only",
     "mobilenet_v2_nfu": "run {networks}/mobilenet_v2.onnx --timing-only",
     "digits_trainer": "train digits --dataset idx:{digits}/train_images.idx,{digits}/train_labels.idx --limit 32 --batch 32",

@@ -22,10 +22,11 @@ enum soak_kind {
 
 /* Buffer sizes lie apart: what is larger than another has to be known. */
 struct soak_platform {
-    char options[2048];  /* of the command, without the sizes */
-    size_t outputs;      /* of the network */
-    uint32_t buffers[3]; /* input, weight, output: bytes */
-    const char *output;  /* name of the output buffer */
+    char options[2048];   /* of the command, without the sizes */
+    size_t outputs;       /* of the network */
+    uint32_t buffers[3];  /* input, weight, output: bytes */
+    const char *names[3]; /* of these */
+    int unified;          /* they are one, of these bytes together */
     enum soak_kind kind;
     int on_chip;
     int groups;       /* fused, or auto */

@@ -38,15 +38,19 @@ static void command_text(const struct soak *soak, const struct variant *variant,
     const int learns = platform->trains && strstr(variant->options, "--timing-only") == NULL &&
                        strstr(variant->options, "--checkpoint") == NULL;
     size_t at = 0;
+    uint32_t sizes[3];
+    for (size_t i = 0; i < 3; ++i)
+        sizes[i] =
+            variant->larger * (platform->unified ? platform->buffers[0] + platform->buffers[1] + platform->buffers[2]
+                                                 : platform->buffers[i]);
     for (size_t i = 0; !platform->trains && i < platform->outputs; ++i)
         at += (size_t)snprintf(outputs + at, sizeof outputs - at, " -o out%zu.npy", i);
     (void)snprintf(text, room,
-                   "%s net.onnx --seed %" PRIu64 " -q --stats stats.json %s%s %s%s -s input_buffer.size=%u "
-                   "-s weight_buffer.size=%u -s %s.size=%u %s",
+                   "%s net.onnx --seed %" PRIu64 " -q --stats stats.json %s%s %s%s -s %s.size=%u -s %s.size=%u "
+                   "-s %s.size=%u %s",
                    platform->trains ? "train" : "run", soak->counts.pair, outputs, learns ? " --checkpoint state" : "",
-                   platform->options, others ? platform->memory_options : "", platform->buffers[0] * variant->larger,
-                   platform->buffers[1] * variant->larger, platform->output, platform->buffers[2] * variant->larger,
-                   variant->options);
+                   platform->options, others ? platform->memory_options : "", platform->names[0], sizes[0],
+                   platform->names[1], sizes[1], platform->names[2], sizes[2], variant->options);
 }
 
 static void start(const struct soak *soak, const struct variant *variant, struct soak_run *run)

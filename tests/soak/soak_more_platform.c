@@ -59,7 +59,7 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
     static const char *const gradients[] = {"kernel-rows", "error-rows"};
     platform->trains = 1;
     platform->kind = SOAK_TRAINING;
-    platform->output = "intermediate_buffer";
+    platform->names[2] = "intermediate_buffer";
     soak_append(platform, "-p trainer");
     draw_learning(platform, random);
     soak_set(platform, "pe_array.cols", 1 + soak_random(random, 40));
@@ -78,6 +78,13 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
 
 /* ---- inference ---- */
 
+static void draw_pingpong(struct soak_platform *platform, uint64_t *random, size_t buffer)
+{
+    char parameter[64];
+    (void)snprintf(parameter, sizeof parameter, "%s.pingpong", platform->names[buffer]);
+    soak_choose(platform, random, parameter, switches, 2);
+}
+
 static void draw_inference(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const roundings[] = {"nearest", "nearest", "nearest", "truncate", "stochastic"};
@@ -86,7 +93,15 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
     static const char *const folds[] = {"single", "double", "pipelined"};
     static const char *const presets[] = {"nfu", "window", "systolic"};
     const uint32_t preset = soak_random(random, 3);
-    soak_append(platform, "-p %s", presets[preset]);
+    /* Without another draw: pairs stay what they were, but for this. */
+    platform->unified = preset != 1 && (*random >> 40) % 3u == 0;
+    if (platform->unified) {
+        soak_append(platform, preset == 0 ? "-p unified" : "-p unified -s pe_array.model=systolic");
+        for (size_t i = 0; i < 3; ++i)
+            platform->names[i] = "scratchpad";
+    } else {
+        soak_append(platform, "-p %s", presets[preset]);
+    }
     if (platform->kind == SOAK_CHAIN)
         soak_append(platform, " --schedule depth-first --block %u", 2u << soak_random(random, 4));
     if (preset != 1) {
@@ -107,7 +122,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
         soak_set(platform, "fully_connected.fc_para", 1 + soak_random(random, 32));
     }
     soak_set(platform, "vector.lanes", 1 + soak_random(random, 32));
-    soak_choose(platform, random, "output_buffer.pingpong", switches, 2);
+    draw_pingpong(platform, random, 2);
     soak_append(platform, " --rounding %s --images %u", roundings[soak_random(random, 5)], 1 + soak_random(random, 4));
     for (size_t i = 0; i < 3; ++i)
         platform->buffers[i] = 2048u << soak_random(random, 7);
@@ -144,7 +159,8 @@ static void draw_external(struct soak_platform *platform, uint64_t *random)
 void soak_more_platform(uint64_t seed, struct soak_platform *platform)
 {
     uint64_t random = seed ^ UINT64_C(0x6a09e667f3bcc909);
-    *platform = (struct soak_platform){.options = "", .outputs = 1, .output = "output_buffer"};
+    *platform = (struct soak_platform){
+        .options = "", .outputs = 1, .names = {"input_buffer", "weight_buffer", "output_buffer"}};
     switch (soak_random(&random, 4)) {
     case 0:
     case 1:
@@ -162,5 +178,5 @@ void soak_more_platform(uint64_t seed, struct soak_platform *platform)
         break;
     }
     soak_draw_control(platform, &random);
-    soak_choose(platform, &random, "input_buffer.pingpong", switches, 2);
+    draw_pingpong(platform, &random, 0);
 }

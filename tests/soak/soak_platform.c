@@ -111,7 +111,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
 static void draw_trainer(struct soak_platform *platform, uint64_t *random)
 {
     platform->kind = SOAK_LEARNER;
-    platform->output = "intermediate_buffer";
+    platform->names[2] = "intermediate_buffer";
     soak_append(platform, "-p trainer");
     soak_set(platform, "pe_array.cols", 4 + soak_random(random, 40));
     soak_set(platform, "pe_array.fc_rows", 1 + 2 * soak_random(random, 2));
@@ -173,7 +173,8 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     static const char *const roundings[] = {"nearest", "nearest", "truncate", "stochastic"};
     static const char *const tables[] = {"horowitz", "eyeriss"};
     uint64_t random = seed ^ UINT64_C(0x2545f4914f6cdd1d);
-    *platform = (struct soak_platform){.options = "", .outputs = 1, .output = "output_buffer"};
+    *platform = (struct soak_platform){
+        .options = "", .outputs = 1, .names = {"input_buffer", "weight_buffer", "output_buffer"}};
     if (one_in(&random, 6))
         draw_trainer(platform, &random);
     else

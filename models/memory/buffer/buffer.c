@@ -25,24 +25,9 @@
 #include "unit/unit_enums.inc"
 
 /* Bit 31 of an address names the half; an address has no bits above. */
-#define WINDOW (UINT64_C(1) << 32) /* of the port */
+#define WINDOW BUFFER_WINDOW
 #define HALF_BIT (UINT64_C(1) << 31)
 #define STORAGE_ALIGNMENT 64u
-
-struct buffer {
-    struct cnnvp_host *host;
-    const struct cnnvp_host_ops *ops;
-    uint8_t *storage; /* both halves; NULL in timing-only */
-    int16_t *ones;    /* a half full of 1, made at the first read as ones */
-    uint64_t half_bytes;
-    uint32_t halves;
-    struct cnnvp_buffer_shape shape;
-    uint64_t latency;
-    uint64_t clock_mhz;
-    int timing_only;
-    struct buffer_live live[2];
-    uint64_t reader; /* the newest instruction of a calculation unit that reads */
-};
 
 /* ---- helpers ---- */
 
@@ -64,6 +49,20 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
     return status;
 }
 
+/* Where the region of a port begins in a half, and where it ends. */
+static uint64_t region_begin(const struct buffer *buffer, uint32_t port)
+{
+    return port != 0 ? buffer->bases[port - 1u] : 0;
+}
+
+static uint64_t region_bytes(const struct buffer *buffer, uint32_t port)
+{
+    const uint64_t begin = region_begin(buffer, port);
+    const uint64_t next = port + 1u < buffer->region_count ? buffer->bases[port] : 0;
+    const uint64_t end = next != 0 ? cnnvp_minimum(next, buffer->half_bytes) : buffer->half_bytes;
+    return end > begin ? end - begin : 0;
+}
+
 /* Clocks by which the port and the banks are late, a read's latency among them. */
 static uint64_t lateness(const struct buffer *buffer, const struct cnnvp_access *access, uint64_t words,
                          uint64_t latency)
@@ -82,11 +81,31 @@ static uint64_t lateness(const struct buffer *buffer, const struct cnnvp_access 
     return late;
 }
 
+/* Regions share the port: a command's accesses together are late by what all their words take to cross it, if that is
+ * more than what one of them is by itself. Each is late by what comes with it. */
+static uint64_t share_port(struct buffer *buffer, const struct cnnvp_access *access, uint64_t words, uint64_t late)
+{
+    struct buffer_command *command = &buffer->command;
+    const cnnvp_time now = buffer->ops->now(buffer->host);
+    if (command->at != now || command->flow != access->flow)
+        *command = (struct buffer_command){.at = now, .flow = access->flow};
+    command->cycles = cnnvp_maximum(command->cycles, access->cycles);
+    command->words += words;
+    const uint64_t crossing = buffer_port_cycles(&buffer->shape, command->words);
+    const uint64_t beyond = crossing > command->cycles ? crossing - command->cycles : 0;
+    const uint64_t before = command->late;
+    command->late = cnnvp_maximum(cnnvp_maximum(before, late), beyond);
+    return command->late - before;
+}
+
 static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint64_t words, uint64_t latency)
 {
     count(buffer, access->mode & CNNVP_BUFFER_DMA_SIDE ? STAT_dma_port_words : STAT_calculation_port_words, access,
           words);
-    const uint64_t extra = lateness(buffer, access, words, latency);
+    uint64_t extra = lateness(buffer, access, words, latency);
+    const int is_timed = access->cycles != 0 && !(access->flags & CNNVP_UNTIMED);
+    if (buffer->region_count > 1u && is_timed && !(access->mode & CNNVP_BUFFER_DMA_SIDE))
+        extra = share_port(buffer, access, words, extra);
     if (extra == 0)
         return;
     count(buffer, STAT_port_conflict_cycles, access, extra);
@@ -101,15 +120,18 @@ static void report_live(struct buffer *buffer)
     uint64_t occupied = 0;
     uint64_t words = 0;
     uint64_t bytes = 0;
-    for (uint32_t half = 0; half < buffer->halves; ++half)
-        for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
-            const struct buffer_range *range = &buffer->live[half].ranges[r];
+    for (uint32_t i = 0; i < buffer->region_count * buffer->halves; ++i) {
+        const struct buffer_region *region = &buffer->regions[i / buffer->halves];
+        const struct buffer_live *live = &region->live[i % buffer->halves];
+        for (uint32_t r = 0; r < live->count; ++r) {
+            const struct buffer_range *range = &live->ranges[r];
             occupied += range->end - range->begin;
-            if (!buffer_live_counts(range, buffer->reader))
+            if (!buffer_live_counts(range, region->reader))
                 continue;
             words += range->feature_words;
             bytes += range->feature_words * range->word_bytes;
         }
+    }
     const cnnvp_time now = buffer->ops->now(buffer->host);
     buffer->ops->counter(buffer->host, COUNTER_occupancy, now, occupied);
     buffer->ops->counter(buffer->host, COUNTER_feature_words, now, words);
@@ -117,15 +139,16 @@ static void report_live(struct buffer *buffer)
 }
 
 /* Copies of what memory holds are live while they are read: tells which those are now. */
-static void note_reader(struct buffer *buffer, const struct cnnvp_access *access, uint32_t half, uint64_t offset)
+static void note_reader(struct buffer *buffer, struct buffer_region *region, const struct cnnvp_access *access,
+                        uint32_t half, uint64_t offset)
 {
     int changed = 0;
-    if (buffer->reader != access->flow)
+    if (region->reader != access->flow)
         for (uint32_t h = 0; h < buffer->halves; ++h)
-            for (uint32_t r = 0; r < buffer->live[h].count; ++r)
-                changed |= buffer->live[h].ranges[r].copies && buffer->live[h].ranges[r].reader == buffer->reader;
-    buffer->reader = access->flow;
-    changed |= buffer_live_read(&buffer->live[half], offset, offset + access->size, access->flow);
+            for (uint32_t r = 0; r < region->live[h].count; ++r)
+                changed |= region->live[h].ranges[r].copies && region->live[h].ranges[r].reader == region->reader;
+    region->reader = access->flow;
+    changed |= buffer_live_read(&region->live[half], offset, offset + access->size, access->flow);
     if (changed)
         report_live(buffer);
 }
@@ -154,17 +177,25 @@ static void count_write(struct buffer *buffer, const struct cnnvp_access *access
 
 /* ---- accesses ---- */
 
-/* Checks mode, alignment and range of a tile access. */
-static int check_tile(struct buffer *buffer, const struct cnnvp_access *access, uint32_t *half, uint64_t *offset)
+static uint8_t *region_storage(const struct buffer *buffer, uint32_t port, uint32_t half)
 {
+    return buffer->storage + half * buffer->half_bytes + region_begin(buffer, port);
+}
+
+/* Checks mode, alignment and range of a tile access. */
+static int check_tile(struct buffer *buffer, uint32_t port, const struct cnnvp_access *access, uint32_t *half,
+                      uint64_t *offset)
+{
+    const uint64_t bytes = region_bytes(buffer, port);
     if ((access->mode & CNNVP_BUFFER_READ_MODE) > CNNVP_READ_ONES)
         return refuse(buffer, access, CNNVP_E_INVAL, "no such mode");
     *half = access->address & HALF_BIT ? 1u : 0u;
     *offset = access->address & (HALF_BIT - 1u);
     if (access->address >= WINDOW || *half >= buffer->halves)
         return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
-    if (*offset > buffer->half_bytes || access->size > buffer->half_bytes - *offset)
-        return refuse(buffer, access, CNNVP_E_ADDR, "it leaves the half");
+    if (*offset > bytes || access->size > bytes - *offset)
+        return refuse(buffer, access, CNNVP_E_ADDR,
+                      bytes < buffer->half_bytes ? "it leaves the region" : "it leaves the half");
     if (access->size == 0 || (access->word_bytes != 1u && (access->size % 2u != 0 || *offset % 2u != 0)))
         return refuse(buffer, access, CNNVP_E_ACCESS, "words have 2 bytes");
     return CNNVP_OK;
@@ -195,11 +226,12 @@ static int read_as_ones(struct buffer *buffer, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
-static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
+static int tile_access(struct buffer *buffer, uint32_t port, struct cnnvp_access *access)
 {
+    struct buffer_region *const region = &buffer->regions[port];
     uint32_t half;
     uint64_t offset;
-    int status = check_tile(buffer, access, &half, &offset);
+    int status = check_tile(buffer, port, access, &half, &offset);
     if (status != CNNVP_OK)
         return status;
     const int is_read = access->op == CNNVP_READ || access->op == CNNVP_BORROW_READ;
@@ -209,12 +241,12 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
     if (kind == CNNVP_BUFFER_MARK) {
         if (access->flags & CNNVP_DEBUG)
             return CNNVP_OK;
-        buffer_live_mark(&buffer->live[half], offset, offset + access->size, feature_words,
+        buffer_live_mark(&region->live[half], offset, offset + access->size, feature_words,
                          access->word_bytes == 0 ? 2u : access->word_bytes);
         report_live(buffer);
         return CNNVP_OK;
     }
-    uint8_t *const bytes = buffer->timing_only ? NULL : buffer->storage + half * buffer->half_bytes + offset;
+    uint8_t *const bytes = buffer->timing_only ? NULL : region_storage(buffer, port, half) + offset;
     if (mode == CNNVP_READ_ONES)
         status = read_as_ones(buffer, access);
     else if (access->op == CNNVP_BORROW_READ || access->op == CNNVP_BORROW_WRITE)
@@ -231,18 +263,18 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
     if (is_read) {
         count_read(buffer, access, words);
         if (!(access->mode & CNNVP_BUFFER_DMA_SIDE))
-            note_reader(buffer, access, half, offset);
+            note_reader(buffer, region, access, half, offset);
     } else {
         count_write(buffer, access, words);
         if (access->mode & CNNVP_BUFFER_DMA_SIDE)
-            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes,
+            buffer_live_load(&region->live[half], offset, offset + access->size, feature_words, word_bytes,
                              kind == CNNVP_BUFFER_COPIES);
         else
-            buffer_live_result(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
+            buffer_live_result(&region->live[half], offset, offset + access->size, feature_words, word_bytes);
         report_live(buffer);
     }
     if (is_read && (access->mode & CNNVP_BUFFER_DMA_SIDE)) {
-        buffer_live_leave(&buffer->live[half], offset, offset + access->size, feature_words);
+        buffer_live_leave(&region->live[half], offset, offset + access->size, feature_words);
         report_live(buffer);
     }
     const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
@@ -250,7 +282,8 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
-static void account_update(struct buffer *buffer, struct cnnvp_access *access, const struct cnnvp_update *update)
+static void account_update(struct buffer *buffer, struct buffer_region *region, struct cnnvp_access *access,
+                           const struct cnnvp_update *update)
 {
     static const uint32_t by_mode[] = {
         [CNNVP_UPDATE_INITIALISE] = STAT_updates_initialise,
@@ -260,7 +293,7 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     const uint64_t sums = update->planes * update->plane_words;
     const uint64_t slot_words = sums * BUFFER_SLOT_BYTES / 2u;
     const uint64_t result_words = (sums * update->word_bytes + 1u) / 2u;
-    struct buffer_live *live = &buffer->live[update->half];
+    struct buffer_live *live = &region->live[update->half];
     const uint64_t acc_end = update->acc_address + sums * BUFFER_SLOT_BYTES;
     /* Words that were kept, and read back, before the last pass. */
     const uint64_t kept_words = update->passes > 1u ? slot_words * (update->passes - 1u) : 0;
@@ -302,7 +335,7 @@ static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
-static int update_access(struct buffer *buffer, struct cnnvp_access *access)
+static int update_access(struct buffer *buffer, uint32_t port, struct cnnvp_access *access)
 {
     struct cnnvp_update *said = access->data;
     if (said == NULL || access->size < offsetof(struct cnnvp_update, clip))
@@ -312,10 +345,10 @@ static int update_access(struct buffer *buffer, struct cnnvp_access *access)
     update.word_bytes = update.word_bytes != 0 ? update.word_bytes : 2u;
     if (update.half >= buffer->halves)
         return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
-    const int status = buffer_update_check(&update, buffer->half_bytes);
+    const int status = buffer_update_check(&update, region_bytes(buffer, port));
     if (status != CNNVP_OK)
         return refuse(buffer, access, status,
-                      status == CNNVP_E_ADDR     ? "the update leaves the half"
+                      status == CNNVP_E_ADDR     ? "the update leaves the half, or its region"
                       : status == CNNVP_E_ACCESS ? "results are aligned to their bytes, partial sums to 8"
                                                  : "the update is malformed, or results overwrite partial sums");
     said->saturated = 0;
@@ -324,37 +357,37 @@ static int update_access(struct buffer *buffer, struct cnnvp_access *access)
     if (!buffer->timing_only) {
         if (update.sums == NULL)
             return refuse(buffer, access, CNNVP_E_INVAL, "the update has no sums");
-        buffer_update_apply(&update, buffer->storage + update.half * buffer->half_bytes);
+        buffer_update_apply(&update, region_storage(buffer, port, update.half));
         said->saturated = update.saturated;
     }
-    account_update(buffer, access, &update);
+    account_update(buffer, &buffer->regions[port], access, &update);
     return CNNVP_OK;
 }
 
 /* ---- callbacks ---- */
 
-static int buffer_access(void *self, uint32_t port, struct cnnvp_access *access)
+int buffer_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     struct buffer *buffer = self;
-    (void)port;
     switch (access->op) {
     case CNNVP_READ:
     case CNNVP_WRITE:
     case CNNVP_BORROW_READ:
     case CNNVP_BORROW_WRITE:
-        return tile_access(buffer, access);
+        return tile_access(buffer, port, access);
     case CNNVP_COMMAND:
         return (access->flags & CNNVP_DEBUG) && access->mode == CNNVP_BUFFER_ASKS
                    ? tell_shape(buffer, access)
-                   : update_access(buffer, access);
+                   : update_access(buffer, port, access);
     default:
         return refuse(buffer, access, CNNVP_E_INVAL, "no such operation");
     }
 }
 
-static int buffer_init(void *self, const struct cnnvp_init *init)
+int buffer_init(void *self, const struct cnnvp_init *init)
 {
     struct buffer *buffer = self;
+    buffer->region_count = cnnvp_maximum32(buffer->region_count, 1u);
     buffer->host = init->host;
     buffer->ops = init->ops;
     const uint64_t size = init->ops->param(init->host, PARAM_size);
@@ -380,7 +413,7 @@ static int buffer_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static void buffer_fini(void *self)
+void buffer_fini(void *self)
 {
     struct buffer *buffer = self;
     free(buffer->storage);
@@ -388,18 +421,19 @@ static void buffer_fini(void *self)
 }
 
 /* An SRAM's contents after reset are undefined; zero is what every run then has in common. */
-static void buffer_reset(void *self)
+void buffer_reset(void *self)
 {
     struct buffer *buffer = self;
     buffer->clock_mhz = buffer->ops->clock_mhz(buffer->host);
     if (buffer->storage != NULL)
         memset(buffer->storage, 0, (size_t)(buffer->half_bytes * buffer->halves));
-    memset(buffer->live, 0, sizeof buffer->live);
-    buffer->reader = BUFFER_NO_READER - 1u;
+    memset(buffer->regions, 0, sizeof buffer->regions);
+    for (uint32_t i = 0; i < BUFFER_REGIONS; ++i)
+        buffer->regions[i].reader = BUFFER_NO_READER - 1u;
     report_live(buffer);
 }
 
-static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
+void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint64_t halves = params[PARAM_pingpong] ? 2u : 1u;
     const uint64_t line_bytes = 2u * params[PARAM_line_words];
@@ -410,20 +444,24 @@ static void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs
 }
 
 /* The ranges that hold something, oldest first. */
-static void buffer_show(void *self, const struct cnnvp_show *show)
+void buffer_show(void *self, const struct cnnvp_show *show)
 {
     const struct buffer *buffer = self;
-    for (uint32_t half = 0; half < buffer->halves; ++half)
-        for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
-            const struct buffer_range *range = &buffer->live[half].ranges[r];
-            show->line(show->context, "half %u: 0x%06llx..0x%06llx %8llu bytes, %llu %s of %u bytes", half,
-                       (unsigned long long)range->begin, (unsigned long long)range->end - 1u,
-                       (unsigned long long)(range->end - range->begin), (unsigned long long)range->feature_words,
+    for (uint32_t i = 0; i < buffer->region_count * buffer->halves; ++i) {
+        const struct buffer_live *live = &buffer->regions[i / buffer->halves].live[i % buffer->halves];
+        const uint64_t base = region_begin(buffer, i / buffer->halves);
+        for (uint32_t r = 0; r < live->count; ++r) {
+            const struct buffer_range *range = &live->ranges[r];
+            const uint64_t begin = base + range->begin, end = base + range->end;
+            show->line(show->context, "half %u: 0x%06llx..0x%06llx %8llu bytes, %llu %s of %u bytes",
+                       i % buffer->halves, (unsigned long long)begin, (unsigned long long)end - 1u,
+                       (unsigned long long)(end - begin), (unsigned long long)range->feature_words,
                        range->word_bytes == BUFFER_SLOT_BYTES ? "partial sums"
                        : range->copies                        ? "copies of feature values"
                                                               : "feature values",
                        range->word_bytes);
         }
+    }
 }
 
 /* ---- tables ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The buffer's host-free parts: updates and the account of what is alive. */
+/* The buffer, which a scratchpad is with several regions; its host-free parts: updates, the port, what is alive. */
 #ifndef CNNVP_BUFFER_INTERNAL_H
 #define CNNVP_BUFFER_INTERNAL_H
 
@@ -69,5 +69,47 @@ void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end);
 /* [begin, end) has been stored to memory or moved away: `feature_words` values have left, 0: all in the range. Partial
  * sums of the half are over, too. */
 void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+
+/* ---- the unit (buffer.c) ---- */
+
+#define BUFFER_WINDOW (UINT64_C(1) << 32) /* of a port */
+#define BUFFER_REGIONS 3u
+
+/* Bytes of both halves, which a port of the same number leads to. */
+struct buffer_region {
+    struct buffer_live live[2];
+    uint64_t reader; /* the newest instruction of a calculation unit that reads */
+};
+
+/* The accesses of a command to all regions, at one time, and what they are late by so far. */
+struct buffer_command {
+    cnnvp_time at;
+    uint64_t flow;
+    uint64_t cycles, words, late;
+};
+
+struct buffer {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint8_t *storage; /* both halves; NULL in timing-only */
+    int16_t *ones;    /* a half full of 1, made at the first read as ones */
+    uint64_t half_bytes;
+    uint32_t halves;
+    struct cnnvp_buffer_shape shape;
+    uint64_t latency;
+    uint64_t clock_mhz;
+    int timing_only;
+    struct buffer_region regions[BUFFER_REGIONS];
+    uint32_t region_count;
+    uint32_t bases[BUFFER_REGIONS - 1u]; /* byte of a half with which the second region begins, the third one */
+    struct buffer_command command;
+};
+
+CNNVP_MUST_USE int buffer_init(void *self, const struct cnnvp_init *init);
+void buffer_fini(void *self);
+void buffer_reset(void *self);
+int buffer_access(void *self, uint32_t port, struct cnnvp_access *access);
+void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs);
+void buffer_show(void *self, const struct cnnvp_show *show);
 
 #endif

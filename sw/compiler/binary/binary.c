@@ -364,9 +364,14 @@ static cnnvp_result search_layer(const struct cnnvp_graph *graph, size_t index, 
         &build->layers[index], graph->layers[index].name, limits, &build->finalists[index], &use, error);
     if (result != CNNVP_DONE || build->finalists[index].count != 0)
         return result;
-    note_need(&shortage->need.input_bytes, use.input_bytes + stays, limits->input_bytes + stays);
-    note_need(&shortage->need.weight_bytes, use.weight_bytes, limits->weight_bytes);
-    note_need(&shortage->need.output_bytes, use.output_bytes, limits->output_bytes);
+    shortage->joint_bytes = limits->joint_bytes;
+    if (limits->joint_bytes != 0) {
+        note_need(&shortage->joint, cnnvp_plan_joint_bytes(&use), limits->joint_bytes);
+    } else {
+        note_need(&shortage->need.input_bytes, use.input_bytes + stays, limits->input_bytes + stays);
+        note_need(&shortage->need.weight_bytes, use.weight_bytes, limits->weight_bytes);
+        note_need(&shortage->need.output_bytes, use.output_bytes, limits->output_bytes);
+    }
     if (shortage->layers++ == 0)
         shortage->first = graph->layers[index].name;
     shortage->by_batch |= build->layers[index].norm == CNNVP_NORM_BATCH;
@@ -382,12 +387,14 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     struct cnnvp_plan_limits limits = target->limits;
     size_t as = 0;
     limits.input_bytes = room_of(target, build, index);
+    const uint64_t stays = target->limits.input_bytes - limits.input_bytes;
+    if (cnnvp_binary_divides(build))
+        limits.input_bytes = limits.weight_bytes = limits.output_bytes = limits.joint_bytes = limits.scratchpad_bytes;
     if (plan != NULL && plan->cuts[index].group_out != 0) {
         cnnvp_plan_cut_layer(layer, plan->cuts[index]);
         return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
     }
-    if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip &&
-        limits.input_bytes == target->limits.input_bytes) {
+    if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip && stays == 0) {
         cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* planned before layers were fused */
         return CNNVP_DONE;
     }
@@ -396,7 +403,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     if (as < index)
         *finalists = build->finalists[as];
     else
-        CNNVP_TRY(search_layer(graph, index, &limits, target->limits.input_bytes - limits.input_bytes, build, error));
+        CNNVP_TRY(search_layer(graph, index, &limits, stays, build, error));
     cnnvp_plan_cut_layer(layer, finalists->all[0].cut);
     return CNNVP_DONE;
 }
@@ -517,6 +524,8 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
                                         "its results, and no other unit",
                                         graph->layers[i].name);
     }
+    build->divides = target->limits.scratchpad_bytes != 0 && !options->on_chip && options->made == NULL &&
+                     options->issue != CNNVP_ISSUE_LIST;
     if (options->block != 0)
         CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));
     if (options->made != NULL)
@@ -530,6 +539,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     if (plan != NULL)
         CNNVP_TRY(cnnvp_fused_plan(graph, target, plan, build, error));
     CNNVP_TRY(plan_layers(graph, target, options, plan, build, error));
+    CNNVP_TRY(cnnvp_binary_divide(graph, target, build, error));
     if (build->depth != NULL)
         CNNVP_TRY(cnnvp_depth_place_weights(target, build, error));
     if (build->fused != NULL)
@@ -580,6 +590,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
         .element = target->accelerators[0].element,
         .plic = target->plic,
         .element_irq = target->accelerators[0].element_irq,
+        .scratchpad = target->accelerators[0].scratchpad,
         .scheduler = target->accelerators[0].scheduler,
         .scheduler_irq = target->accelerators[0].scheduler_irq,
         .input_halves = target->limits.input_halves,
@@ -632,6 +643,7 @@ cnnvp_result cnnvp_binary_build_trials(const struct cnnvp_build *build, const st
     trials->entries = cnnvp_arena_array(&trials->arena, count, sizeof *trials->entries);
     for (uint32_t i = 0; i < count; ++i)
         CNNVP_TRY(trials->entries != NULL ? add_trial(build, &all[i], i, trials) : CNNVP_FAILED);
+    CNNVP_TRY(cnnvp_binary_divide_trials(build, all, count, trials));
     trials->table_bytes = (size_t)(cnnvp_binary_place_tables(trials) - cnnvp_binary_begin(trials));
     return CNNVP_DONE;
 }
@@ -640,9 +652,13 @@ void cnnvp_binary_leave_out(struct cnnvp_build *build, const unsigned char *mark
 {
     const uint32_t count = build->header->layer_count;
     build->header->layer_count = 0;
-    for (uint32_t i = 0; i < count; ++i)
-        if (marked[i])
-            build->entries[build->header->layer_count++] = build->entries[i];
+    for (uint32_t i = 0; i < count; ++i) {
+        if (!marked[i])
+            continue;
+        if (build->regions != NULL)
+            build->regions[build->header->layer_count] = build->regions[i];
+        build->entries[build->header->layer_count++] = build->entries[i];
+    }
 }
 
 uint64_t cnnvp_binary_end(const struct cnnvp_build *build)

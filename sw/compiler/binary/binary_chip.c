@@ -66,18 +66,19 @@ static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnv
     const uint64_t missing = cnnvp_binary_keep_largest(limits, used, blobs, all->count);
     if (missing == 0)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(
-        error,
-        "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
-        "weights; use -s weight_buffer.size=%llu or run it from memory",
-        (unsigned long long)missing,
-        (unsigned long long)cnnvp_binary_buffer_size(limits->weight_halves * limits->weight_bytes + missing));
+    const struct cnnvp_plan_size size =
+        cnnvp_plan_weight_size(limits, limits->weight_bytes + cnnvp_divide_up(missing, limits->weight_halves));
+    return cnnvp_compiler_error(error,
+                                "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
+                                "weights; use -s %s.size=%llu or run it from memory",
+                                (unsigned long long)missing, size.instance, (unsigned long long)size.bytes);
 }
 
 /* ---- input buffer ---- */
 
 struct lives {
     const struct cnnvp_graph *graph;
+    const struct cnnvp_plan_limits *limits;
     const struct cnnvp_plan *plan; /* NULL: all tensors stay */
     struct cnnvp_residents *of;
 };
@@ -165,16 +166,16 @@ static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *
                             struct cnnvp_error *error)
 {
     const char *name = lives->graph->tensors[life->tensor].name;
-    const unsigned long long size = lives->of->pad.halves * cnnvp_binary_buffer_size(lives->of->pad.room[0] + lack);
+    const struct cnnvp_plan_size size = cnnvp_plan_input_size(lives->limits, lives->of->pad.room[0] + lack);
     if (lives->plan != NULL)
         return cnnvp_config_error(error, lives->plan->on_chip_places[life->tensor],
                                   "tensor \"%s\" does not fit on chip: a half of the input buffer lacks %llu bytes "
-                                  "beside what else stays there; leave it out, or use -s input_buffer.size=%llu",
-                                  name, (unsigned long long)lack, size);
+                                  "beside what else stays there; leave it out, or use -s %s.size=%llu",
+                                  name, (unsigned long long)lack, size.instance, (unsigned long long)size.bytes);
     return cnnvp_compiler_error(error,
                                 "the network does not fit on chip: a half of the input buffer lacks %llu bytes for "
-                                "tensor \"%s\"; use -s input_buffer.size=%llu or run it from memory",
-                                (unsigned long long)lack, name, size);
+                                "tensor \"%s\"; use -s %s.size=%llu or run it from memory",
+                                (unsigned long long)lack, name, size.instance, (unsigned long long)size.bytes);
 }
 
 cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -182,7 +183,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
                                           struct cnnvp_error *error)
 {
     const uint64_t room = target->limits.input_bytes / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
-    struct lives lives = {graph, plan, cnnvp_arena_array(&build->arena, 1, sizeof *lives.of)};
+    struct lives lives = {graph, &target->limits, plan, cnnvp_arena_array(&build->arena, 1, sizeof *lives.of)};
     build->residents = lives.of;
     if (lives.of != NULL)
         lives.of->all = cnnvp_arena_array(&build->arena, graph->layer_count + 1, sizeof *lives.of->all);
@@ -230,14 +231,14 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
                                         graph->layers[i].name);
         CNNVP_TRY(cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error));
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
+        const struct cnnvp_plan_size size = cnnvp_plan_output_size(&target->limits, need);
         if (need > target->limits.output_bytes)
             return cnnvp_compiler_error(
                 error,
                 "the network does not fit on chip: layer \"%s\" gives %llu bytes, a half of "
-                "the output buffer holds %llu; use -s output_buffer.size=%llu or run it from "
-                "memory",
+                "the output buffer holds %llu; use -s %s.size=%llu or run it from memory",
                 graph->layers[i].name, (unsigned long long)need, (unsigned long long)target->limits.output_bytes,
-                (unsigned long long)(target->limits.output_halves * cnnvp_binary_buffer_size(need)));
+                size.instance, (unsigned long long)size.bytes);
         if (i + 1 < graph->layer_count && cnnvp_graph_is_output(graph, graph->layers[i].out))
             return cnnvp_compiler_error(
                 error, "the network cannot stay on chip: its output is not made by its last layer "

@@ -41,6 +41,15 @@ void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp
 uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build);
 void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary);
 
+/* binary_regions.c: what each layer has of a scratchpad, where the platform has one. Layers have their tiles. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                                struct cnnvp_build *build, struct cnnvp_error *error);
+/* 1: each layer takes of the scratchpad what it needs; nothing stays there from layer to layer. */
+int cnnvp_binary_divides(const struct cnnvp_build *build);
+/* The same for a trial's layers, each by itself: those with these numbers in the build. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide_trials(
+    const struct cnnvp_build *build, const struct cnnvp_binary_trial *all, size_t count, struct cnnvp_build *trials);
+
 /* ---- depth first ---- */
 
 /* What the binary has of chains. Levels and layers of all chains lie one after the other. */
@@ -90,15 +99,6 @@ struct cnnvp_depth_row {
     int order_table;
     enum cnnvp_issue issue;
 };
-
-/* The size of a half of a buffer that is proposed where so many bytes are needed. */
-static inline uint64_t cnnvp_binary_buffer_size(uint64_t bytes)
-{
-    uint64_t size = 1;
-    while (size < bytes)
-        size *= 2u;
-    return size;
-}
 
 /* The layer as one block sees it. */
 struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);

@@ -160,23 +160,22 @@ static void say(struct sentence *sentence, const char *format, ...)
 }
 
 /* A buffer of which `need` bytes of a half are needed. */
-static void say_buffer(const char *name, uint64_t need, uint64_t have, uint32_t halves, struct sentence *what,
+static void say_buffer(struct cnnvp_plan_size size, uint64_t need, uint64_t have, struct sentence *what,
                        struct sentence *settings)
 {
     if (need == 0)
         return;
-    const uint64_t size = halves * cnnvp_binary_buffer_size(need);
-    say(what, "%s a half of %s has %llu bytes, %llu are needed", *what->text ? ";" : "", name, (unsigned long long)have,
-        (unsigned long long)need);
-    say(settings, size % 1024u == 0 ? " -s %s.size=%lluKiB" : " -s %s.size=%llu", name,
-        (unsigned long long)(size % 1024u == 0 ? size / 1024u : size));
+    say(what, "%s a half of %s has %llu bytes, %llu are needed", *what->text ? ";" : "", size.instance,
+        (unsigned long long)have, (unsigned long long)need);
+    say(settings, size.bytes % 1024u == 0 ? " -s %s.size=%lluKiB" : " -s %s.size=%llu", size.instance,
+        (unsigned long long)(size.bytes % 1024u == 0 ? size.bytes / 1024u : size.bytes));
 }
 
 /* All that is too small, and the settings that would do. */
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_target *target, uint32_t images,
                               const struct cnnvp_build *build, uint64_t need, struct cnnvp_error *error)
 {
-    const struct cnnvp_plan_limits *limits = &target->limits;
+    struct cnnvp_plan_limits limits = target->limits;
     const struct cnnvp_shortage *shortage = &build->shortage;
     const int memory = need > target->memory_size;
     char layers[512] = "", text[512] = "", places[512] = "";
@@ -186,10 +185,14 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
     else if (shortage->layers > 1)
         (void)snprintf(layers, sizeof layers, "%zu layers, the first \"%s\", do not fit:", shortage->layers,
                        shortage->first);
-    say_buffer("input_buffer", shortage->need.input_bytes, limits->input_bytes, limits->input_halves, &what, &settings);
-    say_buffer("weight_buffer", shortage->need.weight_bytes, limits->weight_bytes, limits->weight_halves, &what,
+    const struct cnnvp_plan_use *needed = &shortage->need;
+    limits.joint_bytes = shortage->joint_bytes;
+    say_buffer(cnnvp_plan_input_size(&limits, shortage->joint), shortage->joint, limits.joint_bytes, &what, &settings);
+    say_buffer(cnnvp_plan_input_size(&limits, needed->input_bytes), needed->input_bytes, limits.input_bytes, &what,
                &settings);
-    say_buffer("output_buffer", shortage->need.output_bytes, limits->output_bytes, limits->output_halves, &what,
+    say_buffer(cnnvp_plan_weight_size(&limits, needed->weight_bytes), needed->weight_bytes, limits.weight_bytes, &what,
+               &settings);
+    say_buffer(cnnvp_plan_output_size(&limits, needed->output_bytes), needed->output_bytes, limits.output_bytes, &what,
                &settings);
     if (memory) {
         say(&what, "%sprogram, network and %u image%s%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",

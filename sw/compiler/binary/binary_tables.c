@@ -15,7 +15,7 @@
 #include "group_build.h"
 
 /* In the order in which they lie. */
-enum { HEADER, LAYERS, BLOBS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
+enum { HEADER, LAYERS, BLOBS, REGIONS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
 
 struct table {
     const void *data;
@@ -34,6 +34,8 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
         [HEADER] = {build->header, 1, sizeof *build->header, 1},
         [LAYERS] = {build->entries, build->header->layer_count, sizeof *build->entries, 1},
         [BLOBS] = {build->blobs.all, build->blobs.count, sizeof *build->blobs.all, 0},
+        [REGIONS] = {build->regions, build->regions != NULL ? build->header->layer_count : 0, sizeof *build->regions,
+                     0},
         [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
         [LEVELS] = {depth->levels, depth->level_count, sizeof *depth->levels, 0},
         [CHAIN_LAYERS] = {depth->layers, depth->layer_count, sizeof *depth->layers, 1},
@@ -108,6 +110,8 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
     const uint64_t end = lay_out(build, 1, shares->header, addresses);
     build->header->layers = (uint32_t)addresses[LAYERS];
     build->header->blobs = (uint32_t)addresses[BLOBS];
+    if (build->regions != NULL)
+        build->header->regions = (uint32_t)addresses[REGIONS];
     if (build->depth != NULL) {
         build->header->chains = (uint32_t)addresses[CHAINS];
         refer_to_chains(build->depth, addresses);
@@ -161,6 +165,7 @@ static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, 
         header->flags &= ~(uint32_t)CNNVP_BINARY_PRELOAD;
     header->element = build->shares.all[accelerator].element;
     header->element_irq = build->shares.all[accelerator].element_irq;
+    header->scratchpad = build->shares.all[accelerator].scratchpad;
     header->scheduler = build->shares.all[accelerator].scheduler;
     header->scheduler_irq = build->shares.all[accelerator].scheduler_irq;
     header->list += accelerator * header->list_bytes;
@@ -301,6 +306,8 @@ cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binar
     for (uint32_t i = 0; i < shares->count; ++i) {
         find_addresses(build, i, listing.addresses);
         CNNVP_TRY(list_entries(&listing, HEADER, 0, 1));
+        if (i == 0 && build->regions != NULL)
+            CNNVP_TRY(list_entries(&listing, REGIONS, 0, build->header->layer_count));
     }
     return shares->count > 1 ? list(&listing, shares->rooms, shares->count * CNNVP_ROOM_BYTES) : CNNVP_DONE;
 }

@@ -232,10 +232,9 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     const struct cnnvp_plan_limits *limits = &row->target->limits;
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
     struct cnnvp_layer layer = cnnvp_depth_block_layer(row, index);
-    const char *buffer = "input_buffer";
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
-    uint32_t halves = limits->input_halves;
+    struct cnnvp_plan_size size = cnnvp_plan_input_size(limits, need);
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
         const struct cnnvp_tiling tiling = tiling_of(row, &layer);
         layer.group_out = layer.out.channels;
@@ -243,17 +242,16 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.out;
         const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, tiling.result_bytes);
         const int weights = use.weight_bytes > limits->weight_bytes;
-        buffer = weights ? "weight_buffer" : "output_buffer";
         need = weights ? use.weight_bytes : use.output_bytes;
         have = weights ? limits->weight_bytes : limits->output_bytes;
-        halves = weights ? limits->weight_halves : limits->output_halves;
+        size = weights ? cnnvp_plan_weight_size(limits, need) : cnnvp_plan_output_size(limits, need);
     }
     return cnnvp_compiler_error(
         error,
         "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
         "which holds %llu; use a smaller --block or -s %s.size=%llu",
-        from->name, from->block_height, from->block_width, (unsigned long long)need, buffer, (unsigned long long)have,
-        buffer, (unsigned long long)(halves * cnnvp_binary_buffer_size(need)));
+        from->name, from->block_height, from->block_width, (unsigned long long)need, size.instance,
+        (unsigned long long)have, size.instance, (unsigned long long)size.bytes);
 }
 
 /* Block padding is ordinary padding: the map is one block. */

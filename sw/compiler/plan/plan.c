@@ -145,6 +145,37 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
     return use;
 }
 
+int cnnvp_plan_fits(const struct cnnvp_plan_use *use, const struct cnnvp_plan_limits *limits)
+{
+    return use->input_bytes <= limits->input_bytes && use->weight_bytes <= limits->weight_bytes &&
+           use->output_bytes <= limits->output_bytes &&
+           (limits->joint_bytes == 0 || cnnvp_plan_joint_bytes(use) <= limits->joint_bytes);
+}
+
+static struct cnnvp_plan_size size_of(const struct cnnvp_plan_limits *limits, const char *buffer, uint64_t part,
+                                      uint32_t halves, uint64_t half_bytes)
+{
+    uint64_t size = 1;
+    while (size < half_bytes * (limits->scratchpad_bytes != 0 && limits->joint_bytes == 0 ? part : 1u))
+        size *= 2u;
+    return (struct cnnvp_plan_size){limits->scratchpad_bytes != 0 ? "scratchpad" : buffer, halves * size};
+}
+
+struct cnnvp_plan_size cnnvp_plan_input_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
+{
+    return size_of(limits, "input_buffer", CNNVP_PLAN_INPUT_PART, limits->input_halves, half_bytes);
+}
+
+struct cnnvp_plan_size cnnvp_plan_weight_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
+{
+    return size_of(limits, "weight_buffer", CNNVP_PLAN_WEIGHT_PART, limits->weight_halves, half_bytes);
+}
+
+struct cnnvp_plan_size cnnvp_plan_output_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
+{
+    return size_of(limits, "output_buffer", CNNVP_PLAN_OUTPUT_PART, limits->output_halves, half_bytes);
+}
+
 void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut)
 {
     layer->group_out = cut.group_out;

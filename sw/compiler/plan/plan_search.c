@@ -391,8 +391,7 @@ static void consider(struct search *search)
 {
     const struct cnnvp_plan_limits *limits = search->limits;
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
-    if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
-        use.output_bytes > limits->output_bytes)
+    if (!cnnvp_plan_fits(&use, limits))
         return;
     search->layer->image_bytes = (uint32_t)(use.output_bytes / search->layer->tile_images);
     struct work work = transfers_of(search);
@@ -595,20 +594,21 @@ static cnnvp_result tile_does_not_fit(const struct search *search, const char *n
 {
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
     const struct cnnvp_plan_limits *limits = search->limits;
-    const int input = use.input_bytes > limits->input_bytes, weight = use.weight_bytes > limits->weight_bytes;
+    const struct {
+        uint64_t need, have;
+        const char *buffer;
+    } sides[] = {{limits->joint_bytes != 0 ? cnnvp_plan_joint_bytes(&use) : 0, limits->joint_bytes, "the scratchpad"},
+                 {use.input_bytes, limits->input_bytes, "input_buffer"},
+                 {use.weight_bytes, limits->weight_bytes, "weight_buffer"},
+                 {use.output_bytes, limits->output_bytes, "output_buffer"}};
+    size_t side = 0;
     if (cnnvp_plan_refusal(search->ask)[0] != '\0')
         return cnnvp_config_error(error, place, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->ask));
+    while (side + 1u < sizeof sides / sizeof sides[0] && sides[side].need <= sides[side].have)
+        ++side;
     return cnnvp_config_error(
-        error, place, "layer \"%s\": its tile needs %llu bytes of %s_buffer, one half of which holds %llu", name,
-        (unsigned long long)(input    ? use.input_bytes
-                             : weight ? use.weight_bytes
-                                      : use.output_bytes),
-        input    ? "input"
-        : weight ? "weight"
-                 : "output",
-        (unsigned long long)(input    ? limits->input_bytes
-                             : weight ? limits->weight_bytes
-                                      : limits->output_bytes));
+        error, place, "layer \"%s\": its tile needs %llu bytes of %s, one half of which holds %llu", name,
+        (unsigned long long)sides[side].need, sides[side].buffer, (unsigned long long)sides[side].have);
 }
 
 cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name, const char *place,

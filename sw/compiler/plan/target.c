@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PS_A_US UINT64_C(1000000)
+#define SCRATCHPAD "scratchpad"
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
@@ -58,6 +59,31 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
     return CNNVP_DONE;
 }
 
+static int has_scratchpad(const cnnvp_config *config)
+{
+    const char *place;
+    const char *target;
+    return cnnvp_config_place(config, SCRATCHPAD, &place, &target) == CNNVP_DONE;
+}
+
+static cnnvp_result read_buffers(const cnnvp_config *config, struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    uint64_t half;
+    if (!has_scratchpad(config)) {
+        CNNVP_TRY(cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error));
+        CNNVP_TRY(cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error));
+        return cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &limits->output_halves, error);
+    }
+    CNNVP_TRY(cnnvp_target_buffer(config, SCRATCHPAD, &half, &limits->input_halves, error));
+    limits->weight_halves = limits->output_halves = limits->input_halves;
+    limits->input_bytes = half / CNNVP_PLAN_INPUT_PART / CNNVP_PLAN_REGION_BYTES * CNNVP_PLAN_REGION_BYTES;
+    limits->weight_bytes = half / CNNVP_PLAN_WEIGHT_PART / CNNVP_PLAN_REGION_BYTES * CNNVP_PLAN_REGION_BYTES;
+    limits->output_bytes = half - limits->input_bytes - limits->weight_bytes;
+    limits->scratchpad_bytes = half;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_element(const cnnvp_config *config, const char *suffix,
                                  struct cnnvp_target_accelerator *accelerator, struct cnnvp_error *error)
 {
@@ -71,6 +97,11 @@ static cnnvp_result read_element(const cnnvp_config *config, const char *suffix,
     CNNVP_TRY(get(config, name, &irq, error));
     accelerator->element = (uint32_t)base;
     accelerator->element_irq = (uint32_t)irq;
+    if (!has_scratchpad(config))
+        return CNNVP_DONE;
+    cnnvp_target_name(SCRATCHPAD, suffix, name);
+    CNNVP_TRY(window(config, name, &base, &size, error));
+    accelerator->scratchpad = (uint32_t)base;
     return CNNVP_DONE;
 }
 
@@ -162,17 +193,20 @@ cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, str
 
 static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_energy *to, struct cnnvp_error *error)
 {
-    const double way = way_of(config, "input_buffer");
+    const int is_scratchpad = has_scratchpad(config);
+    const char *input = is_scratchpad ? SCRATCHPAD : "input_buffer";
+    const char *weight = is_scratchpad ? SCRATCHPAD : "weight_buffer";
+    const char *output = is_scratchpad ? SCRATCHPAD : "output_buffer";
+    const double way = way_of(config, input);
     double power;
     CNNVP_TRY(cnnvp_target_power(config, &power, error));
     *to = (struct cnnvp_plan_energy){
         .read_byte = energy(config, "dram", "read_bytes") + energy(config, "dram", "bus_read_bytes"),
         .write_byte = energy(config, "dram", "write_bytes") + energy(config, "dram", "bus_write_bytes"),
-        .input_word = energy(config, "input_buffer", "dma_write_words") + WORD_BYTES * way,
-        .weight_word = energy(config, "weight_buffer", "dma_write_words") + WORD_BYTES * way,
-        .output_word = energy(config, "output_buffer", "dma_read_words") + WORD_BYTES * way,
-        .partial_word = energy(config, "output_buffer", "partial_read_words") +
-                        energy(config, "output_buffer", "partial_write_words"),
+        .input_word = energy(config, input, "dma_write_words") + WORD_BYTES * way,
+        .weight_word = energy(config, weight, "dma_write_words") + WORD_BYTES * way,
+        .output_word = energy(config, output, "dma_read_words") + WORD_BYTES * way,
+        .partial_word = energy(config, output, "partial_read_words") + energy(config, output, "partial_write_words"),
         .mac = energy(config, "pe_array", "macs"),
         .ps = power,
     };
@@ -183,14 +217,12 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
 {
     memset(target, 0, sizeof *target);
     struct cnnvp_plan_limits *limits = &target->limits;
-    CNNVP_TRY(cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error));
-    CNNVP_TRY(cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error));
-    CNNVP_TRY(cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error));
+    CNNVP_TRY(read_buffers(config, limits, error));
+    target->output_halves = limits->output_halves;
     CNNVP_TRY(cnnvp_target_map(config, target, error));
     CNNVP_TRY(read_accelerators(config, target, error));
     CNNVP_TRY(cnnvp_units_new(config, &limits->units, error));
     CNNVP_TRY(read_energy(config, &limits->energy, error));
-    limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
     limits->batch = 1;
     limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);

@@ -120,6 +120,21 @@ static cnnvp_result check_open(const struct check *check, const struct wire *wir
         error, "%s: %s: the platform has no instance %s, which networks need there", place, name, wanted);
 }
 
+/* Where there is a scratchpad, its port stands for a buffer: input for input_buffer. */
+static void name_wanted(const struct check *check, const struct wire *wire, char wanted[CNNVP_TARGET_NAME])
+{
+    static const char suffix[] = "_buffer";
+    char region[CNNVP_TARGET_NAME];
+    const char *place, *target;
+    const size_t length = strlen(wire->target), end = sizeof suffix - 1u;
+    const int is_buffer = check->who == INFERENCE && length > end && strcmp(wire->target + length - end, suffix) == 0;
+    (void)snprintf(region, sizeof region, "scratchpad.%.*s", (int)(is_buffer ? length - end : 0), wire->target);
+    cnnvp_target_name(is_buffer && cnnvp_config_place(check->config, "scratchpad", &place, &target) == CNNVP_DONE
+                          ? region
+                          : wire->target,
+                      check->suffix, wanted);
+}
+
 static cnnvp_result check_wire(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
     char name[CNNVP_TARGET_NAME];
@@ -128,7 +143,7 @@ static cnnvp_result check_wire(const struct check *check, const struct wire *wir
     const char *place;
     const char *target = NULL;
     cnnvp_target_name(wire->name, check->suffix, name);
-    cnnvp_target_name(wire->target, check->suffix, wanted);
+    name_wanted(check, wire, wanted);
     const size_t dot = strcspn(name, ".");
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
     if (cnnvp_config_place(check->config, name, &place, &target) != CNNVP_DONE || target == NULL)

@@ -30,6 +30,7 @@ struct cnnvp_binary_options {
 struct cnnvp_binary;
 struct cnnvp_binary_layer;
 struct cnnvp_binary_blob;
+struct cnnvp_binary_regions;
 struct cnnvp_depth;
 struct cnnvp_fused;
 
@@ -70,6 +71,8 @@ struct cnnvp_binary_shares {
 /* What is too small for the network, all of it. */
 struct cnnvp_shortage {
     struct cnnvp_plan_use need; /* a half of each buffer; 0: there is enough */
+    uint64_t joint;             /* the same of a scratchpad, of which a half has: */
+    uint64_t joint_bytes;       /* 0: layers do not divide it anew */
     size_t layers;              /* that do not fit */
     const char *first;          /* of them */
     int by_batch;               /* a smaller batch would need less */
@@ -79,9 +82,12 @@ struct cnnvp_build {
     struct cnnvp_arena arena;    /* of all that follows, but the blobs and the groups' members */
     struct cnnvp_binary *header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
-    struct cnnvp_layer *layers;         /* as they are planned, one for each of the graph's */
-    struct cnnvp_binary_layer *entries; /* the same for the guest software */
-    struct cnnvp_tensor *tensors;       /* one for each of the graph's */
+    struct cnnvp_layer *layers;           /* as they are planned, one for each of the graph's */
+    struct cnnvp_binary_layer *entries;   /* the same for the guest software */
+    struct cnnvp_tensor *tensors;         /* one for each of the graph's */
+    struct cnnvp_binary_regions *regions; /* of each layer; NULL: there is no scratchpad */
+    uint32_t *result_bytes;               /* what each layer's unit needs for a result; likewise */
+    int divides; /* 1: each layer takes of a scratchpad what it needs, unless maps stay there */
     struct cnnvp_binary_blobs blobs;
     int16_t **tables;                  /* of each layer, NULL if it has none */
     size_t table_bytes;                /* header and tables */

@@ -30,7 +30,9 @@ struct cnnvp_plan_limits {
     uint64_t input_bytes; /* of one half */
     uint64_t weight_bytes;
     uint64_t output_bytes;
-    uint32_t sum_bits; /* of an array that adds up what normalisation needs; 0: none does */
+    uint64_t scratchpad_bytes; /* of one half, where they are its regions; 0: each is a buffer */
+    uint64_t joint_bytes;      /* the same where each layer takes of it what it needs; 0: they are of these sizes */
+    uint32_t sum_bits;         /* of an array that adds up what normalisation needs; 0: none does */
     uint32_t input_halves;
     uint32_t weight_halves;
     uint32_t output_halves;
@@ -60,6 +62,37 @@ struct cnnvp_plan_use {
     uint64_t weight_bytes;
     uint64_t output_bytes;
 };
+
+/* Bytes of a half that begin regions of a scratchpad. */
+#define CNNVP_PLAN_REGION_BYTES 64u
+
+static inline uint64_t cnnvp_plan_region(uint64_t bytes)
+{
+    return (bytes + CNNVP_PLAN_REGION_BYTES - 1u) / CNNVP_PLAN_REGION_BYTES * CNNVP_PLAN_REGION_BYTES;
+}
+
+/* Where a layer takes what it needs of a scratchpad: bytes of a half. */
+static inline uint64_t cnnvp_plan_joint_bytes(const struct cnnvp_plan_use *use)
+{
+    return cnnvp_plan_region(use->input_bytes) + cnnvp_plan_region(use->weight_bytes) + use->output_bytes;
+}
+
+/* 1: they fit. */
+int cnnvp_plan_fits(const struct cnnvp_plan_use *use, const struct cnnvp_plan_limits *limits);
+
+/* The parts of a scratchpad that are regions where it is divided once for a run. */
+#define CNNVP_PLAN_INPUT_PART 4u
+#define CNNVP_PLAN_WEIGHT_PART 2u
+#define CNNVP_PLAN_OUTPUT_PART 4u
+
+/* What is to be set so that a half of a buffer has so many bytes. */
+struct cnnvp_plan_size {
+    const char *instance;
+    uint64_t bytes; /* its size */
+};
+struct cnnvp_plan_size cnnvp_plan_input_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
+struct cnnvp_plan_size cnnvp_plan_weight_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
+struct cnnvp_plan_size cnnvp_plan_output_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
 
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_t unit_bytes);
@@ -225,6 +258,7 @@ struct cnnvp_target_accelerator {
     uint32_t element_irq; /* its line at the interrupt controller */
     uint32_t scheduler;   /* registers of the depth-first scheduler, 0: there is none */
     uint32_t scheduler_irq;
+    uint32_t scratchpad; /* registers of the one memory on chip, 0: there are buffers */
 };
 
 struct cnnvp_target {

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# One scratchpad in the place of three buffers: the same words on whichever way a network runs; plans; messages.
+. "$SOURCE/tests/support/lib.sh"
+
+run="run mixed -q -n 5 --seed 3"
+# shellcheck disable=SC2086 # words
+expect 0 $run -o nfu.npy
+while read -r options; do
+    # shellcheck disable=SC2086
+    expect 0 $run -p unified $options -o words.npy --stats stats.json
+    cmp words.npy nfu.npy || fail "other words with $options"
+done <<END
+
+--on-chip -s scratchpad.size=1MiB
+--schedule auto
+--schedule fused
+--batch 2
+--issue list
+--tune
+--objective traffic
+-s scratchpad.pingpong=off
+-s scratchpad.size=8KiB
+-s scratchpad.width_words=8
+END
+# shellcheck disable=SC2086
+for size in 8 256; do
+    expect 0 $run -p unified -s scratchpad.size=${size}KiB -s pe_array.precision=int8 -o int8_$size.npy
+done
+cmp int8_8.npy int8_256.npy || fail "other words of 8 bits"
+
+# Two of them.
+cat >two.yaml <<END
+platform: two
+base: unified
+units:
+  instruction_b:
+    {model: instruction, at: 0x10030000, irq: 2, clock: pe_array, queue_depth: 4096,
+     connect: {array: pe_array_b, vector: vector_b, dma: dma_b, fetch: dram}}
+  dma_b:
+    model: dma
+    clock: pe_array
+    connect: {input: scratchpad_b.input, weight: scratchpad_b.weight, output: scratchpad_b.output, done: instruction_b.done, mem: dram}
+  pe_array_b:
+    {model: nfu, rows: 8, cols: 8, clock_mhz: 1000,
+     connect: {input: scratchpad_b.input, weight: scratchpad_b.weight, output: scratchpad_b.output}}
+  vector_b:
+    {model: vector, clock: pe_array,
+     connect: {input: scratchpad_b.input, weight: scratchpad_b.weight, output: scratchpad_b.output}}
+  scratchpad_b: {model: scratchpad, at: 0x10040000, clock: pe_array, size: 256KiB, banks: 32, width_words: 192}
+END
+# shellcheck disable=SC2086
+expect 0 $run -p two.yaml -o words.npy
+cmp words.npy nfu.npy || fail "other words with two"
+sed 's/scratchpad_b[.]weight, output: scratchpad_b.output, done/scratchpad_b.output, output: scratchpad_b.output, done/' two.yaml >bad.yaml
+refused 2 "bad.yaml:10:50: dma_b.connect.weight: leads to scratchpad_b.output; networks need scratchpad_b.weight there" \
+    run mixed -p bad.yaml --timing-only
+refused 2 "use -s scratchpad.size=65536" run mixed -p unified -s scratchpad.size=32KiB --timing-only --on-chip
+refused 2 "a half of scratchpad has 32 bytes" run mixed -p unified -s scratchpad.size=64 --timing-only
+
+# A plan goes round; its tiles have to fit.
+expect 0 run lenet5 -p unified --timing-only -q --plan-out plan.yaml --stats made.json
+expect 0 run lenet5 -p unified --timing-only -q --plan plan.yaml --stats taken.json
+expect 0 diff made.json taken.json
+says "no differences"
+refused 2 'plan.yaml:3:9: layer "C1": its tile needs' run lenet5 -p unified --timing-only -s scratchpad.size=8KiB --plan plan.yaml
+grep -q 'bytes of the scratchpad, one half of which holds 4096' err || fail "$(cat err)"
+
+finish
