@@ -115,6 +115,8 @@ static void count_command(struct lanes *lanes, const struct cnnvp_command *comma
     ops->count(lanes->host, STAT_elements, command->tag, cost->elements);
     if (busy > cost->cycles)
         ops->count(lanes->host, STAT_port_cycles, command->tag, busy - cost->cycles);
+    if (cost->fp32 != 0)
+        ops->count(lanes->host, STAT_fp32_mac_operations, command->tag, cost->fp32);
     if (command->opcode == CNNVP_OPCODE_vconv && cost->operations[LANES_mac] != 0)
         ops->count(lanes->host, cost->narrow ? STAT_int8_macs : STAT_macs, command->tag, cost->operations[LANES_mac]);
     for (uint32_t o = 0; o < LANES_OPERATORS; ++o)
@@ -161,7 +163,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
         if (status != CNNVP_OK)
             return status;
     }
-    const uint64_t streaming = cost.cycles - lanes->shape.pipeline;
+    const uint64_t streaming = cost.cycles - lanes_latency(&job, &lanes->shape);
     lanes_clocks(&lanes->shape, &cost, &job);
     cnnvp_time longest = 0;
     int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
@@ -228,6 +230,8 @@ static const char *refusal(const struct lanes *lanes, const struct cnnvp_command
         return "the normalise-and-reconstruct unit stores what it calculates: vnorm.store";
     if ((command->status >> CNNVP_STATUS_vmac_clip & 1u) != 0 && !lanes->links.clips)
         return "its write-out is round: it has no limits";
+    if (lanes_scales(command) && lanes->shape.write_out < CNNVP_WRITE_OUT_SCALES)
+        return "its write-out does not scale";
     return NULL;
 }
 
@@ -272,7 +276,7 @@ void lanes_init(struct lanes *lanes, const struct cnnvp_init *init, const struct
         .ops = init->ops,
         .acc_bits = LANES_REGISTER_BITS,
         .timing_only = lanes->timing_only,
-        .clips = shape->write_out == CNNVP_WRITE_OUT_CLIPS,
+        .clips = shape->write_out >= CNNVP_WRITE_OUT_CLIPS,
         .precision = CNNVP_FX16_BOTH,
         .rejected_stat = STAT_rejected,
     };

@@ -25,6 +25,11 @@
  *   vmac   r = a * b;         accumulate: mac += r.          store writes mac
  *   vadd   r = a + (b << s);  accumulate: add += r.          store writes add
  *   vsub   r = a - (b << s);  accumulate: sub += r.          store writes sub
+ *   scale  of vmac, vadd and vsub without accumulate, of words that both lie in buffers: quantised operands, in
+ * binary32 and each step rounded: A = (a - za) * ma, B = (b - zb) * mb, the differences within -256 .. 255, Q = (A * B,
+ * A + B or A - B) / d within +-2^16, and r = the even whole number nearest to Q + zr, less zr: what onnxruntime makes
+ * of such operands (Q + zr where its operator is quantised itself; zr = 0: of its floats' operator). ma: c_addr, mb:
+ * c_repeat, d: immediate, normal numbers from 2^-100 to 2^100; za, zb, zr: seed. s is not used, rounding is to nearest.
  *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a >= 0,
  *          else -32768. accumulate: div += r. store writes saturate16(div), not shifted again. Stochastic: the
  *          magnitude is rounded up where the first 32 fraction bits exceed the low 32 random bits. s is not used.
@@ -77,11 +82,11 @@
  *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
  *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
  *                                         taps = kx * ky, times the input channels where vconv is not depthwise
- * and `pipeline` cycles after it, and what the port of the busiest buffer adds (cnnvp_buffer.h). Words of vpool and
- * vconv at the ports: taps for each result; each weight and bias once for each group of lanes that works on its
- * channel; the results, four words each where they are partial sums, and what they update: sums again four, words one
- * each. In a beat the banks give a tap's input of each lane and its weight of each channel, whose own weights follow
- * each other; and once in `taps` beats they take the results.
+ * and `pipeline` cycles after it, with scale LANES_SCALE_STAGES more, and what the port of the busiest buffer adds
+ * (cnnvp_buffer.h). Words of vpool and vconv at the ports: taps for each result; each weight and bias once for each
+ * group of lanes that works on its channel; the results, four words each where they are partial sums, and what they
+ * update: sums again four, words one each. In a beat the banks give a tap's input of each lane and its weight of each
+ * channel, whose own weights follow each other; and once in `taps` beats they take the results.
  */
 #ifndef CNNVP_LANES_H
 #define CNNVP_LANES_H
@@ -93,6 +98,9 @@
 #include "cnnvp_isa.h"
 
 #define LANES_MAX 256u /* of a unit */
+
+/* Product, sum in two, quotient in two, rounding. */
+#define LANES_SCALE_STAGES 6u
 
 /* In the order of the field `operator` of vout. */
 enum lanes_operator { LANES_mac, LANES_add, LANES_sub, LANES_div, LANES_cmp, LANES_OPERATORS };

@@ -93,9 +93,13 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     default: /* refused by lanes_decode */
         break;
     }
+    if (job->scales) {
+        cost->fp32 = 2u * elements;
+        operations[LANES_mac] = operations[LANES_add] = operations[LANES_sub] = 0;
+    }
     operations[LANES_cmp] += job->clips && job->out.used ? elements : 0;
     operations[LANES_add] += job->zero != 0 && job->out.used ? elements : 0;
-    cost->cycles += shape->pipeline;
+    cost->cycles += lanes_latency(job, shape);
 }
 
 /* Of a beat in which every unit takes `lanes` elements. Operands with a word for a repetition, or for all, and results
@@ -112,7 +116,7 @@ static void beat_of(const struct lanes_shape *shape, const struct lanes_cost *co
         return;
     operand->clocks = (struct cnnvp_buffer_clocks){
         .times = cost->beats,
-        .cycles = (uint32_t)((cost->cycles - shape->pipeline) / cost->beats),
+        .cycles = (uint32_t)((cost->cycles - lanes_latency(job, shape)) / cost->beats),
         .maps = side_by_side ? (uint32_t)shape->units : 1u,
         .columns = (uint32_t)(stride == 1u ? lanes * words : lanes),
         .column_step = (uint32_t)(stride * (stride == 1u ? 1u : words)),

@@ -15,8 +15,8 @@ CNNVP_DESCRIPTOR(VECTOR, vector);
 _Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vmac, a) && SAME(vact, vmac, b) &&
                    SAME(vvar, vmac, b) && SAME(vnorm, vmac, b) && SAME(vmean, vvar, sums) &&
                    SAME(vcmp, vmac, accumulate) && SAME(vdiv, vmac, accumulate) && SAME(vcmp, vmac, store) &&
-                   SAME(vnorm, vmac, store) && SAME(vnorm, vmac, clip) && SAME(vdiv, conv, clip) &&
-                   SAME(vpool, conv, clip),
+                   SAME(vnorm, vmac, store) && SAME(vnorm, vmac, clip) && SAME(vadd, vmac, scale) &&
+                   SAME(vsub, vmac, scale) && SAME(vdiv, conv, clip) && SAME(vpool, conv, clip),
                "fields of one name lie at one place");
 
 /* Which operands an instruction has. */
@@ -177,6 +177,34 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
     return NULL;
 }
 
+/* A multiplier or divisor. */
+static float read_scale(int64_t bits)
+{
+    const uint32_t word = (uint32_t)bits;
+    float scale;
+    memcpy(&scale, &word, sizeof scale);
+    return scale;
+}
+
+static const char *read_scales(struct lanes_job *job)
+{
+    const float scales[] = {read_scale(job->c_addr), read_scale(job->c_repeat), read_scale(job->immediate)};
+    if (job->accumulate || !job->b.used || job->a.bytes == 8u)
+        return "operands that are scaled are words of buffers, and not accumulated";
+    if (job->rounding != CNNVP_ROUNDING_NEAREST)
+        return "what is scaled is rounded to nearest";
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; ++i)
+        if (!(scales[i] >= 0x1p-100f && scales[i] <= 0x1p100f))
+            return "multipliers and divisor are 2^-100 to 2^100";
+    job->a_scale = scales[0];
+    job->b_scale = scales[1];
+    job->divisor32 = scales[2];
+    job->a_zero = (int8_t)(job->seed & 0xffu);
+    job->b_zero = (int8_t)(job->seed >> 8 & 0xffu);
+    job->centre = (int16_t)(job->seed >> 16);
+    return NULL;
+}
+
 /* Ranges that a half can have at all; the buffer checks the rest. */
 static int outside(const struct lanes_operand *operand)
 {
@@ -240,6 +268,9 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
     if (error == NULL)
         error = decode_sources(command, &has, job);
     if (error != NULL)
+        return error;
+    job->scales = lanes_scales(command);
+    if (job->scales && (error = read_scales(job)) != NULL)
         return error;
     job->divisor = job->count;
     if (job->sums && (error = set_sums(command->halves, job)) != NULL)

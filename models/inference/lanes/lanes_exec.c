@@ -63,6 +63,27 @@ static void combine_divide(const struct lanes_job *job, struct chunk *c)
     }
 }
 
+static float operand_of(int64_t word, int32_t zero, float scale)
+{
+    const int32_t number = (int32_t)word - zero;
+    return (float)(number > 255 ? 255 : number < -256 ? -256 : number) * scale;
+}
+
+/* 1.5 * 2^23 has no bit after the point. */
+static void combine_scaled(const struct lanes_job *job, struct chunk *c)
+{
+    const float whole = 12582912.0f, most = 65536.0f;
+    const float centre = (float)job->centre;
+    const float b_scale = job->opcode == CNNVP_OPCODE_vsub ? -job->b_scale : job->b_scale;
+    for (uint64_t k = 0; k < c->n; ++k) {
+        const float a = operand_of(c->a[k], job->a_zero, job->a_scale);
+        const float b = operand_of(c->b[k], job->b_zero, b_scale);
+        float value = (job->opcode == CNNVP_OPCODE_vmac ? a * b : a + b) / job->divisor32;
+        value = value > most ? most : value < -most ? -most : value;
+        c->results[k] = (int32_t)((value + centre) + whole - whole) - job->centre;
+    }
+}
+
 static int16_t table_word(const uint8_t *table, uint64_t index)
 {
     int16_t word;
@@ -252,7 +273,7 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
             } else {
                 if (job->b.used)
                     lanes_load(&job->b, c.o, c.i, c.n, c.b);
-                combine(job, &c);
+                (job->scales ? combine_scaled : combine)(job, &c);
             }
             if (job->accumulate)
                 accumulate(job, &c, lane + c.i % lanes);

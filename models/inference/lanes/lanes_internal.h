@@ -42,6 +42,9 @@ struct lanes_job {
     uint32_t opcode;
     int accumulate;
     int minimum;
+    int scales;
+    float a_scale, b_scale, divisor32; /* with scales, and zero points */
+    int32_t a_zero, b_zero, centre;
     int sums;           /* of vmean and vvar: a, and c, are sums of parts */
     uint64_t divisor;   /* of vmean and vvar: elements of a repetition */
     uint32_t operator_; /* of vout */
@@ -69,6 +72,7 @@ struct lanes_cost {
     uint64_t elements;
     uint64_t operations[LANES_OPERATORS];
     uint64_t narrow; /* 1: multiplications are of two words of 8 bits */
+    uint64_t fp32;   /* multiplications and additions in binary32 */
 };
 
 /* NULL and the job, or what is wrong, as long as *job lasts. */
@@ -85,6 +89,17 @@ static inline uint64_t lanes_narrow(uint32_t narrow)
 
 /* The lanes' registers, which hold a window's sum while its taps go by. */
 #define LANES_REGISTER_BITS 64u
+
+static inline int lanes_scales(const struct cnnvp_command *command)
+{
+    return command->opcode <= CNNVP_OPCODE_vsub && (command->status >> CNNVP_STATUS_vmac_scale & 1u) != 0;
+}
+
+/* Cycles after the last beat. */
+static inline uint64_t lanes_latency(const struct lanes_job *job, const struct lanes_shape *shape)
+{
+    return shape->pipeline + (job->scales ? LANES_SCALE_STAGES : 0);
+}
 
 static inline int lanes_is_window(uint32_t opcode)
 {

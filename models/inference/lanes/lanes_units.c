@@ -8,6 +8,7 @@
 #include "inference/write_out/write_out.h"
 #include "unit/kinds.h"
 #include "unit/parts.h"
+#include "cnnvp_integer.h"
 
 #define LANES_VECTOR
 #define LANES_DIVIDE
@@ -42,6 +43,16 @@ static const struct lanes_part vector_parts[] = {
     {CNNVP_PART_DIVIDER, 32u, 1u, 0, "dividers"},
     {CNNVP_PART_REGISTER, 64u, LANES_OPERATORS, 0, "a register for each operator"},
     {CNNVP_PART_REGISTER, 48u, 1u, 0, "operands"},
+};
+/* What `scale` adds to them. A quotient has few bits before the point: one multiplier guesses it by 12 bits of the
+ * divisor's inverse, another one makes what that leaves, by which it is rounded. */
+static const struct lanes_part scaling_parts[] = {
+    {CNNVP_PART_MULTIPLIER, 15u, 3u, 0, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
+    {CNNVP_PART_MULTIPLIER, 17u, 1u, 0, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},
+    {CNNVP_PART_ADDER, 9u, 3u, 0, "scale: zero points"},
+    {CNNVP_PART_ADDER, 24u, 10u, 0, "scale: shifters as two adders, sums, rounding of each step"},
+    {CNNVP_PART_REGISTER, 48u, LANES_SCALE_STAGES, 0, "scale: stages"},
+    {CNNVP_PART_REGISTER, 136u, 0, 1u, "scale: multipliers, divisor and its inverse, zero points"},
 };
 static const struct lanes_part mean_parts[] = {
     {CNNVP_PART_ADDER, 32u, 2u, 0, "sums and their tree"},
@@ -88,15 +99,25 @@ static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_i
     return CNNVP_OK;
 }
 
+static void say_parts(const struct lanes_shape *shape, const struct cnnvp_costs *costs, const struct lanes_part *parts,
+                      size_t count)
+{
+    for (const struct lanes_part *part = parts; part < parts + count; ++part)
+        cnnvp_say_part(costs, part->kind, part->bits, shape->units * (part->each_lane * shape->lanes + part->each_set),
+                       part->what);
+}
+
 static void say(const struct cnnvp_unit *unit, const uint64_t *values, const struct cnnvp_costs *costs,
                 const struct lanes_part *parts, size_t count)
 {
     const struct lanes_shape shape = shape_of(unit, values);
-    for (const struct lanes_part *part = parts; part < parts + count; ++part)
-        cnnvp_say_part(costs, part->kind, part->bits, shape.units * (part->each_lane * shape.lanes + part->each_set),
-                       part->what);
-    if (cnnvp_kind_value(unit, values, "lanes", 0) != 0)
-        cnnvp_write_out_parts(costs, shape.write_out, 64u, shape.units * shape.lanes, shape.units * shape.lanes);
+    say_parts(&shape, costs, parts, count);
+    if (cnnvp_kind_value(unit, values, "lanes", 0) == 0)
+        return;
+    const uint64_t limits = cnnvp_minimum(shape.write_out, CNNVP_WRITE_OUT_CLIPS);
+    cnnvp_write_out_parts(costs, limits, 64u, shape.units * shape.lanes, shape.units * shape.lanes);
+    if (shape.write_out == CNNVP_WRITE_OUT_SCALES)
+        say_parts(&shape, costs, scaling_parts, sizeof scaling_parts / sizeof scaling_parts[0]);
 }
 
 /* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */

@@ -64,6 +64,9 @@ static const struct steps {
     {OP_vmac, 0, "s", {1}, {0}, 1},
     {OP_vadd, 0, "s", {0, 1}, {0}, 1},
     {OP_vsub, 0, "s", {0, 0, 1}, {0}, 1},
+    {OP_vmac, SCALE, "s", {0}, {0}, 1},
+    {OP_vadd, SCALE, "s", {0}, {0}, 1},
+    {OP_vsub, SCALE, "s", {0}, {0}, 1},
     {OP_vdiv, 0, "d", {0, 0, 0, 1, 0}, {0}, 1},
     {OP_vcmp, 0, "s", {0, 0, 0, 0, 1}, {0}, 1},
     {OP_vmac, ACCUMULATE, "s", {1}, {0}, 1},
@@ -139,6 +142,10 @@ static void check_steps(uint64_t *random, const struct steps *of)
         t.count = (uint32_t)cnnvp_minimum(t.count, shape.lanes);
         t.repeat = 1;
     }
+    if (of->status == SCALE) {
+        t.c_addr = (uint32_t)(t.c_repeat = t.immediate = 0x3f800000);
+        t.format = FORMAT(0, 0, 1);
+    }
     const int sums = of->status == SUMS && of->opcode >= OP_vmean;
     const int by_repetition = of->opcode == OP_vvar || of->opcode == OP_vnorm;
     if (sums)
@@ -147,6 +154,7 @@ static void check_steps(uint64_t *random, const struct steps *of)
     t.out_repeat = (int32_t)t.count;
     struct cnnvp_command command = {
         .opcode = of->opcode, .status = of->status | STORE * (of->opcode <= OP_vcmp), .count = 16};
+    command.status |= of->status == SCALE ? B(WT) : 0;
     command.status |= sums ? WIDE : 0;
     memcpy(command.descriptor, &t, sizeof t);
     struct lanes_job job;
@@ -156,6 +164,10 @@ static void check_steps(uint64_t *random, const struct steps *of)
         fail_msg("opcode 0x%02x: %s", command.opcode, error);
     lanes_cost(&job, &shape, &cost);
     struct lanes_cost expected = walk(of, &shape, t.count, t.repeat);
+    if (of->status == SCALE) { /* a stage each for product and rounding, two for sum and quotient */
+        expected.cycles += 6u;
+        expected.fp32 = 2u * expected.elements;
+    }
     if (of->opcode == OP_vnorm && t.b_stride != 0) /* the zero point of a */
         expected.operations[LANES_sub] = t.count * t.repeat;
     if (memcmp(&cost, &expected, sizeof cost) != 0)

@@ -326,6 +326,101 @@ static void test_zero_points(void **state)
     bench_close(&bench);
 }
 
+/* Operands whose exact results would be another number, with zero points -3 and 9: those are onnxruntime's answers.
+ * Then limits of what lanes take, an ordinary tie, a difference beyond 9 bits, and words of 8 bits with a zero point.
+ */
+static void test_scaled(void **state)
+{
+    static const struct {
+        uint32_t opcode;
+        int16_t a, b;
+        uint32_t of_a, of_b, by;
+        int32_t zero;
+        int16_t word;
+    } cases[] = {
+        {OP_vadd, -128, 43, 0x3ca3d70a, 0x3ca3d70a, 0x3d23d70a, 0, -43},
+        {OP_vadd, -128, 21, 0x3ca3d70a, 0x3ca3d70a, 0x3d23d70a, 0, -53},
+        {OP_vadd, -128, 47, 0x3ca3d70a, 0x3ca3d70a, 0x3d23d70a, -17, -40},
+        {OP_vadd, 127, 44, 0x3ca3d70a, 0x3ca3d70a, 0x3d23d70a, -17, 86},
+        {OP_vsub, -128, -117, 0x3cf5c28f, 0x3c23d70a, 0x3d75c28f, 0, -45},
+        {OP_vsub, 127, 66, 0x3cf5c28f, 0x3c23d70a, 0x3d75c28f, 0, 53},
+        {OP_vmac, -69, -1, 0x3ca3d70a, 0x3cf5c28f, 0x3a9d4952, 5, 35},
+        {OP_vmac, 69, -1, 0x3ca3d70a, 0x3cf5c28f, 0x3a9d4952, 5, -35},
+        {OP_vadd, 1, 0, 0x3f000000, 0x3f800000, 0x3f800000, 0, 0}, /* 0.5 */
+        {OP_vadd, 1, 0, 0x3f000000, 0x3f800000, 0x3f800000, 1, 1},
+        {OP_vadd, 900, 1000, 0x3f800000, 0x3f000000, 0x3f800000, 0, 382}, /* 255 + 127.5 */
+        {OP_vsub, -900, 900, 0x3f800000, 0x3f800000, 0x3f800000, 0, -256 - 255},
+        {OP_vmac, 200, 200, 0x71800000, 0x71800000, 0x0d800000, 0, 32767}, /* 2^100, 2^-100 */
+        {OP_vmac, 200, 200, 0x0d800000, 0x0d800000, 0x71800000, 0, 0},
+    };
+    struct bench bench;
+    struct vector_tile t = {
+        .count = 1, .repeat = 1, .a_addr = 64, .b_addr = 32, .out_addr = 8, .format = FORMAT(0, 7, 1)};
+    int16_t *a, *b, *out;
+    (void)state;
+    bench_open_write_out(&bench, 2);
+    a = bench_data(&bench, IN, 0);
+    b = bench_data(&bench, WT, 0);
+    out = bench_data(&bench, OUT, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        a[32] = (int16_t)(cases[i].a - 3);
+        b[16] = (int16_t)(cases[i].b + 9);
+        t.c_addr = cases[i].of_a;
+        t.c_repeat = (int32_t)cases[i].of_b;
+        t.immediate = (int32_t)cases[i].by;
+        t.seed = 0xfdu | 9u << 8 | (uint32_t)cases[i].zero << 16;
+        assert_int_equal(bench_run(&bench, cases[i].opcode, A(IN) | B(WT) | STORE | SCALE, 0, &t), 1 + 4 + 6);
+        assert_int_equal(out[4], cases[i].word);
+    }
+    assert_int_equal(fake_count(bench.vector, "fp32_mac_operations"), 2 * sizeof cases / sizeof cases[0]);
+    assert_int_equal(fake_count(bench.vector, "mac_operations") + fake_count(bench.vector, "add_operations"), 0);
+    *(int8_t *)a = -128;
+    *(int8_t *)b = 100;
+    t.a_addr = t.b_addr = t.seed = 0;
+    t.c_addr = (uint32_t)(t.c_repeat = t.immediate = 0x3f800000);
+    t.limits = 0x007fffe0u;
+    t.format |= 0xe0000000u | 20u << 21;
+    assert_true(bench_run(&bench, OP_vadd, A(IN) | B(WT) | STORE | SCALE, 0, &t) > 0);
+    assert_int_equal(((int8_t *)out)[8], -28 + 20);
+    assert_true(bench_run(&bench, OP_vsub, A(IN) | B(WT) | STORE | SCALE | LIMIT, 0, &t) > 0);
+    assert_int_equal(((int8_t *)out)[8], -32);
+    bench_close(&bench);
+}
+
+static void test_scaled_refusals(void **state)
+{
+    static const struct {
+        uint64_t write_out;
+        uint32_t opcode, status, rounding, by;
+        const char *why;
+    } faults[] = {
+        {1, OP_vadd, B(WT) | SCALE, 1, 0x3f800000, "does not scale"},
+        {2, OP_vadd, B(IMM) | SCALE, 1, 0x3f800000, "words of buffers"},
+        {2, OP_vadd, A(WIDE) | SCALE, 1, 0x3f800000, "words of buffers"},
+        {2, OP_vmac, B(WT) | SCALE | ACCUMULATE, 1, 0x3f800000, "not accumulated"},
+        {2, OP_vsub, B(WT) | SCALE, 0, 0x3f800000, "to nearest"},
+        {2, OP_vadd, B(WT) | SCALE, 1, 0, "multipliers and divisor"},
+        {2, OP_vadd, B(WT) | SCALE, 1, 0x7fc00000, "multipliers and divisor"},
+        {2, OP_vadd, B(WT) | SCALE, 1, 0xbf800000, "multipliers and divisor"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; ++i) {
+        struct bench bench;
+        const struct vector_tile t = {
+            .count = 1,
+            .repeat = 1,
+            .c_addr = 0x3f800000,
+            .c_repeat = 0x3f800000,
+            .immediate = (int32_t)faults[i].by,
+            .format = FORMAT(0, 0, faults[i].rounding)};
+        bench_open_write_out(&bench, faults[i].write_out);
+        assert_int_equal(bench_run(&bench, faults[i].opcode, faults[i].status | STORE, 0, &t), CNNVP_E_INVAL);
+        if (strstr(bench.vector->message, faults[i].why) == NULL)
+            fail_msg("'%s' does not say '%s'", bench.vector->message, faults[i].why);
+        bench_close(&bench);
+    }
+}
+
 static void test_division(void **state)
 {
     static const struct {
@@ -627,6 +722,8 @@ int main(void)
         cmocka_unit_test(test_random_instructions),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_zero_points),
+        cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_compaction),
         cmocka_unit_test(test_time),

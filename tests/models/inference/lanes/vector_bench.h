@@ -20,6 +20,7 @@ enum { IN = 0, WT = 1, OUT = 2, WIDE = 3, IMM = 3 };
 #define ACCUMULATE (1u << 4)
 #define STORE (1u << 5)
 #define MINIMUM (1u << 6)
+#define SCALE (1u << 6)
 #define LIMIT (1u << 7)
 
 #define FORMAT(shift, bias_shift, rounding) \
