@@ -69,6 +69,12 @@ struct cnnvp_layer_addition {
     uint32_t limits;
 };
 
+/* How an addition takes quantised operands, by the status bit `scale`: c_addr, c_repeat, immediate and seed of its
+ * descriptor. divisor 0: it does not scale them. */
+struct cnnvp_layer_operands {
+    uint32_t a, b, divisor, zeros;
+};
+
 /* `folded` of a product that is not. */
 #define CNNVP_NOT_FOLDED (UINT32_C(1) << 31)
 
@@ -163,7 +169,10 @@ struct cnnvp_layer {
     uint32_t norm;       /* enum cnnvp_layer_norm_kind */
     uint32_t norm_parts; /* statistics of the data: parts of each channel that the array's PEs add up, columns |
                             rows << 16; 0: the vector unit does it */
-    struct cnnvp_layer_norm_data norm_data;
+    union {
+        struct cnnvp_layer_norm_data norm_data;
+        struct cnnvp_layer_operands operands; /* add; conv with `added` */
+    };
     uint32_t format; /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
                         bias shift, rounding */
     uint32_t seed;   /* of stochastic rounding; the guest adds the image number */

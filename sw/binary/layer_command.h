@@ -163,9 +163,24 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
         [CNNVP_ARITHMETIC_MUL] = CNNVP_OPCODE_vmac, [CNNVP_ARITHMETIC_DIV] = CNNVP_OPCODE_vdiv,
         [CNNVP_ARITHMETIC_MAX] = CNNVP_OPCODE_vcmp, [CNNVP_ARITHMETIC_MIN] = CNNVP_OPCODE_vcmp};
     const uint32_t minimum = layer->arithmetic == CNNVP_ARITHMETIC_MIN;
+    const uint32_t scale = layer->operands.divisor != 0;
     return (struct cnnvp_operation){
-        opcodes[layer->arithmetic], 1u << CNNVP_STATUS_vadd_store | minimum << CNNVP_STATUS_vcmp_minimum |
-                                        cnnvp_clip_status(layer->added.tag != 0 ? layer->added.clips : layer->clips)};
+        opcodes[layer->arithmetic],
+        1u << CNNVP_STATUS_vadd_store | minimum << CNNVP_STATUS_vcmp_minimum | scale << CNNVP_STATUS_vadd_scale |
+            cnnvp_clip_status(layer->added.tag != 0 ? layer->added.clips : layer->clips)};
+}
+
+/* What its descriptor has but for addresses, strides and counts. */
+static inline struct cnnvp_vector cnnvp_arithmetic_vector(const struct cnnvp_layer *layer, uint32_t seed)
+{
+    const int added = layer->added.tag != 0;
+    return (struct cnnvp_vector){
+        .c_addr = layer->operands.a,
+        .c_repeat = layer->operands.b,
+        .immediate = layer->operands.divisor,
+        .format = added ? layer->added.format : layer->format,
+        .seed = layer->operands.divisor != 0 ? layer->operands.zeros : seed,
+        .limits = added ? layer->added.limits : layer->limits};
 }
 
 /* Where an addition to a convolution's results takes its operands from: these lie in the output buffer. */

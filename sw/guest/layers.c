@@ -421,7 +421,7 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, 
     if (layer->blob_count != 0)
         weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
-    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue->seed, .limits = layer->limits};
+    const struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, epilogue->seed);
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     cnnvp_push_elementwise(guest, operation.opcode, operation.status,
                            cnnvp_slice_halves(a.half, 0, epilogue->output_half), &vector, box, &a, &b);

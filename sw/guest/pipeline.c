@@ -483,7 +483,8 @@ void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode,
         if (b != NULL)
             vector.b_addr += b->channel_stride * cnnvp_format_bytes(base->format, CNNVP_NARROW_B);
         vector.out_addr += plane * cnnvp_format_bytes(base->format, CNNVP_NARROW_OUT);
-        vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
+        if (base->c_repeat == 0) /* the operands are not scaled */
+            vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
     }
 }
 
@@ -578,8 +579,8 @@ static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue
     const struct cnnvp_box box = {.channels = epilogue->channels, .rows = epilogue->height, .columns = epilogue->width};
     const struct cnnvp_input_tile results = {
         0, epilogue->result_address, epilogue->width, epilogue->height * epilogue->width, 1, 0};
-    const struct cnnvp_vector vector = {
-        .out_addr = epilogue->result_address, .format = layer->added.format, .limits = layer->added.limits};
+    struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, 0);
+    vector.out_addr = epilogue->result_address;
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     const int second = layer->added.second != 0;
     cnnvp_push_elementwise(guest, operation.opcode, operation.status | cnnvp_addition_sources(layer),

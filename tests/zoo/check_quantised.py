@@ -3,8 +3,11 @@
 """check_quantised.py CNNVP RECORD: random quantised networks, of QLinearConv and QLinearMatMul or between DequantizeLinear and
 QuantizeLinear, in one pass of an array whose write-out scales: every word is onnxruntime's, in words of 16 bits and of 8.
 
-RECORD has a line for each network: its number and the SHA-256 of what onnxruntime 1.30 answers, as binary32. `check_quantised.py
---write FOLDER` writes networks (N.onnx) and inputs (N.npy) for it."""
+Sums, differences and products of two such maps are the vector unit's, in one pass where its write-out scales.
+
+RECORD has a line for each network: its number and the SHA-256 of what onnxruntime 1.30 answers, as binary32 (its WebAssembly, which
+rounds a sum as its operator says: those for x86 and ARM take other constants). `check_quantised.py --write FOLDER` writes networks
+(N.onnx) and inputs (N.npy) for it."""
 import hashlib
 import json
 import os
@@ -18,6 +21,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 NETWORKS = 24
+RESIDUAL = range(100, 124)
 ONE = numpy.float32(1)
 
 
@@ -56,7 +60,7 @@ class Network:
         self.nodes.append(helper.make_node(operator, inputs, [f"t{len(self.nodes)}"], **attributes))
         return self.nodes[-1].output[0]
 
-    def finish(self, product, weights, operators, attributes, axis):
+    def finish(self, product, weights, operators, attributes, axis, same_step=False):
         """Sums become words: as one operator, or as those between numbers."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
@@ -69,7 +73,7 @@ class Network:
         sums = product + bias.reshape(shape)
         reach = float((numpy.abs(sums).reshape(outputs, -1).max(1) * (self.step * steps.astype(float))).max()) + 1e-6
         relu = random.randint(2)
-        step = numpy.float32(reach / random.uniform(60, 300))
+        step = self.step if same_step else numpy.float32(reach / random.uniform(60, 300))
         zero = self.low if relu else int(random.randint(self.low + 60, self.high - 60))
         zero = zero if self.zero_of_all is None else self.zero_of_all
         multiplier = (self.step * steps / step).astype(numpy.float32)
@@ -112,13 +116,41 @@ class Network:
             self.name = self.node("Concat", [self.name, self.name], axis=1)
         self.words = numpy.concatenate((self.words, self.words))
 
-    def convolve(self, groups=None):
+    def combine(self, other, operator):
+        """With a map of before. Quantised operators, and those of unsigned bytes that come to the same, are rounded with the zero
+        point, those of floats without. Steps of which one is a multiple of the others make ties."""
+        random, name = self.random, f"l{self.layers}"
+        self.layers += 1
+        words, step, zero, steps, value = other
+        operands = ((words - zero).astype(numpy.float32) * step, (self.words - self.zero).astype(numpy.float32) * self.step)
+        number = {"Add": numpy.add, "Sub": numpy.subtract, "Mul": numpy.multiply}[operator](*operands)
+        inputs = [[value, *steps], [self.name, *self.steps]]
+        ties = step == self.step and operator != "Mul"
+        self.step = numpy.float32(2 * step if ties else (numpy.abs(number).max() + 1e-6) / random.uniform(60, 300))
+        self.zero = int(random.randint(self.low + 60, self.high - 60))
+        relu = self.apart and random.randint(3) == 0
+        self.zero = self.low if relu and random.randint(2) else self.zero
+        self.steps = self.known(name, self.step, self.zero)
+        one = not self.apart and operator != "Sub"
+        if one:
+            result = self.node("QLinear" + operator, inputs[0] + inputs[1] + self.steps, domain="com.microsoft")
+        else:
+            result = self.node(operator, [self.node("DequantizeLinear", of) for of in inputs])
+            result = self.node("Relu", [result]) if relu else result
+            result = self.node("QuantizeLinear", [result, *self.steps])
+        self.name = result
+        with_zero = one or (operator != "Sub" and self.type == numpy.uint8 and not relu)
+        centre = self.zero if with_zero else 0
+        quotient = (numpy.maximum(number, 0) if relu else number) / self.step + numpy.float32(centre)
+        self.words = numpy.clip(numpy.rint(quotient).astype(int) - centre + self.zero, self.low, self.high)
+
+    def convolve(self, groups=None, alike=False, same_step=False):
         random, channels = self.random, self.words.shape[0]
         own = groups is None and self.layers > 0 and random.randint(3) == 0
         parts = groups or (channels if own else 1)
-        side, stride = [1, 3, 5][random.randint(3)], 1 + int(random.randint(3) == 0)
+        side, stride = [1, 3, 5][random.randint(3)], 1 + int(random.randint(3) == 0 and not alike)
         around = side // 2
-        outputs = channels if own else 2 * groups if groups else random.randint(2, 12)
+        outputs = channels if own or alike else 2 * groups if groups else random.randint(2, 12)
         weights = random.randint(*self.weights, (outputs, channels // parts, side, side))
         padded = numpy.pad(self.words - self.zero, ((0, 0), (around, around), (around, around)))
         rows, columns = (-(-size // stride) for size in self.words.shape[1:])
@@ -128,7 +160,7 @@ class Network:
                 part = padded[:, y:y + stride * rows:stride, x:x + stride * columns:stride].reshape(parts, -1, rows * columns)
                 product += (weights[:, :, y, x].reshape(parts, -1, channels // parts) @ part).reshape(product.shape)
         self.finish(product, weights, ("QLinearConv", "Conv"),
-                    {"pads": [around] * 4, "strides": [stride] * 2, "group": parts}, 0)
+                    {"pads": [around] * 4, "strides": [stride] * 2, "group": parts}, 0, same_step)
 
     def multiply(self):
         """A fully connected layer; QLinearMatMul has no bias."""
@@ -145,7 +177,8 @@ class Network:
             self.nodes, "quantised", [helper.make_tensor_value_info("input", TensorProto.FLOAT, self.input.shape)],
             [helper.make_tensor_value_info("output", TensorProto.FLOAT, self.output.shape)],
             [tensor(key, value) for key, value in self.given.items()])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path + ".onnx")
+        opsets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+        onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=7), path + ".onnx")
         numpy.save(path + ".npy", self.input)
 
 
@@ -155,6 +188,19 @@ def make(seed, path):
         network.convolve()
     if network.apart and network.random.randint(2):
         network.multiply()
+    network.write(path)
+    return network
+
+
+def with_sums(seed, path):
+    """Maps that go past a convolution or two, and are added, subtracted or multiplied: the array's words and the vector unit's."""
+    network = Network(seed)
+    network.convolve()
+    for _ in range(3):
+        before = network.words, network.step, network.zero, network.steps, network.name
+        for _ in range(network.random.randint(1, 3)):
+            network.convolve(alike=True, same_step=seed % 3 == 0)
+        network.combine(before, ("Add", "Add", "Sub", "Mul")[network.random.randint(4)])
     network.write(path)
     return network
 
@@ -324,7 +370,7 @@ def scaled(stats):
     return sum(unit.get("scaled_words", 0) for unit in stats["units"].values() if isinstance(unit, dict))
 
 
-SCALE = ["-s", "pe_array.write_out=scale"]
+SCALE = ["-s", "pe_array.write_out=scale", "-s", "vector.write_out=scale"]
 BYTES = [*SCALE, "-s", "pe_array.precision=both", "--precision", "int8"]
 PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail=cycle"],
              ["-p", "systolic", "-s", "pe_array.precision=fx16"], ["-p", "nfu", *SCALE, "--schedule", "fused"],
@@ -355,6 +401,8 @@ def check_eight(path, wanted, platform, words):
 if sys.argv[1] == "--write":
     for number in range(NETWORKS):
         make(number, os.path.join(sys.argv[2], str(number)))
+    for number in RESIDUAL:
+        with_sums(number, os.path.join(sys.argv[2], str(number)))
     sys.exit(0)
 with open(sys.argv[2], encoding="utf-8") as record:
     answers = dict(line.split() for line in record)
@@ -379,6 +427,18 @@ for number in range(NETWORKS):
         assert scaled(statistics) == 0, number
 print(f"{words_of_all} words, {differ} of them differ where the write-out does not scale")
 assert 0 < differ < words_of_all / 20
+for number in RESIDUAL:
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "net")
+        net = with_sums(number, path)
+        assert answers[str(number)] == hashlib.sha256(net.output.tobytes()).hexdigest(), f"{number} is not onnxruntime's"
+        for platform in (EIGHT[number % len(EIGHT)], [*ALONE, "--schedule", "fused"]):
+            check_eight(path, net.output, platform, net.scaled)
+        output, statistics = run(path, *PLATFORMS[number % len(PLATFORMS)], "--check-results", "--check-costs")
+        wrong = int((output != net.output).sum())
+        assert wrong == 0, f"network {number}, {' '.join(PLATFORMS[number % len(PLATFORMS)])}: {wrong} of {output.size} words"
+        layers = [layer["op"] for layer in run(path, *ALONE)[1]["layers"]]
+        assert layers.count("add") == 3 and layers.count("norm") == 1, layers  # the way out
 for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
     with tempfile.TemporaryDirectory() as work:
         other(os.path.join(work, what), what)

@@ -62,11 +62,25 @@ static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp
                                           : CNNVP_WORD_BYTES;
 }
 
+/* 1: words of 8 bits have the posts' limits anyway, since they saturate. */
+static int only_saturates(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const float zero = (float)cnnvp_graph_word_zero(graph, layer->out);
+    int only = layer->op != CNNVP_OP_ACTIVATION && cnnvp_graph_word_bytes(graph, layer->out) == 1u &&
+               graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0;
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        only &= layer->posts[i].kind == CNNVP_GRAPH_MAX ? layer->posts[i].value + zero <= INT8_MIN
+                : layer->posts[i].kind == CNNVP_GRAPH_MIN
+                    ? layer->posts[i].value + zero >= INT8_MAX
+                    : 0;
+    return only;
+}
+
 static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
                            struct cnnvp_layer *to)
 {
-    to->post_count = from->post_count;
-    for (uint32_t i = 0; i < from->post_count; ++i)
+    to->post_count = only_saturates(graph, from) ? 0 : from->post_count;
+    for (uint32_t i = 0; i < to->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
             to->posts[i] = (struct cnnvp_layer_post){
                 .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
@@ -100,7 +114,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
 {
     int32_t frac = from->pre_frac;
     const int32_t zero = cnnvp_graph_word_zero(graph, from->out);
-    for (uint32_t i = 0; i < from->post_count; ++i) {
+    for (uint32_t i = 0; i < to->post_count; ++i) {
         struct cnnvp_layer_post *post = &to->posts[i];
         if (post->kind != CNNVP_POST_TABLE) {
             post->value = cnnvp_quantise(from->posts[i].value, frac) + zero;
@@ -203,6 +217,23 @@ static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *grap
     };
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Registers of an addition that scales its operands. */
+static struct cnnvp_layer_operands describe_operands(const struct cnnvp_graph *graph,
+                                                     const struct cnnvp_graph_layer *layer)
+{
+    const uint32_t a = (uint32_t)cnnvp_graph_word_zero(graph, layer->in) & 0xffu;
+    const uint32_t b = (uint32_t)cnnvp_graph_word_zero(graph, layer->in2) & 0xffu;
+    return (struct cnnvp_layer_operands){bits_of(layer->steps.in), bits_of(layer->steps.in2), bits_of(layer->steps.out),
+                                         a | b << 8 | (uint32_t)layer->steps.centre << 16};
+}
+
 static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_binary_options *options,
                            struct cnnvp_build *build)
 {
@@ -246,6 +277,8 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
     describe_posts(graph, from, to);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, options->rounding);
+    if (from->op == CNNVP_OP_ADD && from->steps.in2 > 0.0f)
+        to->operands = describe_operands(graph, from);
 }
 
 static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, uint32_t rounding,

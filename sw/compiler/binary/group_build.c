@@ -146,6 +146,7 @@ struct cnnvp_layer cnnvp_group_added(const struct cnnvp_graph *graph, const stru
     both.in2 = second ? addition->in : addition->in2;
     both.out = addition->out;
     both.arithmetic = addition->arithmetic;
+    both.operands = addition->operands;
     both.added = (struct cnnvp_layer_addition){
         .tag = addition->tag,
         .first_post = both.post_count,

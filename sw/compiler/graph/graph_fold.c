@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layers that become part of the one before them, and scales that become part of the one after. */
 #include <math.h>
+#include <string.h>
 
 #include "float_kernels.h"
 #include "graph_edit.h"
@@ -292,16 +293,6 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
-{
-    CNNVP_TRY(fold_into_before(graph, error));
-    CNNVP_TRY(pass_scales(graph, error));
-    CNNVP_TRY(drop_rescaling(graph, error));
-    return absorb_scales(graph, error);
-}
-
-/* ---- inputs ---- */
-
 /* The layer divides by its result's step, rounds and limits, and nothing else. */
 static int only_quantises(const struct cnnvp_graph_layer *layer)
 {
@@ -309,6 +300,78 @@ static int only_quantises(const struct cnnvp_graph_layer *layer)
     return layer->op == CNNVP_OP_NORM && layer->steps.out > 0.0f && !(layer->steps.in > 0.0f) &&
            !(layer->uniform < factor || layer->uniform > factor) && !has_table(layer);
 }
+
+/* The layer that divides the result of the addition by a step, rounds and limits; -1: it is more than that. */
+static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t add)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[add];
+    struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
+    size_t i = add + 1;
+    if (layer->op != CNNVP_OP_ADD || layer->arithmetic > CNNVP_ARITHMETIC_MUL || has_table(layer) ||
+        cnnvp_graph_readers(graph, layer->out) != 1)
+        return -1;
+    while (i < graph->layer_count && graph->layers[i].in != layer->out)
+        ++i;
+    return i < graph->layer_count && only_quantises(&graph->layers[i]) &&
+                   join_posts(layer, &graph->layers[i], posts) <= CNNVP_GRAPH_POSTS
+               ? (ptrdiff_t)i
+               : -1;
+}
+
+/* What onnxruntime does in one operator it rounds with the zero point: also sums and products between bytes, without
+ * limits, where they are unsigned. */
+static int32_t centre_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *add,
+                         const struct cnnvp_graph_layer *quantiser)
+{
+    const struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, quantiser->out)];
+    const int is_unsigned = out->word_zero != out->zero;
+    const int is_one = strncmp(add->op_type, "QLinear", 7) == 0 || (is_unsigned && add->post_count == 0);
+    return is_one && add->arithmetic != CNNVP_ARITHMETIC_SUB ? out->zero : 0;
+}
+
+/* (q - zero) * scale in front of an addition, and the quantisation behind it: it does all of it. */
+static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const ptrdiff_t last = quantiser_of(graph, i);
+        const ptrdiff_t of[] = {last < 0 ? -1 : cnnvp_graph_producer(graph, graph->layers[i].in),
+                                last < 0 ? -1 : cnnvp_graph_producer(graph, graph->layers[i].in2)};
+        if (of[0] < 0 || of[1] < 0)
+            continue;
+        struct cnnvp_graph_layer *add = &graph->layers[i];
+        const struct cnnvp_graph_layer *quantiser = &graph->layers[last];
+        const struct cnnvp_graph_layer *a = &graph->layers[of[0]], *b = &graph->layers[of[1]];
+        if (!is_scale(graph, a, add->in) || !is_scale(graph, b, add->in2) || !(a->steps.in > 0.0f) ||
+            !(b->steps.in > 0.0f))
+            continue;
+        const int32_t in = unscaled(graph, a, add->in), in2 = unscaled(graph, b, add->in2);
+        if (in == CNNVP_GRAPH_NONE || in2 == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+        add->steps = (struct cnnvp_graph_steps){
+            .in = a->steps.in,
+            .in2 = b->steps.in,
+            .out = quantiser->steps.out,
+            .centre = centre_of(graph, add, quantiser)};
+        add->in = in;
+        add->in2 = in2;
+        for (uint32_t p = 0; p < add->post_count; ++p)
+            add->posts[p].value *= quantiser->uniform;
+        merge(graph, add, (size_t)last);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    CNNVP_TRY(fold_into_before(graph, error));
+    CNNVP_TRY(pass_scales(graph, error));
+    CNNVP_TRY(drop_rescaling(graph, error));
+    CNNVP_TRY(absorb_scales(graph, error));
+    return graph->joins_steps ? join_steps(graph, error) : CNNVP_DONE;
+}
+
+/* ---- inputs ---- */
 
 void cnnvp_graph_quantise_inputs(struct cnnvp_graph *graph)
 {

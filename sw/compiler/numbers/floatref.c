@@ -320,12 +320,16 @@ static float combine(enum cnnvp_layer_arithmetic arithmetic, float a, float b)
 static void run_arithmetic(const struct cnnvp_graph_layer *layer, const struct shapes *s,
                            const struct cnnvp_graph_tensor *second, const float *b)
 {
+    const int scales = layer->steps.in2 > 0.0f;
+    const float of_x = scales ? layer->steps.in : 1.0f, of_b = scales ? layer->steps.in2 : 1.0f;
+    const float step = scales ? layer->steps.out : 1.0f;
     float *to = s->y;
     for (size_t c = 0; c < s->out->channels; ++c)
         for (size_t y = 0; y < s->out->height; ++y)
             for (size_t x = 0; x < s->out->width; ++x)
-                *to++ = combine(layer->arithmetic, s->x[cnnvp_graph_spread(s->in, c, y, x)],
-                                b[cnnvp_graph_spread(second, c, y, x)]);
+                *to++ = combine(layer->arithmetic, s->x[cnnvp_graph_spread(s->in, c, y, x)] * of_x,
+                                b[cnnvp_graph_spread(second, c, y, x)] * of_b) /
+                        step;
 }
 
 static void run_permuted(const struct cnnvp_graph_layer *layer, const struct shapes *s)

@@ -30,7 +30,7 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
 /* The layer takes numbers less a zero point: it moves them, the vector unit subtracts it, or the write-out does. */
 static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
-    return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM ||
+    return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM || layer->op == CNNVP_OP_ADD ||
            (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
 }
 

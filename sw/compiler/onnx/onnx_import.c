@@ -606,7 +606,10 @@ struct reading {
 static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless, int single,
                             struct cnnvp_graph *graph, struct reading *reading, struct cnnvp_error *error)
 {
-    *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
+    *graph = (struct cnnvp_graph){.file = file,
+                                  .weightless = weightless,
+                                  .single = (uint32_t)single,
+                                  .joins_steps = sizes != NULL && sizes->joins_steps};
     graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .sizes = sizes, .single = single, .error = error};
     CNNVP_TRY(cnnvp_onnx_open(file, &import.onnx, error));

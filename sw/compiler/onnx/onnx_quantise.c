@@ -7,7 +7,7 @@
  * wide, and rounds once: what it gives is the quantised model's own number, or the next one where the exact result lies
  * within the weights' precision (2^-16 of the largest) of the middle of two. Beside that a layer has the steps of what
  * it multiplies: where the write-out scales (models/inference/write_out), the array multiplies the numbers themselves,
- * and every result is onnxruntime's.
+ * and every result is onnxruntime's. So is what the vector unit's makes of two quantised tensors (graph_fold.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -456,11 +456,28 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
 
 /* ---- onnxruntime's own ---- */
 
+/* One of two operands, each with its scale and zero point, and the result's: what becomes one layer that scales. */
+#define SCALED(name)                                                                                        \
+    "first = DequantizeLinear(a, b, c); second = DequantizeLinear(d, e, f); out = " name "(first, second);" \
+    "y = QuantizeLinear(out, g, h)"
+
+/* A product of whole numbers is exact until it is rounded. */
+static cnnvp_result import_multiply(struct cnnvp_import *import)
+{
+    return cnnvp_import_rewrite(
+        import, import->graph->joins_steps
+                    ? SCALED("Mul")
+                    : "both = Mul(b, e); scale = Div(g, both); one = DequantizeLinear(a, 1.0, c);"
+                      "other = DequantizeLinear(d, 1.0, f); out = Mul(one, other); y = QuantizeLinear(out, scale, h)");
+}
+
 /* Inputs: a, its scale and zero point, b, its, those of the result. */
 static cnnvp_result import_add(struct cnnvp_import *import)
 {
     struct steps result_step;
     struct cnnvp_graph_layer *layer;
+    if (import->graph->joins_steps)
+        return cnnvp_import_rewrite(import, SCALED("Add"));
     CNNVP_TRY(read_step(import, 6, &result_step));
     CNNVP_TRY(dequantised(import, 0, result_step.scales[0], 1, &layer));
     const int32_t first = layer->out;
@@ -552,6 +569,7 @@ static const struct cnnvp_import_operator vendor_operators[] = {
     {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
     {"QGemm", import_gemm, CNNVP_FORM_IMAGES, 0},
     {"QLinearAdd", import_add, CNNVP_FORM_WORDS, 0},
+    {"QLinearMul", import_multiply, CNNVP_FORM_ALL, 0},
     {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},
     {"QLinearConcat", import_concat, CNNVP_FORM_ALL, 0},
 #define CNNVP_RULE_OF_VENDOR(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},

@@ -235,7 +235,9 @@ static void forget_values(struct cnnvp_layer *layer)
     layer->pool_area = layer->limits = layer->added.limits = 0;
     layer->added.format &= narrow;
     layer->added.tag = layer->added.tag != 0;
+    const uint32_t scales = layer->op != CNNVP_OP_NORM && layer->operands.divisor != 0;
     layer->norm_data = (struct cnnvp_layer_norm_data){0};
+    layer->operands.divisor = scales;
     struct cnnvp_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
         tensors[i]->address = tensors[i]->image_stride = tensors[i]->batch_stride = 0;

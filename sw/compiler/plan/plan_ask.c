@@ -228,8 +228,11 @@ static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
         operation = cnnvp_post_operation(&layer->posts[0], &vector);
     else if (layer->op == CNNVP_OP_NORM)
         operation = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM);
-    else if (layer->op == CNNVP_OP_ADD)
+    else if (layer->op == CNNVP_OP_ADD) {
         operation = cnnvp_arithmetic_operation(layer);
+        vector = cnnvp_arithmetic_vector(layer, 0);
+        vector.count = vector.repeat = 1;
+    }
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status | cnnvp_clip_status(1)};
     put_descriptor(&command, &vector, sizeof vector);
     return command;
@@ -279,6 +282,18 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name
     CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
     if (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
         *layer = scaled;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, int *scales, struct cnnvp_error *error)
+{
+    const uint32_t one = 0x3f800000u; /* binary32 */
+    const struct cnnvp_layer add = {
+        .op = CNNVP_OP_ADD, .operands = {one, one, one, 0}, .format = (uint32_t)CNNVP_ROUNDING_NEAREST << 16};
+    const struct cnnvp_command command = last_command(&add);
+    struct cnnvp_cost cost;
+    CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
+    *scales = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR;
     return CNNVP_DONE;
 }
 
@@ -605,13 +620,10 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
     struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
     const int added = ask->layer->added.tag != 0;
-    const struct cnnvp_vector vector = {
-        .b_addr = added ? 0 : cnnvp_even(words << ask->layer->in.word_shift),
-        .count = words,
-        .repeat = 1,
-        .a_stride = 1,
-        .b_stride = 1,
-        .format = added ? ask->layer->added.format : ask->layer->format};
+    struct cnnvp_vector vector = cnnvp_arithmetic_vector(ask->layer, 0);
+    vector.b_addr = added ? 0 : cnnvp_even(words << ask->layer->in.word_shift);
+    vector.count = words;
+    vector.repeat = vector.a_stride = vector.b_stride = 1;
     operation.status |= added ? cnnvp_addition_sources(ask->layer) : 0;
     return vector_ps(ask, operation, &vector);
 }

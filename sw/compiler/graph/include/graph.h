@@ -76,6 +76,8 @@ struct cnnvp_graph_tensor {
  * opposite its input's. */
 struct cnnvp_graph_steps {
     float in, out;
+    float in2;               /* of the second operand of an addition that scales both; 0: it scales none */
+    int32_t centre;          /* then added before its quotient is rounded, and taken off after */
     const float *weights;    /* NULL: unknown */
     size_t weight_count;     /* 1: all have the same */
     int narrow;              /* weights have 8 bits, whatever they are */
@@ -158,6 +160,7 @@ struct cnnvp_graph {
     size_t further_count;
     struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
     size_t output_count;
+    int joins_steps; /* additions of quantised tensors scale them, and quantise (cnnvp_graph_simplify) */
     int weightless;  /* timing-only: no weights were read */
     uint32_t single; /* the whole input is one image: arrays have no batch in front, or one more dimension */
 };
@@ -230,10 +233,11 @@ int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer);
 
 /*
  * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
- * the layer before, the scales of quantised tensors into the layers around; drops layers whose results are not used;
- * splits grouped convolutions that are not depthwise into one layer a group; puts what is concatenated into its place
- * in the result where nothing stands against it; makes a padding part of the layer that reads it; copies a tensor where
- * one reader needs a zero border around it and another its words without gaps.
+ * the layer before, the scales of quantised tensors into the layers around (those of additions only with joins_steps);
+ * drops layers whose results are not used; splits grouped convolutions that are not depthwise into one layer a group;
+ * puts what is concatenated into its place in the result where nothing stands against it; makes a padding part of the
+ * layer that reads it; copies a tensor where one reader needs a zero border around it and another its words without
+ * gaps.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
 

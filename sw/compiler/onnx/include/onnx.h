@@ -5,8 +5,8 @@
 
 #include "graph.h"
 
-/* ---- what is said beside the file: sizes of the network's input that it leaves open as symbols, and its outputs ----
- */
+/* ---- what is said beside the file: sizes of the network's input that it leaves open as symbols, its outputs, and what
+ * is to become of it ---- */
 
 /* NULL for the struct: nothing settles them. */
 struct cnnvp_onnx_sizes {
@@ -20,6 +20,7 @@ struct cnnvp_onnx_sizes {
     size_t until_count;
     const char *const *from; /* tensors that are inputs in place of what makes them in the file */
     size_t from_count;
+    int joins_steps; /* of the graph */
 };
 
 /* ---- inference ---- */

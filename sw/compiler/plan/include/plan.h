@@ -217,6 +217,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, c
 /* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
 const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits);
 
+/* Whether the unit of additions scales quantised operands. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, int *scales,
+                                                       struct cnnvp_error *error);
+
 /* Whether the PE array takes words of 8 bits, or of 16, and whether its write-out scales them. FAILED: it does not take
  * them, for the reason in the error. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
