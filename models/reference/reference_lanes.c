@@ -69,6 +69,22 @@ static int16_t *read_table(struct job *job)
     return read;
 }
 
+static int scales(const struct cnnvp_command *command)
+{
+    return command->opcode <= CNNVP_OPCODE_vdiv && reference_status(command, "scale", 0) != 0;
+}
+
+static int16_t scaled_sum(const struct job *job, int64_t sum, uint64_t index)
+{
+    const struct cnnvp_vector *d = (const void *)job->command->descriptor;
+    const uint32_t words[2] = {d->c_addr, d->immediate};
+    struct reference_format unshifted = job->format;
+    uint8_t record[8];
+    memcpy(record, words, sizeof record);
+    unshifted.shift = 0;
+    return (int16_t)reference_scaled(&unshifted, sum, record, index);
+}
+
 static float binary32_of(uint32_t bits)
 {
     float number;
@@ -109,8 +125,8 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
     if (command->opcode == CNNVP_OPCODE_vact)
         return cnnvp_reference_line(job->table, a);
     const int64_t b = element(job, &job->b, o, i);
-    if (command->opcode <= CNNVP_OPCODE_vsub && reference_status(command, "scale", 0) != 0)
-        return scaled_result(job, a, b);
+    if (scales(command))
+        return command->opcode == CNNVP_OPCODE_vdiv ? a : scaled_result(job, a, b);
     const int64_t shifted = cnnvp_reference_shift(b, job->format.addend_shift);
     switch (command->opcode) {
     case CNNVP_OPCODE_vmac:
@@ -163,7 +179,9 @@ static void elements(struct job *job)
             const int64_t value = combine(job, registers[lane], result_of(job, o, i));
             if (job->command->opcode != CNNVP_OPCODE_vact)
                 registers[lane] = value;
-            if (job->store)
+            if (job->store && scales(job->command) && job->command->opcode == CNNVP_OPCODE_vdiv)
+                put(job, o, i, scaled_sum(job, value, e));
+            else if (job->store)
                 put(job, o, i, (int16_t)reference_word(&job->format, value, shift, e));
         }
 }

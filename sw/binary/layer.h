@@ -69,8 +69,8 @@ struct cnnvp_layer_addition {
     uint32_t limits;
 };
 
-/* How an addition takes quantised operands, by the status bit `scale`: c_addr, c_repeat, immediate and seed of its
- * descriptor. divisor 0: it does not scale them. */
+/* How an addition takes quantised operands, or an average sums of such words, by the status bit `scale`: c_addr,
+ * c_repeat, immediate and seed of the descriptor. divisor 0: nothing is scaled. */
 struct cnnvp_layer_operands {
     uint32_t a, b, divisor, zeros;
 };
@@ -171,7 +171,7 @@ struct cnnvp_layer {
                             rows << 16; 0: the vector unit does it */
     union {
         struct cnnvp_layer_norm_data norm_data;
-        struct cnnvp_layer_operands operands; /* add; conv with `added` */
+        struct cnnvp_layer_operands operands; /* add; conv with `added`; average */
     };
     uint32_t format; /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
                         bias shift, rounding */

@@ -144,6 +144,21 @@ class Network:
         quotient = (numpy.maximum(number, 0) if relu else number) / self.step + numpy.float32(centre)
         self.words = numpy.clip(numpy.rint(quotient).astype(int) - centre + self.zero, self.low, self.high)
 
+    def average(self):
+        """Of whole maps: sums of 32 bits, as of products."""
+        sums, area = (self.words - self.zero).reshape(len(self.words), -1).sum(1), self.words[0].size
+        before, steps = self.step, self.steps
+        self.step = numpy.float32((numpy.abs(sums).max() / area * before + 1e-6) / self.random.uniform(60, 300))
+        self.zero = int(self.random.randint(self.low + 60, self.high - 60))
+        self.steps = self.known("average", self.step, self.zero)
+        if self.apart:
+            result = self.node("GlobalAveragePool", [self.node("DequantizeLinear", [self.name, *steps])])
+            self.name = self.node("QuantizeLinear", [result, *self.steps])
+        else:
+            self.name = self.node("QLinearGlobalAveragePool", [self.name, *steps, *self.steps], domain="com.microsoft", channels_last=0)
+        words = numpy.rint(sums.astype(numpy.float32) * (before / (self.step * numpy.float32(area)))).astype(int) + self.zero
+        self.words = numpy.clip(words, self.low, self.high).reshape(-1, 1, 1)
+
     def convolve(self, groups=None, alike=False, same_step=False):
         random, channels = self.random, self.words.shape[0]
         own = groups is None and self.layers > 0 and random.randint(3) == 0
@@ -193,7 +208,8 @@ def make(seed, path):
 
 
 def with_sums(seed, path):
-    """Maps that go past a convolution or two, and are added, subtracted or multiplied: the array's words and the vector unit's."""
+    """Maps that go past a convolution or two, and are added, subtracted, multiplied, or averaged: the array's words and the vector
+    unit's."""
     network = Network(seed)
     network.convolve()
     for _ in range(3):
@@ -201,6 +217,8 @@ def with_sums(seed, path):
         for _ in range(network.random.randint(1, 3)):
             network.convolve(alike=True, same_step=seed % 3 == 0)
         network.combine(before, ("Add", "Add", "Sub", "Mul")[network.random.randint(4)])
+    if seed % 3 == 1 and not (network.apart and network.type == numpy.int8):  # which onnxruntime averages as floats
+        network.average()
     network.write(path)
     return network
 
@@ -439,6 +457,7 @@ for number in RESIDUAL:
         assert wrong == 0, f"network {number}, {' '.join(PLATFORMS[number % len(PLATFORMS)])}: {wrong} of {output.size} words"
         layers = [layer["op"] for layer in run(path, *ALONE)[1]["layers"]]
         assert layers.count("add") == 3 and layers.count("norm") == 1, layers  # the way out
+        assert layers.count("pool") == (net.words[0].size == 1), layers
 for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
     with tempfile.TemporaryDirectory() as work:
         other(os.path.join(work, what), what)

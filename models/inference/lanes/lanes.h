@@ -33,6 +33,8 @@
  *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a >= 0,
  *          else -32768. accumulate: div += r. store writes saturate16(div), not shifted again. Stochastic: the
  *          magnitude is rounded up where the first 32 fraction bits exceed the low 32 random bits. s is not used.
+ *          scale, without accumulate: r = a, and what is written is cnnvp_scaled (cnnvp_buffer.h) of it by the offset
+ *          c_addr and the multiplier immediate, which b does not read: sums of quantised words. shift is not used.
  *   vcmp   r = max{a, b << s}, or min; accumulate: cmp = max (min) of r and cmp.  store writes cmp
  *   vout   writes the registers of lanes 0 .. count - 1 of one operator, as they are in place of R; repeat is not used,
  *          count at most lanes. Every operator is shifted by this instruction's format.

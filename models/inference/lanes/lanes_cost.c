@@ -3,6 +3,8 @@
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
 
+#include <string.h>
+
 static uint64_t levels_of(uint64_t lanes)
 {
     uint64_t levels = 0;
@@ -94,8 +96,8 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
         break;
     }
     if (job->scales) {
-        cost->fp32 = 2u * elements;
-        operations[LANES_mac] = operations[LANES_add] = operations[LANES_sub] = 0;
+        cost->fp32 = job->opcode == CNNVP_OPCODE_vdiv ? elements : 2u * elements;
+        memset(operations, 0, sizeof cost->operations);
     }
     operations[LANES_cmp] += job->clips && job->out.used ? elements : 0;
     operations[LANES_add] += job->zero != 0 && job->out.used ? elements : 0;

@@ -16,7 +16,8 @@ _Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vma
                    SAME(vvar, vmac, b) && SAME(vnorm, vmac, b) && SAME(vmean, vvar, sums) &&
                    SAME(vcmp, vmac, accumulate) && SAME(vdiv, vmac, accumulate) && SAME(vcmp, vmac, store) &&
                    SAME(vnorm, vmac, store) && SAME(vnorm, vmac, clip) && SAME(vadd, vmac, scale) &&
-                   SAME(vsub, vmac, scale) && SAME(vdiv, conv, clip) && SAME(vpool, conv, clip),
+                   SAME(vsub, vmac, scale) && SAME(vdiv, vmac, scale) && SAME(vdiv, conv, clip) &&
+                   SAME(vpool, conv, clip),
                "fields of one name lie at one place");
 
 /* Which operands an instruction has. */
@@ -188,17 +189,20 @@ static float read_scale(int64_t bits)
 
 static const char *read_scales(struct lanes_job *job)
 {
-    const float scales[] = {read_scale(job->c_addr), read_scale(job->c_repeat), read_scale(job->immediate)};
-    if (job->accumulate || !job->b.used || job->a.bytes == 8u)
-        return "operands that are scaled are words of buffers, and not accumulated";
+    const float last = read_scale(job->immediate);
+    const int sums = job->opcode == CNNVP_OPCODE_vdiv;
+    const float scales[] = {last, sums ? last : read_scale(job->c_addr), sums ? last : read_scale(job->c_repeat)};
+    job->scale = (struct cnnvp_scale){(int32_t)job->c_addr, last};
+    if (job->accumulate || job->b.used == sums || (job->a.bytes == 8u && !sums))
+        return "operands that are scaled are words of buffers, of vdiv a and an immediate, and not accumulated";
     if (job->rounding != CNNVP_ROUNDING_NEAREST)
         return "what is scaled is rounded to nearest";
     for (size_t i = 0; i < sizeof scales / sizeof scales[0]; ++i)
         if (!(scales[i] >= 0x1p-100f && scales[i] <= 0x1p100f))
             return "multipliers and divisor are 2^-100 to 2^100";
-    job->a_scale = scales[0];
-    job->b_scale = scales[1];
-    job->divisor32 = scales[2];
+    job->divisor32 = scales[0];
+    job->a_scale = scales[1];
+    job->b_scale = scales[2];
     job->a_zero = (int8_t)(job->seed & 0xffu);
     job->b_zero = (int8_t)(job->seed >> 8 & 0xffu);
     job->centre = (int16_t)(job->seed >> 16);

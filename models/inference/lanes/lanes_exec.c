@@ -72,6 +72,10 @@ static float operand_of(int64_t word, int32_t zero, float scale)
 /* 1.5 * 2^23 has no bit after the point. */
 static void combine_scaled(const struct lanes_job *job, struct chunk *c)
 {
+    if (job->opcode == CNNVP_OPCODE_vdiv) { /* the write-out scales it */
+        memcpy(c->results, c->a, c->n * sizeof c->a[0]);
+        return;
+    }
     const float whole = 12582912.0f, most = 65536.0f;
     const float centre = (float)job->centre;
     const float b_scale = job->opcode == CNNVP_OPCODE_vsub ? -job->b_scale : job->b_scale;
@@ -216,6 +220,8 @@ static struct cnnvp_write_out stage_of(const struct lanes_job *job)
         .clips = job->clips,
         .low = (int16_t)job->low,
         .high = (int16_t)job->high,
+        .scales = job->scales && job->opcode == CNNVP_OPCODE_vdiv ? (const int16_t *)&job->scale : NULL,
+        .scale_sums = LANES_MOST_ELEMENTS,
         .word_bytes = job->out.bytes,
         .zero = (int16_t)job->zero};
 }

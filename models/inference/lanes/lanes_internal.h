@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "cnnvp_buffer.h"
 #include "cnnvp_fx16.h"
 #include "lanes.h"
 
@@ -45,9 +46,10 @@ struct lanes_job {
     int scales;
     float a_scale, b_scale, divisor32; /* with scales, and zero points */
     int32_t a_zero, b_zero, centre;
-    int sums;           /* of vmean and vvar: a, and c, are sums of parts */
-    uint64_t divisor;   /* of vmean and vvar: elements of a repetition */
-    uint32_t operator_; /* of vout */
+    struct cnnvp_scale scale; /* of vdiv */
+    int sums;                 /* of vmean and vvar: a, and c, are sums of parts */
+    uint64_t divisor;         /* of vmean and vvar: elements of a repetition */
+    uint32_t operator_;       /* of vout */
     uint64_t count;
     uint64_t repeat;
     int32_t shift;
@@ -92,7 +94,7 @@ static inline uint64_t lanes_narrow(uint32_t narrow)
 
 static inline int lanes_scales(const struct cnnvp_command *command)
 {
-    return command->opcode <= CNNVP_OPCODE_vsub && (command->status >> CNNVP_STATUS_vmac_scale & 1u) != 0;
+    return command->opcode <= CNNVP_OPCODE_vdiv && (command->status >> CNNVP_STATUS_vmac_scale & 1u) != 0;
 }
 
 /* Cycles after the last beat. */

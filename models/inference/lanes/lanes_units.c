@@ -45,7 +45,8 @@ static const struct lanes_part vector_parts[] = {
     {CNNVP_PART_REGISTER, 48u, 1u, 0, "operands"},
 };
 /* What `scale` adds to them. A quotient has few bits before the point: one multiplier guesses it by 12 bits of the
- * divisor's inverse, another one makes what that leaves, by which it is rounded. */
+ * divisor's inverse, another one makes what that leaves, by which it is rounded. vdiv, which has the time of a
+ * division, takes them in turns. */
 static const struct lanes_part scaling_parts[] = {
     {CNNVP_PART_MULTIPLIER, 15u, 3u, 0, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
     {CNNVP_PART_MULTIPLIER, 17u, 1u, 0, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},

@@ -224,10 +224,15 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* Registers of an addition that scales its operands. */
+/* Registers of an average that scales its sums, or of an addition that scales its operands. */
 static struct cnnvp_layer_operands describe_operands(const struct cnnvp_graph *graph,
                                                      const struct cnnvp_graph_layer *layer)
 {
+    if (layer->op == CNNVP_OP_POOL) {
+        const uint32_t area = layer->kx * layer->ky;
+        return (struct cnnvp_layer_operands){.a = 0u - area * (uint32_t)cnnvp_graph_word_zero(graph, layer->in),
+                                             .divisor = bits_of(layer->steps.in / (layer->steps.out * (float)area))};
+    }
     const uint32_t a = (uint32_t)cnnvp_graph_word_zero(graph, layer->in) & 0xffu;
     const uint32_t b = (uint32_t)cnnvp_graph_word_zero(graph, layer->in2) & 0xffu;
     return (struct cnnvp_layer_operands){bits_of(layer->steps.in), bits_of(layer->steps.in2), bits_of(layer->steps.out),
@@ -277,7 +282,7 @@ static void describe_layer(const struct cnnvp_graph *graph, size_t index, const 
     describe_posts(graph, from, to);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, options->rounding);
-    if (from->op == CNNVP_OP_ADD && from->steps.in2 > 0.0f)
+    if ((from->op == CNNVP_OP_ADD || from->op == CNNVP_OP_POOL) && from->steps.out > 0.0f)
         to->operands = describe_operands(graph, from);
 }
 

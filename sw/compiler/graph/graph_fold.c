@@ -301,14 +301,24 @@ static int only_quantises(const struct cnnvp_graph_layer *layer)
            !(layer->uniform < factor || layer->uniform > factor) && !has_table(layer);
 }
 
-/* The layer that divides the result of the addition by a step, rounds and limits; -1: it is more than that. */
-static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t add)
+/* A sum, difference or product of two tensors, or an average of whole maps. */
+static int can_join(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
-    const struct cnnvp_graph_layer *layer = &graph->layers[add];
+    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in], *out = &graph->tensors[layer->out];
+    if (layer->op == CNNVP_OP_ADD)
+        return layer->arithmetic <= CNNVP_ARITHMETIC_MUL && !has_table(layer);
+    return layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position == 0 &&
+           layer->kx == in->width && layer->ky == in->height && out->width == 1 && out->height == 1 &&
+           layer->post_count == 0;
+}
+
+/* The layer that divides the layer's result by a step, rounds and limits; -1: it is more than that. */
+static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
     struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
-    size_t i = add + 1;
-    if (layer->op != CNNVP_OP_ADD || layer->arithmetic > CNNVP_ARITHMETIC_MUL || has_table(layer) ||
-        cnnvp_graph_readers(graph, layer->out) != 1)
+    size_t i = index + 1;
+    if (!can_join(graph, layer) || cnnvp_graph_readers(graph, layer->out) != 1)
         return -1;
     while (i < graph->layer_count && graph->layers[i].in != layer->out)
         ++i;
@@ -329,34 +339,37 @@ static int32_t centre_of(const struct cnnvp_graph *graph, const struct cnnvp_gra
     return is_one && add->arithmetic != CNNVP_ARITHMETIC_SUB ? out->zero : 0;
 }
 
-/* (q - zero) * scale in front of an addition, and the quantisation behind it: it does all of it. */
+/* The step of an operand whose numbers are (q - zero) * scale, and its words; 0: they are not. */
+static float join_operand(struct cnnvp_graph *graph, int32_t operand, int32_t *words)
+{
+    const ptrdiff_t at = operand != CNNVP_GRAPH_NONE ? cnnvp_graph_producer(graph, operand) : -1;
+    if (at < 0 || !is_scale(graph, &graph->layers[at], operand))
+        return 0.0f;
+    *words = unscaled(graph, &graph->layers[at], operand);
+    return graph->layers[at].steps.in;
+}
+
+/* (q - zero) * scale in front of a layer, and the quantisation behind it: it does all of it. */
 static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const ptrdiff_t last = quantiser_of(graph, i);
-        const ptrdiff_t of[] = {last < 0 ? -1 : cnnvp_graph_producer(graph, graph->layers[i].in),
-                                last < 0 ? -1 : cnnvp_graph_producer(graph, graph->layers[i].in2)};
-        if (of[0] < 0 || of[1] < 0)
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        int32_t in = CNNVP_GRAPH_NONE, in2 = CNNVP_GRAPH_NONE;
+        const float step = last >= 0 ? join_operand(graph, layer->in, &in) : 0.0f;
+        const float step2 = step > 0.0f ? join_operand(graph, layer->in2, &in2) : 0.0f;
+        if (!(step > 0.0f) || (layer->op == CNNVP_OP_ADD && !(step2 > 0.0f)))
             continue;
-        struct cnnvp_graph_layer *add = &graph->layers[i];
-        const struct cnnvp_graph_layer *quantiser = &graph->layers[last];
-        const struct cnnvp_graph_layer *a = &graph->layers[of[0]], *b = &graph->layers[of[1]];
-        if (!is_scale(graph, a, add->in) || !is_scale(graph, b, add->in2) || !(a->steps.in > 0.0f) ||
-            !(b->steps.in > 0.0f))
-            continue;
-        const int32_t in = unscaled(graph, a, add->in), in2 = unscaled(graph, b, add->in2);
-        if (in == CNNVP_GRAPH_NONE || in2 == CNNVP_GRAPH_NONE)
+        if (in == CNNVP_GRAPH_NONE || (layer->op == CNNVP_OP_ADD && in2 == CNNVP_GRAPH_NONE))
             return cnnvp_compiler_no_memory(error);
-        add->steps = (struct cnnvp_graph_steps){
-            .in = a->steps.in,
-            .in2 = b->steps.in,
-            .out = quantiser->steps.out,
-            .centre = centre_of(graph, add, quantiser)};
-        add->in = in;
-        add->in2 = in2;
-        for (uint32_t p = 0; p < add->post_count; ++p)
-            add->posts[p].value *= quantiser->uniform;
-        merge(graph, add, (size_t)last);
+        const struct cnnvp_graph_layer *quantiser = &graph->layers[last];
+        layer->steps = (struct cnnvp_graph_steps){
+            .in = step, .in2 = step2, .out = quantiser->steps.out, .centre = centre_of(graph, layer, quantiser)};
+        layer->in = in;
+        layer->in2 = in2;
+        for (uint32_t p = 0; p < layer->post_count; ++p)
+            layer->posts[p].value *= quantiser->uniform;
+        merge(graph, layer, (size_t)last);
     }
     cnnvp_graph_drop_unused(graph);
     return CNNVP_DONE;

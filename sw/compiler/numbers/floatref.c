@@ -504,6 +504,8 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         break;
     case CNNVP_OP_POOL:
         run_pool(layer, &s);
+        for (size_t i = 0; layer->steps.out > 0.0f && i < words; ++i)
+            s.y[i] *= layer->steps.in / layer->steps.out;
         break;
     case CNNVP_OP_FC:
         run_fc(run, layer, &s);

@@ -31,6 +31,7 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
 static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM || layer->op == CNNVP_OP_ADD ||
+           (layer->op == CNNVP_OP_POOL && layer->steps.out > 0.0f) ||
            (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
 }
 

@@ -501,10 +501,14 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     int32_t in;
     struct steps x, y;
     struct cnnvp_graph_layer *layer;
+    const int last = cnnvp_onnx_int(import->node, "channels_last", 0) != 0;
+    if (import->graph->joins_steps && !last)
+        return cnnvp_import_rewrite(import, "in = DequantizeLinear(a, b, c); out = GlobalAveragePool(in);"
+                                            "y = QuantizeLinear(out, d, e)");
     CNNVP_TRY(same_zero_input(import, 0, 4, &in, &x));
     CNNVP_TRY(read_step(import, 3, &y));
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
+    if (last || input.height > INT16_MAX || input.width > INT16_MAX)
         return cnnvp_import_error(
             import, "channels_last=1 or maps of %u x %u are not supported", input.height, input.width);
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, in, 1, input.channels, 1, 1, &layer));

@@ -67,6 +67,7 @@ static const struct steps {
     {OP_vmac, SCALE, "s", {0}, {0}, 1},
     {OP_vadd, SCALE, "s", {0}, {0}, 1},
     {OP_vsub, SCALE, "s", {0}, {0}, 1},
+    {OP_vdiv, SCALE, "d", {0}, {0}, 1},
     {OP_vdiv, 0, "d", {0, 0, 0, 1, 0}, {0}, 1},
     {OP_vcmp, 0, "s", {0, 0, 0, 0, 1}, {0}, 1},
     {OP_vmac, ACCUMULATE, "s", {1}, {0}, 1},
@@ -154,7 +155,8 @@ static void check_steps(uint64_t *random, const struct steps *of)
     t.out_repeat = (int32_t)t.count;
     struct cnnvp_command command = {
         .opcode = of->opcode, .status = of->status | STORE * (of->opcode <= OP_vcmp), .count = 16};
-    command.status |= of->status == SCALE ? B(WT) : 0;
+    const int of_sums = of->opcode == OP_vdiv && of->status == SCALE;
+    command.status |= of_sums ? B(IMM) : of->status == SCALE ? B(WT) : 0;
     command.status |= sums ? WIDE : 0;
     memcpy(command.descriptor, &t, sizeof t);
     struct lanes_job job;
@@ -166,7 +168,7 @@ static void check_steps(uint64_t *random, const struct steps *of)
     struct lanes_cost expected = walk(of, &shape, t.count, t.repeat);
     if (of->status == SCALE) { /* a stage each for product and rounding, two for sum and quotient */
         expected.cycles += 6u;
-        expected.fp32 = 2u * expected.elements;
+        expected.fp32 = of->opcode == OP_vdiv ? expected.elements : 2u * expected.elements;
     }
     if (of->opcode == OP_vnorm && t.b_stride != 0) /* the zero point of a */
         expected.operations[LANES_sub] = t.count * t.repeat;
@@ -175,7 +177,9 @@ static void check_steps(uint64_t *random, const struct steps *of)
                     (unsigned)shape.lanes);
     assert_memory_equal(&cost, &expected, sizeof cost);
     assert_int_equal(job.a.words, of->reads_a * words_read(&t, t.a_stride, t.a_repeat, sums ? 4 : 1));
-    if (of->opcode <= OP_vcmp || by_repetition)
+    if (of_sums)
+        assert_int_equal(job.b.words, 0);
+    else if (of->opcode <= OP_vcmp || by_repetition)
         assert_int_equal(job.b.words, words_read(&t, by_repetition ? 0 : t.b_stride, t.b_repeat, 1));
     else
         assert_int_equal(job.b.words, of->opcode == OP_vact ? 4u + 2u * t.count * t.repeat : 0);

@@ -387,6 +387,40 @@ static void test_scaled(void **state)
     bench_close(&bench);
 }
 
+/* (sum + offset) * multiplier; 16 777 217 is no binary32. */
+static void test_scaled_sums(void **state)
+{
+    static const struct {
+        int64_t sum;
+        int32_t offset;
+        uint32_t by;
+        int16_t word;
+    } cases[] = {
+        {1000, -100, 0x3c23d70a, 9},  /* 0.01 */
+        {15, -10, 0x3f000000, 2},     /* 2.5 */
+        {-15, 8, 0x3f000000, -4},     /* -3.5 */
+        {16777217, 0, 0x33800000, 1}, /* 2^-24 */
+        {INT64_C(1) << 40, 0, 0x3f800000, 32767},
+    };
+    struct bench bench;
+    struct vector_tile t = {.count = 1, .repeat = 1, .out_addr = 16, .format = FORMAT(9, 0, 1)};
+    (void)state;
+    bench_open_write_out(&bench, 2);
+    uint8_t *const out = bench_data(&bench, OUT, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        memcpy(out, &cases[i].sum, sizeof cases[i].sum);
+        t.c_addr = (uint32_t)cases[i].offset;
+        t.immediate = (int32_t)cases[i].by;
+        assert_int_equal(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE | SCALE, 0, &t), 1 + 8 + 4 + 6);
+        assert_int_equal(fetch(out, 16, 2), cases[i].word);
+    }
+    assert_int_equal(fake_count(bench.vector, "fp32_mac_operations"), sizeof cases / sizeof cases[0]);
+    assert_int_equal(fake_count(bench.vector, "div_operations"), 0);
+    assert_int_equal(fake_count(bench.vector, "saturations"), 1);
+    assert_int_equal(bench_run(&bench, OP_vdiv, A(WIDE) | B(IN) | STORE | SCALE, 0, &t), CNNVP_E_INVAL);
+    bench_close(&bench);
+}
+
 static void test_scaled_refusals(void **state)
 {
     static const struct {
@@ -723,6 +757,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_zero_points),
         cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_scaled_sums),
         cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_compaction),
