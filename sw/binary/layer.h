@@ -26,11 +26,16 @@ enum cnnvp_tensor_place {
  * A feature map tensor in memory ("next-layer storage parameters" of S000, Part B 0-6): channels x rows x columns of
  * words inside a frame of words for 0 that the compiler has laid out and that nothing writes to. `address` is that of
  * the first interior word (channel 0, row 0, column 0) of image 0. Strides in words.
+ *
+ * Channels lie one after the other, or in blocks of `column_stride` of them that are interleaved: the block's words of
+ * a column lie side by side, and a row has those of the whole block. All channels are in whole blocks, and so are those
+ * of each tile that is moved. On chip column_stride is 1.
  */
 struct cnnvp_tensor {
     uint32_t address;
+    uint32_t column_stride; /* 1: channels lie one after the other */
     uint32_t row_stride;
-    uint32_t channel_stride;
+    uint32_t channel_stride; /* of blocks the column_stride-th part of what is from one to the next */
     uint32_t image_stride; /* bytes from one image's tensor to the next's; 0: all batches use the same place in turn */
     uint32_t batch_stride; /* the same from image to image of a batch; 0 where image_stride is not, or of one image */
     uint32_t channels;
@@ -43,13 +48,22 @@ struct cnnvp_tensor {
     uint32_t on_chip;
     uint32_t chip_half;
     uint32_t chip_address;
-    /* Zeros around the interior, in words (rows). row_stride >= left + width + right. */
+    /* Zeros around the interior, in columns (rows). row_stride >= column_stride * (left + width + right). */
     uint32_t border_top;
     uint32_t border_left;
     uint32_t border_bottom;
     uint32_t border_right;
     int32_t zero; /* the word that stands for 0, there and within: value = (word - zero) * 2^-frac. 16 bits: 0 */
 };
+
+/* Which word of its image that of a channel, row and column is, from the first one on. */
+static inline uint64_t cnnvp_tensor_word(const struct cnnvp_tensor *tensor, uint64_t channel, uint64_t row,
+                                         uint64_t column)
+{
+    const uint64_t in_block = channel % tensor->column_stride;
+    return (channel - in_block) * tensor->channel_stride + row * tensor->row_stride + column * tensor->column_stride +
+           in_block;
+}
 
 struct cnnvp_layer_post {
     uint32_t kind;        /* enum cnnvp_layer_post_kind */

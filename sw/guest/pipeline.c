@@ -40,10 +40,10 @@ static uint32_t word_status(uint32_t word_shift)
 }
 
 static inline __attribute__((always_inline)) void push_transfer(
-    struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves, uint32_t base,
-    const struct cnnvp_transfer *transfer, uint32_t changed)
+    struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves, uint32_t interleaved,
+    uint32_t base, const struct cnnvp_transfer *transfer, uint32_t changed)
 {
-    cnnvp_element_push_tile(&guest->element, base, cnnvp_word_high(opcode, status, base, halves), 0,
+    cnnvp_element_push_tile(&guest->element, base, cnnvp_word_high(opcode, status, base, halves), interleaved,
                             registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
 }
 
@@ -52,26 +52,28 @@ static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift
     return (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
 }
 
+/* Of planes that lie interleaved in memory, so many of them; 0 or 1: by themselves. */
 static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
-                      uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
+                      uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
 {
     const uint32_t status = load_status(buffer, word_shift);
-    push_transfer(guest, CNNVP_OPCODE_request, status, bit(half, buffer), (uint32_t)base, transfer, UINT32_MAX);
+    push_transfer(guest, CNNVP_OPCODE_request, status, bit(half, buffer), interleaved, (uint32_t)base, transfer,
+                  UINT32_MAX);
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
 /* The same where there is room for it, and nothing calls: the words need not be in memory. */
 static inline __attribute__((always_inline)) void put_load(
     struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, uint32_t changed, enum cnnvp_buffer buffer,
-    uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift)
+    uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
 {
     struct cnnvp_element *element = &guest->element;
     const uint32_t status = load_status(buffer, word_shift);
     const uint32_t place = element->base + CNNVP_ELEMENT_PUSH_LO;
     element->free -= cnnvp_element_words(REGISTER_COUNT(*transfer), changed) + 1u;
     (void)cnnvp_element_put_tile(element, place, 0, (uint32_t)base,
-                                 cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), 0,
-                                 registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+                                 cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)),
+                                 interleaved, registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
     cnnvp_element_put(element->machine, place,
                       cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
 }
@@ -123,7 +125,8 @@ static __attribute__((noinline)) uint32_t load_boxes(struct cnnvp_guest *guest, 
     free_half(guest, CNNVP_BUFFER_INPUT, half);
     for (uint32_t image = 0; image <= more_images; ++image) {
         const struct cnnvp_transfer transfer = planes(tensor, box, memory, at, plane);
-        push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
+        push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
+                  tensor->column_stride);
         memory += tensor->image_stride + tensor->batch_stride;
         at += step << tensor->word_shift;
     }
@@ -161,7 +164,8 @@ uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor 
     if (more_images != 0 || !is_ready(guest, CNNVP_BUFFER_INPUT, half))
         return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, box->channels * plane, plane);
     const struct cnnvp_transfer transfer = planes(tensor, box, memory, tensor->chip_address, plane);
-    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift);
+    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
+             tensor->column_stride);
     return half;
 }
 
@@ -206,7 +210,7 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor
         .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
         .feature_words = tensor->channels * tensor->height * tensor->width,
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->word_shift);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->word_shift, 0);
 }
 
 void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *zeros)
@@ -287,7 +291,7 @@ void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tens
                       const struct cnnvp_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, block->word_shift);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, block->word_shift, 0);
 }
 
 void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
@@ -323,7 +327,7 @@ static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest, 
 {
     const struct cnnvp_transfer transfer = all_words(blob, memory, at);
     free_half(guest, CNNVP_BUFFER_WEIGHT, half);
-    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
+    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     return half;
 }
 
@@ -345,9 +349,9 @@ static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnv
     const struct cnnvp_transfer transfer = all_words(blob, memory, 0);
     if (guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))] ==
         blob->bytes)
-        put_load(guest, &transfer, 3u, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
+        put_load(guest, &transfer, 3u, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     else
-        put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift);
+        put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     return half;
 }
 
@@ -647,8 +651,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
     push_transfer(guest, moves ? CNNVP_OPCODE_move : CNNVP_OPCODE_store,
                   moves ? move_status(out) : CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
-                  moves ? output | bit(out->chip_half, CNNVP_BUFFER_INPUT) : output, epilogue->store_at, &transfer,
-                  UINT32_MAX);
+                  moves ? output | bit(out->chip_half, CNNVP_BUFFER_INPUT) : output, out->column_stride,
+                  epilogue->store_at, &transfer, UINT32_MAX);
 }
 
 static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)

@@ -56,7 +56,8 @@ struct cnnvp_box {
 /* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
 static inline int32_t cnnvp_box_offset(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box)
 {
-    return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
+    return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride +
+           box->column * (int32_t)tensor->column_stride;
 }
 
 /* Address in memory of the first word of a box, for the image in work. */

@@ -41,7 +41,9 @@ static void *at(struct run *run, uint64_t address, uint64_t bytes)
 static uint8_t *place(struct run *run, const struct cnnvp_tensor *tensor, int64_t c, int64_t y, int64_t x)
 {
     static uint8_t nowhere[2];
-    const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
+    const int64_t together = tensor->column_stride, block = c / together;
+    const int64_t words =
+        block * together * tensor->channel_stride + y * (int64_t)tensor->row_stride + x * together + c % together;
     const int64_t bytes = tensor->word_shift == 0 ? 1 : 2;
     const int64_t address = (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride +
                             (int64_t)(run->number % run->binary->batch) * tensor->batch_stride + words * bytes;

@@ -26,7 +26,7 @@ FOUND = (337, 3153, 3340, 4083)
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LENET = os.path.join(TREE, "scripts/networks/lenet5.onnx")
 REFUSED = re.compile(r"^cnnvp: \S+:\d+:\d+: .*(tears|does not fit|cannot go tile by tile|reads whole|lacks|needs|other "
-                     r"dimensions|gives a part|an output of the network|different halves|within a group)")
+                     r"dimensions|gives a part|an output of the network|different halves|within a group|cannot be: )")
 
 
 class Network:
@@ -162,7 +162,7 @@ def check_residents(stats, text):
 
 def random_plan(rng, layers, windows, tensors):
     """Disjoint runs of layers with tiles of any size, cut down to what the last layer gives by whoever refuses them; and
-    units for some windows."""
+    units for some windows, layouts in memory for some tensors."""
     text, first = "groups:\n", 0
     while first < len(layers):
         count = rng.randint(2, 9)
@@ -177,7 +177,10 @@ def random_plan(rng, layers, windows, tensors):
     if tensors and rng.random() < 0.5:
         text += f"on_chip: [{', '.join(rng.sample(tensors, rng.randint(1, min(2, len(tensors)))))}]\n"
     units = [f"  {layer}: {{unit: {rng.choice(('pe_array', 'vector'))}}}\n" for layer in windows if rng.random() < 0.2]
-    return text + ("cuts:\n" + "".join(units) if units else "")
+    text += "cuts:\n" + "".join(units) if units else ""
+    layouts = [f"  {tensor}: {{memory_layout: {rng.choice(('planes', 'pixels', 'blocks-2', 'blocks-3', 'blocks-4'))}}}\n"
+               for tensor in tensors if tensor not in text and rng.random() < 0.3]
+    return text + ("tensors:\n" + "".join(layouts) if layouts else "")
 
 
 def check_network(rng, folder):
@@ -194,7 +197,7 @@ def check_network(rng, folder):
         assert "needs" in error, error  # the smallest tile of a layer
         return 0, 0
     with open(plan, encoding="utf-8") as stream:
-        layers = re.findall(r'^  ("[^"]*"): \{', stream.read(), re.M)
+        layers = re.findall(r'^  ("[^"]*"): \{group_out', stream.read(), re.M)
     tensors = [json.dumps(tensor["name"]) for tensor in wanted["tensors"] if tensor["kind"] == "feature"]
     ran, fused = 0, 0
     for _ in range(6):
@@ -356,6 +359,71 @@ def check_units():
                 assert best <= 1.2 * min(array, vector) and abs(array - vector) > 0.3 * max(array, vector), cycles
 
 
+def check_layouts():
+    """Maps lie in memory as the plan says, and all of them are the same words, by each accelerator."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(5))
+        net.shape, net.maps = (3, 19, 21), [("input", (3, 19, 21))]
+        square = {"kernel_shape": [3, 3], "pads": [1] * 4}
+        net.node("Conv", ["input", net.parameter(24, 3, 3, 3)], (24, 19, 21), **square)
+        net.node("Sigmoid", ["n0"], (24, 19, 21))
+        net.node("Conv", ["n1", net.parameter(24, 1, 3, 3)], (24, 19, 21), group=24, **square)
+        net.node("MaxPool", ["n2"], (24, 9, 10), kernel_shape=[3, 3], strides=[2, 2])
+        net.node("Conv", ["n3", net.parameter(24, 24, 3, 3)], (24, 9, 10), **square)
+        net.node("Add", ["n3", "n4"], (24, 9, 10))
+        net.node("Conv", ["n5", net.parameter(16, 24, 1, 1)], (16, 9, 10), kernel_shape=[1, 1])
+        net.node("Concat", ["n5", "n6"], (40, 9, 10), axis=1)
+        net.node("AveragePool", ["n7"], (40, 9, 10), **square)
+        net.node("Conv", ["n8", net.parameter(4, 40, 3, 3)], (4, 7, 8), kernel_shape=[3, 3])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, written, dump = (os.path.join(folder, name) for name in ("p.yaml", "q.yaml", "d"))
+        names = ["n1", "n2", "n3", "n4", "n8"]  # and n7, of parts of 24 and 16 channels
+        for words in (["nfu"], ["window"], ["systolic"], ["systolic", "-s", "pe_array.precision=fx16"],
+                      ["nfu", "-s", "dma.transpose_words=1", "-s", "output_buffer.banks=2", "-n", "3"]):
+            found, cycles = [], []
+            for layout in ("planes", "blocks-2", "blocks-4", "blocks-8", "pixels"):
+                with open(plan, "w", encoding="utf-8") as stream:
+                    stream.write("tensors:\n" + "".join(f"  {name}: {{memory_layout: {layout}}}\n" for name in names) +
+                                 f"  n7: {{memory_layout: {layout if layout != 'pixels' else 'blocks-8'}}}\n")
+                stats, bytes_, error = run(folder, "-p", *words, "--plan", plan, "--plan-out", written, "-d", dump)
+                assert stats is not None, (error, layout)
+                check_accounting(stats)
+                with open(written, encoding="utf-8") as stream:
+                    said = set(re.findall(r"memory_layout: (\S+)}", stream.read()))
+                assert said == {"planes": set(), "pixels": {"pixels", "blocks-8"}}.get(layout, {layout}), (said, layout)
+                maps = [bytes_]
+                for name in sorted(os.listdir(dump)):
+                    with open(os.path.join(dump, name), "rb") as stream:
+                        maps.append(stream.read())
+                found.append(maps)
+                cycles.append(stats["total"]["accel_cycles"])
+            assert all(maps == found[0] for maps in found), words
+            assert len(set(cycles)) > 1, cycles
+
+
+def check_bursts():
+    """Rows of narrow tiles are pieces of planes of which bursts bring twice as much: blocks of channels are chosen instead."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(6))
+        net.shape, net.maps = (3, 56, 56), [("input", (3, 56, 56))]
+        for source, channels in (("input", 3), ("n0", 64), ("n1", 64), ("n2", 64)):
+            net.node("Conv", [source, net.parameter(64, channels, 3, 3)], (64, 56, 56), kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, written = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
+        with open(plan, "w", encoding="utf-8") as stream:
+            stream.write("tensors: {}\n")
+        chosen, output, error = run(folder, "--plan-out", written)
+        planes, in_planes, _ = run(folder, "--plan", plan)
+        assert chosen is not None and output == in_planes, error
+        with open(written, encoding="utf-8") as stream:
+            assert re.findall(r'"(n\d)": {memory_layout: blocks-32}', stream.read()) == ["n0", "n1", "n2"]
+        bursts = [[(layer["dram_burst_bytes"], layer["dram_read_bytes"] + layer["dram_write_bytes"])
+                   for layer in stats["layers"][1:3]] for stats in (chosen, planes)]
+        assert all(burst <= 1.02 * asked for burst, asked in bursts[0]), bursts
+        assert all(burst >= 2 * asked for burst, asked in bursts[1]), bursts
+        assert chosen["total"]["time_ps"] <= planes["total"]["time_ps"], (chosen["total"], planes["total"])
+
+
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
     group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
@@ -383,6 +451,16 @@ def check_example():
         refuse(folder, "on_chip: [C2]\n", "has no tensor", "S2")
         refuse(folder, "on_chip: [F5]\n", "has no tensor", "F5_relu")  # F5 itself is folded
         refuse(folder, "group: []\n", "unknown key", "groups")
+        for tensor, layout, *words in (("S2", "rows", "planes, blocks-N or pixels"), ("S2", "blocks-0", "blocks-N"),
+                                       ("S2", "blocks-4", "S2", "no whole blocks"), ("S4", "pixels", "S4", "as one row"),
+                                       ("output", "pixels", "output", "inputs and outputs"), ("F8", "planes", "has no tensor")):
+            refuse(folder, f"tensors: {{{tensor}: {{memory_layout: {layout}}}}}\n", *words)
+        refuse(folder, "tensors: {S2: {layout: pixels}}\n", "unknown key", "memory_layout")
+        refuse(folder, "on_chip: [S2]\ntensors: {S2: {memory_layout: pixels}}\n", "S2", "stays on chip")
+        for cut in ("C1: {group_out: 4, tile_h: 8, tile_w: 8, tile_in: 1, tile_out: 2}",
+                    "C3: {group_out: 16, tile_h: 5, tile_w: 5, tile_in: 4, tile_out: 8}"):
+            refuse(folder, "tensors: {C1_relu: {memory_layout: blocks-3}, S2: {memory_layout: pixels}}\n"
+                   f"cuts:\n  {cut}\n", "is a multiple of", cut[:2])
 
 
 def main():
@@ -400,6 +478,8 @@ def main():
     check_gaps()
     check_free_core()
     check_units()
+    check_layouts()
+    check_bursts()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"

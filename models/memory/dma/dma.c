@@ -5,7 +5,8 @@
  * Modelled: S000's off-chip storage functional unit, with "send read request" and "read in" as two steps (A1 L3-4);
  * S003's data interaction instructions (c7); planes of rows with strides on both sides (the next-layer storage
  * parameters of S000, Part B 0-6); bursts in flight; that the last burst of each direction is held, so that
- * rows nearer to each other than a burst share it; the ports of the buffers; order through memory (dma.h).
+ * rows nearer to each other than a burst share it; the ports of the buffers; planes that lie interleaved in memory
+ * ([block][row][column][plane]), whose words are turned on their way; order through memory (dma.h).
  * Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's arbiter.
  *
  * A tile is one access on the link to a buffer, of the range that it spans. Memory sees one request for each plane, or
@@ -53,15 +54,34 @@ cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles)
     return cnnvp_edge_time(dma->clock_mhz, cnnvp_edge_at_or_after(dma->clock_mhz, time) + cycles);
 }
 
-uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes)
+/* Bytes that cross the port in a cycle. */
+static uint64_t bytes_a_cycle(const struct dma *dma, const struct dma_transfer *transfer)
 {
-    return (bytes + dma->port_bytes - 1u) / dma->port_bytes;
+    const uint64_t turned = transfer->interleaved > 1u ? dma->transpose_words * transfer->word_bytes : UINT64_MAX;
+    return cnnvp_minimum(dma->port_bytes, turned);
+}
+
+uint64_t dma_port_cycles(const struct dma *dma, const struct dma_transfer *transfer, uint64_t bytes)
+{
+    return cnnvp_divide_up(bytes, bytes_a_cycle(dma, transfer));
+}
+
+/* What crosses in a cycle, of interleaved planes: words of as many planes as there are. */
+static struct cnnvp_buffer_clocks turned_clocks(const struct dma *dma, const struct dma_transfer *transfer,
+                                                uint64_t cycles)
+{
+    const uint32_t words = (uint32_t)(bytes_a_cycle(dma, transfer) / transfer->word_bytes);
+    const uint32_t planes = cnnvp_minimum32(transfer->interleaved, words);
+    return (struct cnnvp_buffer_clocks){
+        .times = cycles, .cycles = 1, .maps = planes, .rows = 1, .columns = words / planes};
 }
 
 int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,
                       const struct dma_shape *shape, const struct dma_transfer *whose, struct cnnvp_access *access)
 {
     const uint64_t bytes = dma_shape_bytes(shape);
+    const uint64_t cycles = dma_port_cycles(dma, whose, bytes);
+    const struct cnnvp_buffer_clocks turned = turned_clocks(dma, whose, cycles);
     *access = (struct cnnvp_access){
         .op = op,
         .flags = flags,
@@ -71,11 +91,16 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .size = dma_shape_span(shape),
         .words = bytes / whose->word_bytes,
         .word_bytes = whose->word_bytes,
-        .cycles = dma_port_cycles(dma, bytes),
+        .cycles = cycles,
+        .clocks = whose->interleaved > 1u ? &turned : NULL,
+        .clock_count = whose->interleaved > 1u,
         .mode = cnnvp_buffer_dma_mode(whose->feature_words) |
                 (op == CNNVP_BORROW_WRITE && whose->from_memory ? CNNVP_BUFFER_COPIES : 0u),
     };
-    return dma->ops->access(dma->host, PORT_input + index, access);
+    const int status = dma->ops->access(dma->host, PORT_input + index, access);
+    access->clocks = NULL;
+    access->clock_count = 0;
+    return status;
 }
 
 static uint32_t word_bytes_of(const struct dma *dma, const struct cnnvp_command *command)
@@ -98,12 +123,24 @@ static struct cnnvp_transfer described(const struct cnnvp_command *command)
     return transfer;
 }
 
+static int uses_memory(const struct cnnvp_command *command)
+{
+    return command->opcode == CNNVP_OPCODE_request || command->opcode == CNNVP_OPCODE_receive ||
+           command->opcode == CNNVP_OPCODE_store;
+}
+
+static uint32_t interleaved_of(const struct cnnvp_command *command)
+{
+    return uses_memory(command) ? cnnvp_maximum32(command->immediate, 1u) : 1u;
+}
+
 /* One side of a transfer. */
 static struct dma_shape side(const struct cnnvp_command *command, int memory)
 {
     const struct cnnvp_transfer r = described(command);
-    return memory ? dma_shape_make(r.memory_addr, r.row_bytes, r.rows, r.memory_row_stride, r.planes,
-                                   r.memory_plane_stride)
+    const uint64_t planes = interleaved_of(command);
+    return memory ? dma_shape_make(r.memory_addr, planes * r.row_bytes, r.rows, r.memory_row_stride, r.planes / planes,
+                                   planes * r.memory_plane_stride)
                   : dma_shape_make(r.buffer_addr, r.row_bytes, r.rows, r.buffer_row_stride, r.planes,
                                    r.buffer_plane_stride);
 }
@@ -125,7 +162,7 @@ static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t r
 }
 
 /* What is wrong with a command's descriptor, NULL: nothing. `second` says that the memory_ registers name a buffer. */
-static const char *descriptor_error(struct dma *dma, const struct cnnvp_command *command, int uses_memory, int second)
+static const char *descriptor_error(struct dma *dma, const struct cnnvp_command *command, int second)
 {
     struct cnnvp_transfer r;
     const char *error = cnnvp_descriptor_read(&transfer_form, command, UINT32_MAX, 0, &r, dma->refusal);
@@ -147,7 +184,9 @@ static const char *descriptor_error(struct dma *dma, const struct cnnvp_command 
     if (error == NULL && second)
         error = buffer_side_error(
             word_bytes, r.memory_addr, row_bytes, rows, r.memory_row_stride, planes, r.memory_plane_stride);
-    if (error == NULL && uses_memory) {
+    if (planes % interleaved_of(command) != 0)
+        return "planes that lie interleaved are moved together: imm32 divides planes";
+    if (error == NULL && uses_memory(command)) {
         const struct dma_shape memory = side(command, 1);
         if (memory.address + dma_shape_span(&memory) > MEMORY_END)
             error = "the transfer leaves the 32-bit address space";
@@ -176,6 +215,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
         .half = command->halves >> index & 1u,
         .feature_words = described(command).feature_words,
         .word_bytes = word_bytes_of(dma, command),
+        .interleaved = interleaved_of(command),
         .order = ++dma->order,
         .flow = command->sequence,
         .tag = command->tag,
@@ -187,6 +227,29 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
     };
     transfer->bytes = dma_shape_bytes(&transfer->buffer);
     return transfer;
+}
+
+void dma_cross(const struct dma_transfer *transfer, uint8_t *base, int to_buffer)
+{
+    const struct cnnvp_transfer r = described(&transfer->command);
+    const size_t word = transfer->word_bytes, columns = r.row_bytes / word, planes = transfer->interleaved;
+    uint8_t *const packed = transfer->staging.data;
+    if (planes == 1u) {
+        if (to_buffer)
+            dma_scatter(&transfer->buffer, packed, base);
+        else
+            dma_gather(&transfer->buffer, base, packed);
+        return;
+    }
+    for (size_t plane = 0; plane < r.planes; ++plane)
+        for (size_t row = 0; row < r.rows; ++row)
+            for (size_t column = 0; column < columns; ++column) {
+                uint8_t *const in_buffer =
+                    base + plane * r.buffer_plane_stride + row * r.buffer_row_stride + column * word;
+                uint8_t *const in_memory =
+                    packed + (((plane / planes * r.rows + row) * columns + column) * planes + plane % planes) * word;
+                memcpy(to_buffer ? in_buffer : in_memory, to_buffer ? in_memory : in_buffer, word);
+            }
 }
 
 static int reserve_staging(struct dma *dma, struct dma_transfer *transfer)
@@ -274,7 +337,7 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the tile is outside its half of the buffer");
     if (!dma->timing_only && access.data != NULL)
-        dma_gather(&transfer->buffer, access.data, transfer->staging.data);
+        dma_cross(transfer, access.data, 0);
     transfer->received = 1;
     transfer->port_from = dma->ops->now(dma->host) + delay + access.delay;
     ++dma->channels[DMA_WRITE].count;
@@ -283,14 +346,15 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
 }
 
 /* Moves and fills share one copy engine. Sets the delay of a copy whose port time beyond `bytes` is `extra`. */
-static void finish_copy(struct dma *dma, const struct cnnvp_command *command, uint64_t bytes, cnnvp_time extra,
+static void finish_copy(struct dma *dma, const struct dma_transfer *whose, uint64_t bytes, cnnvp_time extra,
                         cnnvp_time *delay)
 {
+    const struct cnnvp_command *command = &whose->command;
     const int is_move = command->opcode == CNNVP_OPCODE_move;
     const cnnvp_time now = dma->ops->now(dma->host);
     const cnnvp_time from = dma_after(dma, dma->copy_end > now ? dma->copy_end : now, 0);
     const uint64_t waits = cnnvp_delay_cycles(dma->clock_mhz, now, extra);
-    const cnnvp_time end = dma_after(dma, from, dma_port_cycles(dma, bytes) + waits);
+    const cnnvp_time end = dma_after(dma, from, dma_port_cycles(dma, whose, bytes) + waits);
     dma->copy_end = end;
     *delay += end - now;
     dma->ops->count(dma->host, is_move ? STAT_moves : STAT_fills, command->tag, 1);
@@ -302,10 +366,12 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
 
 static struct dma_transfer copy_transfer(const struct dma *dma, const struct cnnvp_command *command)
 {
-    return (struct dma_transfer){.feature_words = described(command).feature_words,
-                                 .word_bytes = word_bytes_of(dma, command),
-                                 .command = *command,
-                                 .receive_tag = command->tag};
+    return (struct dma_transfer){
+        .feature_words = described(command).feature_words,
+        .word_bytes = word_bytes_of(dma, command),
+        .interleaved = 1,
+        .command = *command,
+        .receive_tag = command->tag};
 }
 
 static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
@@ -336,7 +402,7 @@ static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_
         dma_gather(&source, read.data, dma->scratch.data);
         dma_scatter(&target, dma->scratch.data, write.data);
     }
-    finish_copy(dma, command, bytes, read.delay > write.delay ? read.delay : write.delay, delay);
+    finish_copy(dma, &whose, bytes, read.delay > write.delay ? read.delay : write.delay, delay);
     return CNNVP_OK;
 }
 
@@ -351,7 +417,7 @@ static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_
         return refuse(dma, command, status, "the tile does not fit the half of the buffer");
     if (!dma->timing_only && write.data != NULL)
         dma_fill(&target, command->immediate, whose.word_bytes, write.data);
-    finish_copy(dma, command, dma_shape_bytes(&target), write.delay, delay);
+    finish_copy(dma, &whose, dma_shape_bytes(&target), write.delay, delay);
     return CNNVP_OK;
 }
 
@@ -387,8 +453,9 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
         *delay += dma_after(dma, now, 1) - now;
         return CNNVP_OK;
     }
-    const struct dma_transfer whose = {
-        .from_memory = command->opcode != CNNVP_OPCODE_store, .word_bytes = word_bytes_of(dma, command)};
+    const struct dma_transfer whose = {.from_memory = command->opcode != CNNVP_OPCODE_store,
+                                       .word_bytes = word_bytes_of(dma, command),
+                                       .interleaved = interleaved_of(command)};
     const int status = dma_estimate(dma, index, command->halves >> index & 1u, &whose, &memory, &buffer, delay);
     return status == CNNVP_OK ? status : refuse(dma, command, status, "the transfer is refused");
 }
@@ -430,12 +497,10 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
     if (opcode == CNNVP_OPCODE_receive && !(access->flags & CNNVP_ESTIMATE))
         return do_receive(dma, command, index, access->delay);
-    const int uses_memory =
-        opcode == CNNVP_OPCODE_request || opcode == CNNVP_OPCODE_receive || opcode == CNNVP_OPCODE_store;
-    const char *error = descriptor_error(dma, command, uses_memory, opcode == CNNVP_OPCODE_move);
+    const char *error = descriptor_error(dma, command, opcode == CNNVP_OPCODE_move);
     if (error != NULL)
         return refuse(dma, command, CNNVP_E_INVAL, error);
-    if ((access->flags & CNNVP_ESTIMATE) && uses_memory)
+    if ((access->flags & CNNVP_ESTIMATE) && uses_memory(command))
         return answer(dma, command, index, &access->delay);
     if (opcode == CNNVP_OPCODE_request)
         return do_request(dma, command, index, &access->delay);
@@ -467,6 +532,7 @@ static int dma_init(void *self, const struct cnnvp_init *init)
     dma->outstanding = init->ops->param(init->host, PARAM_outstanding);
     dma->slots = (uint32_t)init->ops->param(init->host, PARAM_requests);
     dma->port_bytes = init->ops->param(init->host, PARAM_port_bytes);
+    dma->transpose_words = init->ops->param(init->host, PARAM_transpose_words);
     dma->arbiter = init->ops->param(init->host, PARAM_arbiter);
     dma->share[DMA_READ] = init->ops->param(init->host, PARAM_receive_share);
     dma->share[DMA_WRITE] = init->ops->param(init->host, PARAM_store_share);
@@ -522,6 +588,8 @@ static void dma_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u, 2u * params[PARAM_burst_bytes], "a burst of each channel");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 8u, params[PARAM_port_bytes], "words at the port");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 8u, "addresses");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, params[PARAM_transpose_words], "addresses of words in planes");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_transpose_words], "words on their way to planes");
 }
 
 /* ---- tables ---- */
@@ -548,6 +616,8 @@ static void dma_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_mem
     if (values[PARAM_port_bytes] == 0)
         values[PARAM_port_bytes] =
             power_within(cnnvp_divide_up(bytes_per_us, clock_mhz), MINIMUM_PORT_BYTES, params[PARAM_port_bytes].max);
+    if (values[PARAM_transpose_words] == 0)
+        values[PARAM_transpose_words] = values[PARAM_port_bytes];
 }
 
 const struct cnnvp_unit cnnvp_unit_dma = {

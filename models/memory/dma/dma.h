@@ -9,9 +9,11 @@
  * receive  Matches the oldest request that has not been received; buffer and half must be the same, the other registers
  *          are not looked at. Without such a request CNNVP_E_INVAL. Completes (CNNVP_PENDING) when all data are in the
  *          buffer: at the last data from memory, and not before ceil(bytes / port_bytes) cycles after the issue. Data
- *          become visible in the buffer at that time.
+ *          become visible in the buffer at that time. Planes that the request's imm32 says to lie interleaved in memory
+ *          cross the port with at most transpose_words words a cycle, of that many planes, and as the buffer's banks
+ *          take them.
  * store    Takes the data out of the buffer at its issue and completes when the memory has them. CNNVP_E_STATE as
- *          above.
+ *          above; interleaved planes as there.
  *          With `arbiter` receives and stores share a port: each cycle of it is one's, and both take longer.
  * move     Copies between buffers, ceil(bytes / port_bytes) cycles. Source rows are given by the memory_ registers.
  *          Source and destination may overlap: all is read before anything is written.

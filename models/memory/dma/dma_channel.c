@@ -155,7 +155,7 @@ static void enter_port(struct dma *dma, uint32_t number)
     if (transfer == NULL || transfer->at_port)
         return;
     transfer->at_port = 1;
-    dma_port_enter(dma, number, cnnvp_maximum(transfer->port_from, dma->channels[number].port_free), transfer->bytes);
+    dma_port_enter(dma, number, cnnvp_maximum(transfer->port_from, dma->channels[number].port_free), transfer);
 }
 
 /* Sets the time at which the oldest transfer will be complete, as soon as that is known. */
@@ -217,7 +217,7 @@ static cnnvp_time write_buffer(struct dma *dma, struct dma_transfer *transfer)
         return 0;
     }
     if (access.data != NULL && !dma->timing_only)
-        dma_scatter(&transfer->buffer, transfer->staging.data, access.data);
+        dma_cross(transfer, access.data, 1);
     return access.delay;
 }
 

@@ -58,7 +58,7 @@ int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, const struct dm
         return status;
     const cnnvp_time now = dma->ops->now(dma->host);
     /* A store waits for the buffer's port first, a receive at the end, when the data are there. */
-    const cnnvp_time port = dma_after(dma, now, dma_port_cycles(dma, dma_shape_bytes(buffer))) - now;
+    const cnnvp_time port = dma_after(dma, now, dma_port_cycles(dma, whose, dma_shape_bytes(buffer))) - now;
     const cnnvp_time through = store ? port + access.delay : port;
     const cnnvp_time data = dma_after(dma, now + in_memory, 0) - now;
     *delay += (data > through ? data : through) + (store ? 0 : access.delay);

@@ -31,6 +31,7 @@ struct dma_transfer {
     uint64_t bytes;
     uint64_t feature_words;
     uint32_t word_bytes;
+    uint32_t interleaved;   /* planes whose words take turns in memory; 1: none */
     uint64_t order;         /* place in program order of what may be read ahead, or of the store */
     uint64_t receive_order; /* the same of the receive */
     uint64_t flow;          /* sequence number of the request or store */
@@ -94,6 +95,7 @@ struct dma {
     uint64_t burst_bytes;
     uint64_t outstanding;
     uint64_t port_bytes;
+    uint64_t transpose_words;
     uint64_t arbiter;
     uint64_t share[DMA_CHANNELS];
     struct dma_port port;
@@ -112,9 +114,12 @@ struct dma {
 
 /* `time` + `cycles`, counted from the clock edge at or after `time`. */
 cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
-uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);
+/* Of the transfer's bytes, as many of them as are given. */
+uint64_t dma_port_cycles(const struct dma *dma, const struct dma_transfer *transfer, uint64_t bytes);
+/* Copies a transfer's words from its staging memory to the range of a buffer that begins at `base`, or back. */
+void dma_cross(const struct dma_transfer *transfer, uint8_t *base, int to_buffer);
 /* The oldest transfer of a channel wants the port from this time on. (dma_port.c) */
-void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, uint64_t bytes);
+void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, const struct dma_transfer *transfer);
 /* The edge at which it is through, if nothing else comes. */
 uint64_t dma_port_end(const struct dma *dma, uint32_t number);
 /* What a lone transfer takes, with CNNVP_ESTIMATE. (dma_estimate.c) */

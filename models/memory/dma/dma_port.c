@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The port to the buffers. The oldest receive and the oldest store want it from when their command is there and the one
- * before them is done, for ceil(bytes / port_bytes) cycles. They have a port each, or one, and then each cycle that
+ * before them is done, for dma_port_cycles. They have a port each, or one, and then each cycle that
  * both want is one's by `arbiter`. A receive keeps its turns while memory still brings its words.
  */
 #include "dma_internal.h"
@@ -56,9 +56,9 @@ static void run(const struct dma *dma, struct dma_port *port, uint64_t to, const
     }
 }
 
-void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, uint64_t bytes)
+void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, const struct dma_transfer *transfer)
 {
-    const uint64_t cycles = dma_port_cycles(dma, bytes);
+    const uint64_t cycles = dma_port_cycles(dma, transfer, transfer->bytes);
     const uint64_t since = cnnvp_edge_at_or_after(dma->clock_mhz, from);
     if (dma->arbiter != DMA_ARBITER_separate)
         run(dma, &dma->port, cnnvp_edge_at_or_after(dma->clock_mhz, dma->ops->now(dma->host)), NULL);

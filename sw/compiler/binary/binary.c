@@ -538,6 +538,29 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
         fill_layers(graph, build, to);
 }
 
+/* How maps lie in memory: in planes on chip and depth first, as before what is planned already. */
+static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                            const struct cnnvp_binary_options *options, struct cnnvp_build *build,
+                            struct cnnvp_error *error)
+{
+    if (options->on_chip || options->block != 0)
+        return CNNVP_DONE;
+    if (options->planned != NULL) {
+        for (size_t i = 0; i < graph->layer_count; ++i)
+            cnnvp_layout_set(graph, build, cnnvp_graph_base(graph, graph->layers[i].out),
+                             options->planned[i].out.column_stride);
+    } else if (options->made == NULL && options->plan != NULL) {
+        CNNVP_TRY(cnnvp_layout_take(graph, options->plan, build, error));
+    } else {
+        if (!make_finalists(graph, build))
+            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY(cnnvp_layout_choose(graph, target, build, error));
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        refer_to_tensors(graph, build, i);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
@@ -566,6 +589,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
                      options->issue != CNNVP_ISSUE_LIST;
     if (options->block != 0)
         CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));
+    CNNVP_TRY(lay_out(graph, target, options, build, error));
     if (options->made != NULL)
         CNNVP_TRY(make_plan(graph, target, options, build, error));
     const struct cnnvp_plan *plan = options->made != NULL ? options->made : options->plan;

@@ -19,6 +19,16 @@ uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct 
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_place_residents(
     const struct cnnvp_graph *graph, const struct cnnvp_target *target, const struct cnnvp_plan *plan,
     struct cnnvp_build *build, struct cnnvp_error *error);
+/* memory_layout.c: why a map's channels cannot lie in memory in blocks of this many; NULL: they can. */
+const char *cnnvp_layout_why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels);
+/* The map, and what is a part of it. */
+void cnnvp_layout_set(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t base, uint32_t channels);
+/* As the plan says. */
+CNNVP_MUST_USE cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,
+                                              struct cnnvp_build *build, struct cnnvp_error *error);
+/* By the scores of the layers' plans, which become the build's finalists. */
+CNNVP_MUST_USE cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                                struct cnnvp_build *build, struct cnnvp_error *error);
 /* Below it a half of the input buffer is free while layers `first` to `last` run. */
 uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
                                size_t first, size_t last);

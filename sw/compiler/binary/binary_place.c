@@ -39,7 +39,8 @@ uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_tensor *tensor)
 
 uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor)
 {
-    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) << tensor->word_shift;
+    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left * tensor->column_stride)
+           << tensor->word_shift;
 }
 
 /* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
@@ -69,6 +70,7 @@ void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bu
             .channels = tensor->channels,
             .height = tensor->height,
             .width = tensor->width,
+            .column_stride = 1,
             .word_shift = cnnvp_graph_word_bytes(graph, (int32_t)i) - 1u,
             .zero = cnnvp_graph_word_zero(graph, (int32_t)i)};
     }

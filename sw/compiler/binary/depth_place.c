@@ -31,6 +31,7 @@ static struct cnnvp_tensor block_of(const struct cnnvp_graph *graph, const struc
         .channels = graph->tensors[reader->in].channels,
         .height = reader->block_height,
         .width = reader->block_width,
+        .column_stride = 1,
         .word_shift = cnnvp_graph_word_bytes(graph, reader->in) - 1u,
         .zero = cnnvp_graph_word_zero(graph, reader->in)};
     if (is_conv(reader)) {
@@ -63,6 +64,7 @@ static struct cnnvp_tensor part_of(const struct cnnvp_graph *graph, const struct
         .channels = graph->tensors[layer->out].channels,
         .height = layer->block_height / shrink,
         .width = layer->block_width / shrink,
+        .column_stride = 1,
         .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u,
         .zero = cnnvp_graph_word_zero(graph, layer->out)};
     part.row_stride = part.width;

@@ -297,6 +297,7 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
 static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
 {
     return (struct cnnvp_tensor){
+        .column_stride = 1,
         .row_stride = slot->columns,
         .channel_stride = slot->rows * slot->columns,
         .channels = slot->channels,
@@ -320,6 +321,7 @@ static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnv
     tensor->on_chip = CNNVP_PLACE_SLOT;
     tensor->chip_half = of.chip_half;
     tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
+    tensor->column_stride = 1;
     tensor->row_stride = of.row_stride;
     tensor->channel_stride = of.channel_stride * step;
     tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;

@@ -11,6 +11,8 @@
  *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
  *     dw2: {unit: vector}            # with tiles or without; pe_array or vector, else the faster one
  *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
+ *   tensors:                         # how those lie in memory whose channels do not lie one after the other
+ *     pool1: {memory_layout: blocks-32}   # 32 channels interleaved; pixels: all of them; planes: none
  *
  * Or what a schedule is to keep to, which then finds all the rest:
  *
@@ -30,6 +32,8 @@
 #include "yaml.h"
 
 static const char *const halos[] = {"recompute", "row", "full"};
+#define LAYOUTS "planes, blocks-N or pixels"
+
 static const char *const units[] = {"pe_array", "vector"};
 
 cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
@@ -38,6 +42,8 @@ cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *
     plan->runs = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->runs);
     plan->cuts = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->cuts);
     plan->cut_places = cnnvp_arena_array(&plan->arena, graph->layer_count, sizeof *plan->cut_places);
+    plan->blocks = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->blocks);
+    plan->block_places = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->block_places);
     plan->on_chip = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip);
     plan->on_chip_places = cnnvp_arena_array(&plan->arena, graph->tensor_count, sizeof *plan->on_chip_places);
     return plan->arena.failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
@@ -109,17 +115,22 @@ static cnnvp_result expect(struct reader *reader, const struct cnnvp_yaml_node *
     return cnnvp_config_error(reader->error, node->place, "%s where %s is expected", cnnvp_yaml_kind_name(node), what);
 }
 
+static int to_number(const char *text, uint32_t *number)
+{
+    char *end = NULL;
+    errno = 0;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 || value > INT32_MAX)
+        return 0;
+    *number = (uint32_t)value;
+    return 1;
+}
+
 static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *number)
 {
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "a number"));
-    char *end = NULL;
-    errno = 0;
-    const unsigned long value = strtoul(node->text, &end, 10);
-    if (node->text[0] >= '0' && node->text[0] <= '9' && *end == '\0' && errno == 0 && value >= 1 &&
-        value <= INT32_MAX) {
-        *number = (uint32_t)value;
+    if (to_number(node->text, number))
         return CNNVP_DONE;
-    }
     return cnnvp_config_error(reader->error, node->place, "%s: %s is no whole number from 1 on", node->key,
                               cnnvp_config_show(node->text).text);
 }
@@ -299,39 +310,81 @@ static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
     return there;
 }
 
-static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
+static cnnvp_result find_tensor(struct reader *reader, const char *name, const char *place, size_t *tensor)
 {
     const struct cnnvp_graph *graph = reader->graph;
     struct cnnvp_suggest suggest;
-    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor"));
-    cnnvp_suggest_begin(&suggest, node->text);
-    for (size_t i = 0; i < graph->tensor_count; ++i) {
-        if (graph->tensors[i].base != CNNVP_GRAPH_NONE || !is_there(graph, (int32_t)i))
+    cnnvp_suggest_begin(&suggest, name);
+    for (*tensor = 0; *tensor < graph->tensor_count; ++*tensor) {
+        if (graph->tensors[*tensor].base != CNNVP_GRAPH_NONE || !is_there(graph, (int32_t)*tensor))
             continue;
-        cnnvp_suggest_offer(&suggest, graph->tensors[i].name);
-        if (strcmp(graph->tensors[i].name, node->text) != 0)
-            continue;
-        if (cnnvp_graph_is_output(graph, (int32_t)i))
-            return cnnvp_config_error(
-                reader->error, node->place,
-                "\"%s\" is an output of the network, which leaves the chip; take it from the list", node->text);
-        if (cnnvp_graph_is_weights(graph, (int32_t)i))
-            return cnnvp_config_error(
-                reader->error, node->place,
-                "\"%s\" is multiplied with another tensor, as weights, which come from memory; take it from the list",
-                node->text);
-        reader->plan->on_chip[i] = 1;
-        reader->plan->on_chip_places[i] = node->place;
-        return CNNVP_DONE;
+        cnnvp_suggest_offer(&suggest, graph->tensors[*tensor].name);
+        if (strcmp(graph->tensors[*tensor].name, name) == 0)
+            return CNNVP_DONE;
     }
-    return cnnvp_config_error(reader->error, node->place, "the network has no tensor %s%s",
-                              cnnvp_config_show(node->text).text, cnnvp_suggest_text(&suggest, "its tensors are"));
+    return cnnvp_config_error(reader->error, place, "the network has no tensor %s%s", cnnvp_config_show(name).text,
+                              cnnvp_suggest_text(&suggest, "its tensors are"));
 }
 
-static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_node *list)
+static cnnvp_result read_resident(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    size_t tensor;
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor"));
+    CNNVP_TRY(find_tensor(reader, node->text, node->place, &tensor));
+    if (cnnvp_graph_is_output(reader->graph, (int32_t)tensor))
+        return cnnvp_config_error(
+            reader->error, node->place,
+            "\"%s\" is an output of the network, which leaves the chip; take it from the list", node->text);
+    if (cnnvp_graph_is_weights(reader->graph, (int32_t)tensor))
+        return cnnvp_config_error(
+            reader->error, node->place,
+            "\"%s\" is multiplied with another tensor, as weights, which come from memory; take it from the list",
+            node->text);
+    reader->plan->on_chip[tensor] = 1;
+    reader->plan->on_chip_places[tensor] = node->place;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_residents(struct reader *reader, const struct cnnvp_yaml_node *list)
 {
     CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of tensors"));
     for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next)
+        CNNVP_TRY(read_resident(reader, node));
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_layout(struct reader *reader, const struct cnnvp_yaml_node *node, size_t tensor)
+{
+    static const char blocks[] = "blocks-";
+    const size_t prefix = sizeof blocks - 1u;
+    uint32_t *channels = &reader->plan->blocks[tensor];
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, LAYOUTS));
+    reader->plan->block_places[tensor] = node->place;
+    *channels = strcmp(node->text, "pixels") == 0 ? reader->graph->tensors[tensor].channels : 1u;
+    if (strcmp(node->text, "pixels") == 0 || strcmp(node->text, "planes") == 0)
+        return CNNVP_DONE;
+    if (strncmp(node->text, blocks, prefix) == 0 && to_number(node->text + prefix, channels))
+        return CNNVP_DONE;
+    return cnnvp_config_error(reader->error, node->place, "memory_layout: %s where %s is expected",
+                              cnnvp_config_show(node->text).text, LAYOUTS);
+}
+
+static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    static const char *const keys[] = {"memory_layout"};
+    size_t tensor;
+    CNNVP_TRY(find_tensor(reader, node->key, node->key_place, &tensor));
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map with memory_layout"));
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next)
+        CNNVP_TRY(strcmp(child->key, keys[0]) == 0 ? read_layout(reader, child, tensor)
+                                                   : unknown_key(reader, child, keys, 1));
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_node *map)
+{
+    CNNVP_TRY(expect(reader, map, CNNVP_YAML_MAP, "a map of tensors"));
+    for (const struct cnnvp_yaml_node *node = map->children; node != NULL; node = node->next)
         CNNVP_TRY(read_tensor(reader, node));
     return CNNVP_DONE;
 }
@@ -359,10 +412,10 @@ static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_no
 
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
-    enum { GROUPS, CUTS, ON_CHIP, HALO, ORDER, KEYS };
-    static const char *const keys[] = {"groups", "cuts", "on_chip", "halo", "order"};
+    enum { GROUPS, CUTS, ON_CHIP, TENSORS, HALO, ORDER, KEYS };
+    static const char *const keys[] = {"groups", "cuts", "on_chip", "tensors", "halo", "order"};
     static cnnvp_result (*const readers[])(struct reader *, const struct cnnvp_yaml_node *) = {
-        read_groups, read_cuts, read_tensors, read_halo_of_all, read_order};
+        read_groups, read_cuts, read_residents, read_tensors, read_halo_of_all, read_order};
     CNNVP_TRY(name_layers(reader));
     for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
         size_t key = 0;
@@ -383,7 +436,7 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
     cnnvp_result result = cnnvp_plan_new(graph, plan, error);
     plan->file = file;
     if (result == CNNVP_DONE)
-        result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip, halo, order", &root, error);
+        result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip, tensors, halo, order", &root, error);
     if (result == CNNVP_DONE)
         result = read_root(&reader, root);
     cnnvp_names_clear(&reader.layers);
@@ -450,6 +503,22 @@ static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const stru
     }
 }
 
+static void put_tensors(cnnvp_output *output, const struct cnnvp_graph *graph, const struct cnnvp_plan *plan)
+{
+    int any = 0;
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        if (plan->blocks[i] <= 1)
+            continue;
+        cnnvp_output_printf(output, any ? "  " : "tensors:\n  ");
+        put_name(output, graph->tensors[i].name);
+        if (plan->blocks[i] == graph->tensors[i].channels)
+            cnnvp_output_printf(output, ": {memory_layout: pixels}\n");
+        else
+            cnnvp_output_printf(output, ": {memory_layout: blocks-%u}\n", plan->blocks[i]);
+        any = 1;
+    }
+}
+
 cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, const char *file,
                               struct cnnvp_error *error)
 {
@@ -468,6 +537,7 @@ cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnv
         any = 1;
     }
     cnnvp_output_printf(output, "]\n");
+    put_tensors(output, graph, plan);
     cnnvp_arena_free(&arena);
     return cnnvp_output_finish(output, error);
 }

@@ -271,8 +271,8 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
 {
     const struct cnnvp_tensor *place = &network->build.tensors[tensor];
     const int32_t frac = network->graph.tensors[tensor].frac;
-    const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
-                        (size_t)(place->height - 1u) * place->row_stride + place->width;
+    const size_t span =
+        (size_t)cnnvp_tensor_word(place, place->channels - 1u, place->height - 1u, place->width - 1u) + 1u;
     CNNVP_FREED uint8_t *words = malloc(span << place->word_shift);
     if (words == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -287,7 +287,7 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
     for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
         for (size_t y = 0; y < place->height; ++y)
             for (size_t x = 0; x < place->width; ++x) {
-                const size_t at = (c * place->channel_stride + y * place->row_stride + x) << place->word_shift;
+                const size_t at = (size_t)cnnvp_tensor_word(place, c, y, x) << place->word_shift;
                 const int32_t word = cnnvp_word_at(words + at, 1u << place->word_shift);
                 *values++ = cnnvp_dequantise((int16_t)(word - place->zero), frac);
             }

@@ -183,8 +183,11 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
     CNNVP_TRY(cnnvp_plan_new(graph, &plan, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
         plan.cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);
-    for (size_t i = 0; i < graph->tensor_count; ++i)
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
         plan.on_chip[i] = graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].on_chip != 0;
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && !cnnvp_network_is_fused(network, (int32_t)i))
+            plan.blocks[i] = network->build.tensors[i].column_stride;
+    }
     if (network->plan.run_count != 0)
         memcpy(plan.runs, network->plan.runs, network->plan.run_count * sizeof *plan.runs);
     plan.run_count = network->plan.run_count;

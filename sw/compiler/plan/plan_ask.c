@@ -32,7 +32,7 @@ enum kind { EMPTY, SLICE, VECTOR, BOX };
 
 struct answer {
     enum kind kind;
-    uint32_t question[6];
+    uint32_t question[7];
     uint64_t ps[2];
 };
 
@@ -458,7 +458,13 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
                               struct cnnvp_error *error)
 {
     const struct cnnvp_tensor one = {
-        .channels = 1, .height = 1, .width = 1, .row_stride = 1, .channel_stride = 1, .word_shift = !narrow};
+        .channels = 1,
+        .height = 1,
+        .width = 1,
+        .column_stride = 1,
+        .row_stride = 1,
+        .channel_stride = 1,
+        .word_shift = !narrow};
     const uint32_t words = narrow ? CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT : 0u;
     struct cnnvp_layer layer = {
         .op = CNNVP_OP_CONV,
@@ -485,10 +491,10 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
 
 /* ---- answers ---- */
 
-static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[6], int *known)
+static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7], int *known)
 {
     uint64_t hash = (uint64_t)kind;
-    for (size_t i = 0; i < 6; ++i)
+    for (size_t i = 0; i < 7; ++i)
         hash = (hash ^ question[i]) * UINT64_C(0x9e3779b97f4a7c15);
     if (ask->count > ANSWERS / 4u * 3u) {
         memset(ask->answers, 0, sizeof ask->answers);
@@ -553,7 +559,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
         const uint64_t rest = cnnvp_plan_slice_ps(ask, &part);
         return first == CNNVP_PLAN_REFUSED || rest == CNNVP_PLAN_REFUSED ? CNNVP_PLAN_REFUSED : first + rest;
     }
-    const uint32_t question[6] = {
+    const uint32_t question[7] = {
         slice->rows,
         slice->columns,
         slice->in,
@@ -709,7 +715,7 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
 {
     const struct cnnvp_layer *layer = ask->layer;
     const uint32_t words = channels * rows * columns;
-    const uint32_t question[6] = {channels, rows, columns};
+    const uint32_t question[7] = {channels, rows, columns};
     int known;
     struct answer *answer = look_up(ask, VECTOR, question, &known);
     if (known)
@@ -730,11 +736,12 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uin
 
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
  * buffer: no reason to refuse the layer. */
-static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift, uint64_t offset,
-                            const struct cnnvp_transfer *transfer)
+static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift,
+                            uint32_t interleaved, uint64_t offset, const struct cnnvp_transfer *transfer)
 {
-    struct cnnvp_command command = {
-        .opcode = opcode, .status = (word_shift == 0 ? 1u : 0u) << CNNVP_STATUS_receive_bytes};
+    struct cnnvp_command command = {.opcode = opcode,
+                                    .status = (word_shift == 0 ? 1u : 0u) << CNNVP_STATUS_receive_bytes,
+                                    .immediate = interleaved};
     struct cnnvp_transfer asked = *transfer;
     asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
@@ -747,14 +754,14 @@ static const struct cnnvp_transfer one_word = {.row_bytes = CNNVP_WORD_BYTES, .r
 static uint64_t latency_ps(struct cnnvp_plan_ask *ask)
 {
     if (ask->latency == UINT64_MAX)
-        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 0, &one_word);
+        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 1, 0, &one_word);
     return ask->latency;
 }
 
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
 {
     if (ask->request == UINT64_MAX)
-        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 1, 0, &one_word);
+        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 1, 1, 0, &one_word);
     return ask->request;
 }
 
@@ -767,17 +774,18 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
     return ps[0] * count / few;
 }
 
-/* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane. */
+/* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane or block. */
 static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t rows,
                           uint32_t columns, uint32_t tiles)
 {
-    const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift;
+    const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift, words = columns * tensor->column_stride;
     uint64_t count = 0;
     for (uint32_t tile = 0; tile < tiles; ++tile) {
         uint64_t behind = 0; /* a burst that ends one row and begins the next comes once */
         for (uint32_t row = 0; row < rows; ++row) {
-            const uint64_t first = tensor->border_left + (uint64_t)tile * columns + (uint64_t)row * tensor->row_stride;
-            const uint64_t end = (first + columns - 1u) / burst + 1u;
+            const uint64_t first = (uint64_t)tensor->border_left * tensor->column_stride + (uint64_t)tile * words +
+                                   (uint64_t)row * tensor->row_stride;
+            const uint64_t end = (first + words - 1u) / burst + 1u;
             count += end - cnnvp_maximum(first / burst, behind);
             behind = end;
         }
@@ -790,7 +798,8 @@ static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp
                             uint32_t columns, uint64_t ps)
 {
     const uint32_t tiles = tensor->width / columns;
-    if (columns == tensor->row_stride || tiles < 2 || ask->limits->burst_bytes < CNNVP_WORD_BYTES)
+    if (columns * tensor->column_stride == tensor->row_stride || tiles < 2 ||
+        ask->limits->burst_bytes < CNNVP_WORD_BYTES)
         return ps;
     const uint32_t asked = cnnvp_minimum32(rows, ALIGNED_ROWS);
     return ps * bursts_of(ask, tensor, ALIGNED_ROWS, columns, tiles) * asked /
@@ -801,14 +810,15 @@ static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp
 static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t channels, uint32_t rows,
                        uint32_t columns)
 {
-    const uint32_t shift = tensor->word_shift;
-    const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left;
-    const uint32_t question[6] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, interior, tensor->width << 1 | shift};
+    const uint32_t shift = tensor->word_shift, block = tensor->column_stride;
+    const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left * block;
+    const uint32_t question[7] = {
+        rows, columns, tensor->row_stride, tensor->channel_stride, interior, tensor->width << 1 | shift, block};
+    const uint32_t few = block > 1u ? block : FEW_PLANES, many = block > 1u ? 2u * block : MANY_PLANES;
     int known;
     struct answer *answer = look_up(ask, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
-        const uint32_t planes = i == 0 ? FEW_PLANES : MANY_PLANES;
+        const uint32_t planes = i == 0 ? few : many;
         const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
         const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
         const struct cnnvp_transfer box = {
@@ -819,14 +829,14 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *te
             .planes = planes,
             .memory_plane_stride = plane_stride << shift,
             .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, (uint64_t)interior << shift, &box);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, block, (uint64_t)interior << shift, &box);
         const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
     }
     /* Too many planes for the buffer are refused: as many as the fewer take. */
     if (answer->ps[1] < answer->ps[0])
-        return answer->ps[0] * channels / FEW_PLANES;
-    return extrapolate(channels, FEW_PLANES, MANY_PLANES, answer->ps);
+        return answer->ps[0] * channels / few;
+    return extrapolate(channels, few, many, answer->ps);
 }
 
 static void ask_line(struct cnnvp_plan_ask *ask)
@@ -835,7 +845,7 @@ static void ask_line(struct cnnvp_plan_ask *ask)
     const uint64_t latency = latency_ps(ask);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 0, &line);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 1, 0, &line);
         ask->line[i] = ps > latency ? ps - latency : 0;
     }
 }
@@ -867,16 +877,17 @@ struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const s
 {
     const uint64_t burst = ask->limits->burst_bytes;
     const uint32_t shift = tensor->word_shift;
-    const uint64_t row = (uint64_t)columns << shift, row_stride = (uint64_t)tensor->row_stride << shift;
+    const uint64_t block = tensor->column_stride, blocks = channels / block;
+    const uint64_t row = columns * block << shift, row_stride = (uint64_t)tensor->row_stride << shift;
     /* Rows, and planes, that are nearer to each other than a burst take the bursts of all that they span. */
     const int rows_touch = row_stride - row < burst;
     const uint64_t plane = rows_touch ? (rows - 1u) * row_stride + row : row;
-    const uint64_t step = rows_touch ? (uint64_t)tensor->channel_stride << shift : row_stride;
-    const uint64_t pieces = rows_touch ? channels : (uint64_t)channels * rows;
+    const uint64_t step = rows_touch ? block * tensor->channel_stride << shift : row_stride;
+    const uint64_t pieces = rows_touch ? blocks : blocks * rows;
     const int all_touch = rows_touch && step - plane < burst;
-    const uint64_t word = UINT64_C(1) << shift;
-    const uint64_t bursts = all_touch ? (pieces - 1u) * step + plane + burst - word : pieces * (plane + burst - word);
-    return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(channels * rows * row, CNNVP_WORD_BYTES)};
+    const uint64_t begin = burst - cnnvp_common_divisor(burst, block << shift); /* of a burst, before it, or behind */
+    const uint64_t bursts = all_touch ? (pieces - 1u) * step + plane + begin : pieces * (plane + begin);
+    return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(blocks * rows * row, CNNVP_WORD_BYTES)};
 }
 
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,

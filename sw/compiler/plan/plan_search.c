@@ -445,12 +445,31 @@ static uint32_t least_edge(uint32_t edge)
     return cnnvp_maximum32(edge / ARRAY_PART, cnnvp_minimum32(edge, SMALL_EDGE));
 }
 
+/* Channels that are moved together: tiles that are brought from memory, or go there, have whole blocks. */
+static uint32_t block_of(const struct cnnvp_tensor *tensor)
+{
+    return tensor->on_chip ? 1u : tensor->column_stride;
+}
+
+static uint32_t common_multiple(uint32_t a, uint32_t b)
+{
+    return a / (uint32_t)cnnvp_common_divisor(a, b) * b;
+}
+
+/* Of which the channels of a group are a multiple. */
+static uint32_t group_block(const struct cnnvp_layer *layer)
+{
+    const uint32_t out = block_of(&layer->out);
+    const uint32_t in = cnnvp_plan_is_channelwise(layer) ? common_multiple(out, block_of(&layer->in)) : out;
+    return layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? common_multiple(in, block_of(&layer->in2)) : in;
+}
+
 static void consider_tiles(struct search *search)
 {
     struct cnnvp_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
-    struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
-    struct candidates groups = parts_of(layer->out.channels, tiling->out);
+    struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), common_multiple(tiling->in, block_of(&layer->in)));
+    struct candidates groups = parts_of(layer->out.channels, common_multiple(tiling->out, group_block(layer)));
     struct candidates heights = parts_of(layer->out.height, least_edge(tiling->rows));
     struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));
     /* A folded row fills the array in parts of as many positions as there are PEs. */
@@ -558,7 +577,8 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
 struct edge {
     const char *name;
     uint32_t value, most;
-    int whole; /* no part of it will do */
+    int whole;      /* no part of it will do */
+    uint32_t block; /* it is a multiple of this, or all there are */
 };
 
 static cnnvp_result check_edges(const struct cnnvp_layer *layer, const char *name, const char *place,
@@ -568,18 +588,23 @@ static cnnvp_result check_edges(const struct cnnvp_layer *layer, const char *nam
     const int channelwise = cnnvp_plan_is_channelwise(layer);
     keep_whole(layer, &groups, &heights, &widths);
     const struct edge edges[] = {
-        {"group_out", layer->group_out, layer->out.channels, groups.count == 1},
-        {"tile_h", layer->tile_h, layer->out.height, heights.count == 1},
-        {"tile_w", layer->tile_w, layer->out.width, widths.count == 1},
+        {"group_out", layer->group_out, layer->out.channels, groups.count == 1, group_block(layer)},
+        {"tile_h", layer->tile_h, layer->out.height, heights.count == 1, 1},
+        {"tile_w", layer->tile_w, layer->out.width, widths.count == 1, 1},
         {"tile_in", layer->tile_in, channelwise ? layer->group_out : cnnvp_layer_inputs(layer),
-         channelwise || layer->product != 0},
-        {"tile_out", layer->tile_out, layer->group_out, channelwise},
+         channelwise || layer->product != 0, block_of(&layer->in)},
+        {"tile_out", layer->tile_out, layer->group_out, channelwise, 1},
     };
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; ++i) {
         const uint32_t least = edges[i].whole ? edges[i].most : 1u;
         if (edges[i].value < least || edges[i].value > edges[i].most)
             return cnnvp_config_error(error, place, "layer \"%s\": %s is %u; it can be %u to %u", name, edges[i].name,
                                       edges[i].value, least, edges[i].most);
+        if (edges[i].value % edges[i].block != 0 && edges[i].value != edges[i].most)
+            return cnnvp_config_error(error, place,
+                                      "layer \"%s\": %s is %u; its maps lie in blocks of channels, by which it is a "
+                                      "multiple of %u",
+                                      name, edges[i].name, edges[i].value, edges[i].block);
     }
     if (layer->tile_kx > layer->kx || layer->tile_ky > layer->ky ||
         (layer->op != CNNVP_OP_POOL && (layer->tile_kx != 0 || layer->tile_ky != 0)))

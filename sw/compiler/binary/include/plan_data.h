@@ -29,7 +29,9 @@ struct cnnvp_plan {
     const char *halo_place;   /* in the file; NULL: it is not there */
     int order_table;          /* of depth-first blocks: from a table instead of by counting */
     const char *order_place;  /* likewise */
-    unsigned char *on_chip;   /* of each tensor that is its own base: 1: it stays */
+    uint32_t *blocks;         /* of the same: so many channels lie interleaved in memory; 0 and 1: planes */
+    const char **block_places;
+    unsigned char *on_chip; /* of each tensor that is its own base: 1: it stays */
     const char **on_chip_places;
 };
 

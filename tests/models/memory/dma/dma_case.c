@@ -70,6 +70,13 @@ int issue(struct fixture *f, uint32_t opcode, uint32_t status, uint32_t halves, 
     return issue_command(f, &command, NULL);
 }
 
+int issue_interleaved(struct fixture *f, uint32_t opcode, uint32_t status, uint32_t planes, const struct tile *tile)
+{
+    struct cnnvp_command command = make(f, opcode, status, 0, tile);
+    command.immediate = planes;
+    return issue_command(f, &command, NULL);
+}
+
 uint8_t *half_data(struct fixture *f, int buffer, uint32_t half)
 {
     struct cnnvp_access access = {

@@ -59,6 +59,9 @@ struct cnnvp_command make(struct fixture *f, uint32_t opcode, uint32_t status, u
 
 int issue(struct fixture *f, uint32_t opcode, uint32_t status, uint32_t halves, const struct tile *tile);
 
+/* Of planes that lie interleaved in memory, so many of them. */
+int issue_interleaved(struct fixture *f, uint32_t opcode, uint32_t status, uint32_t planes, const struct tile *tile);
+
 uint8_t *half_data(struct fixture *f, int buffer, uint32_t half);
 
 struct tile flat(uint32_t memory_addr, uint32_t buffer_addr, uint32_t bytes);

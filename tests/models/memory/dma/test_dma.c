@@ -90,6 +90,78 @@ static void test_strided(void **state)
     close_dma(&f);
 }
 
+/* Six planes of 4 x 5 words, of which so many lie interleaved in memory, into a frame in the buffer and back. */
+static void check_interleaved(uint32_t word_bytes, uint32_t together)
+{
+    enum { PLANES = 6, ROWS = 4, COLUMNS = 5, ROW_STRIDE = 80, PLANE_STRIDE = 400, FRAME_ROW = 14, FRAME = 84 };
+    const uint32_t status = word_bytes == 1u ? 1u << 4 : 0;
+    const struct tile in = {
+        BASE + 2, 40, COLUMNS * word_bytes, ROWS, ROW_STRIDE, FRAME_ROW, PLANES, PLANE_STRIDE, FRAME, 0};
+    struct tile out = in;
+    struct fixture f;
+    open_dma(&f, 0);
+    out.memory_addr += 8192;
+    assert_int_equal(issue_interleaved(&f, OP_request, OUTPUT | status, together, &in), CNNVP_OK);
+    assert_int_equal(issue(&f, OP_receive, OUTPUT | status, 0, NULL), CNNVP_PENDING);
+    fake_run(&f.sim, 1000 * CYCLE);
+    assert_int_equal(f.sim.record_count, PLANES / together); /* a request for each block */
+    assert_int_equal(f.sim.records[0].size, COLUMNS * word_bytes * together);
+    assert_int_equal(issue_interleaved(&f, OP_store, OUTPUT | status, together, &out), CNNVP_PENDING);
+    fake_run(&f.sim, 2000 * CYCLE);
+    assert_int_equal(f.done_count, 2);
+    for (uint32_t p = 0; p < PLANES; ++p)
+        for (uint32_t r = 0; r < ROWS; ++r)
+            for (uint32_t c = 0; c < COLUMNS; ++c) {
+                const uint32_t word = p / together * together * PLANE_STRIDE + r * ROW_STRIDE +
+                                      (c * together + p % together) * word_bytes;
+                const uint8_t *source = f.sim.memory + 2 + word;
+                assert_memory_equal(half_data(&f, OUTPUT, 0) + 40 + p * FRAME + r * FRAME_ROW + c * word_bytes, source,
+                                    word_bytes);
+                assert_memory_equal(source + 8192, source, word_bytes);
+            }
+    assert_int_equal(half_data(&f, OUTPUT, 0)[40 + COLUMNS * word_bytes], 0); /* the border */
+    assert_int_equal(fake_count(f.dma, "write_bytes"), PLANES * ROWS * COLUMNS * word_bytes);
+    close_dma(&f);
+}
+
+static void test_interleaved_planes(void **state)
+{
+    (void)state;
+    for (uint32_t word_bytes = 1; word_bytes <= 2; ++word_bytes)
+        for (uint32_t together = 1; together <= 6; together += together)
+            check_interleaved(word_bytes, together == 4 ? 6 : together == 2 ? 3 : together);
+}
+
+/* Twelve planes of 40 words, which have been read ahead, in blocks of three. */
+static void test_interleaved_planes_take_their_time(void **state)
+{
+    static const struct {
+        uint64_t words, banks, cycles;
+    } cases[] = {{0, 16, 30},  /* 16 words a cycle cross */
+                 {64, 16, 30}, /* no more of them */
+                 {4, 16, 120}, /* four go to their planes */
+                 {0, 2, 60},   /* two planes' words are in one bank */
+                 {2, 1, 480},  /* one is in its plane's */
+                 {1, 1, 480}};
+    const struct tile tile = {BASE, 0, 20, 4, 64, 20, 12, 100, 80, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct fixture f;
+        set_up(&f, 1);
+        fake_set(f.dma, "transpose_words", cases[i].words);
+        fake_set(f.dma, "outstanding", 64);
+        fake_set(f.buffers[INPUT], "banks", cases[i].banks);
+        assert_int_equal(fake_start(f.buffers[INPUT]), CNNVP_OK);
+        assert_int_equal(fake_start(f.dma), CNNVP_OK);
+        assert_int_equal(issue_interleaved(&f, OP_request, INPUT, 3, &tile), CNNVP_OK);
+        fake_run(&f.sim, 1000 * CYCLE);
+        assert_int_equal(issue(&f, OP_receive, INPUT, 0, NULL), CNNVP_PENDING);
+        fake_run(&f.sim, 3000 * CYCLE);
+        assert_int_equal(f.done[0].at, (1000 + cases[i].cycles) * CYCLE);
+        close_dma(&f);
+    }
+}
+
 /* A long plane and one more after it: the memory keeps the bursts of both together within the bound. */
 static void test_planes_share_bursts(void **state)
 {
@@ -240,6 +312,10 @@ static void test_bad_commands(void **state)
         assert_int_equal(issue(&f, OP_request, INPUT, 0, &cases[c].tile), cases[c].status);
         assert_int_equal(issue(&f, OP_store, INPUT, 0, &cases[c].tile), cases[c].status);
     }
+    /* of interleaved planes whole blocks are moved */
+    const struct tile planes = {BASE, 0, 2, 1, 0, 0, 4, 16, 2, 0};
+    assert_int_equal(issue_interleaved(&f, OP_request, INPUT, 3, &planes), CNNVP_E_INVAL);
+    assert_int_equal(issue_interleaved(&f, OP_store, INPUT, 8, &planes), CNNVP_E_INVAL);
     /* a fill has no memory side, and a move's is a buffer */
     const struct tile far_fill = {1, 0, 2, 2, 1, 4, 1, 0, 0, 0};
     assert_int_equal(issue(&f, OP_fill, INPUT, 0, &far_fill), CNNVP_OK);
@@ -401,6 +477,8 @@ int main(void)
         cmocka_unit_test(test_request_and_receive),
         cmocka_unit_test(test_clock_edges),
         cmocka_unit_test(test_strided),
+        cmocka_unit_test(test_interleaved_planes),
+        cmocka_unit_test(test_interleaved_planes_take_their_time),
         cmocka_unit_test(test_planes_share_bursts),
         cmocka_unit_test(test_short_planes_fill_bursts),
         cmocka_unit_test(test_move_and_fill),

@@ -61,6 +61,36 @@ static void test_planes(void **state)
     close_dma(&f);
 }
 
+/* Those that lie interleaved cross the port as slowly as their words are turned, and as the buffer takes them. */
+static void test_interleaved_planes(void **state)
+{
+    const struct tile planes = {BASE, 0, 32, 4, 128, 32, 4, 4096, 128, 0};
+    (void)state;
+    for (uint32_t opcode = OP_receive; opcode <= OP_store; ++opcode)
+        for (uint64_t banks = 1; banks <= 16; banks *= 4) {
+            struct fixture f;
+            const uint32_t buffer = opcode == OP_store ? OUTPUT : WEIGHT;
+            set_up(&f, 1);
+            fake_set(f.dma, "transpose_words", 4);
+            fake_set(f.buffers[buffer], "banks", banks);
+            assert_int_equal(fake_start(f.buffers[buffer]), CNNVP_OK);
+            assert_int_equal(fake_start(f.dma), CNNVP_OK);
+            struct cnnvp_command command = make(&f, opcode, buffer, 0, &planes);
+            command.immediate = 4;
+            struct cnnvp_access asked = {
+                .op = CNNVP_COMMAND, .flags = CNNVP_ESTIMATE, .data = &command, .size = sizeof command};
+            assert_int_equal(fake_access(f.dma, "command", &asked), CNNVP_OK);
+            if (opcode == OP_receive)
+                assert_int_equal(issue_interleaved(&f, OP_request, buffer, 4, &planes), CNNVP_OK);
+            assert_int_equal(issue_command(&f, &command, NULL), CNNVP_PENDING);
+            fake_run(&f.sim, 100000 * CYCLE);
+            assert_int_equal(f.done_count, 1);
+            assert_int_equal(f.done[0].at, asked.delay);
+            assert_true(asked.delay >= (banks == 1 ? 256 : 64) * CYCLE);
+            close_dma(&f);
+        }
+}
+
 /* As long as all bursts take, those of planes with few of them, too. */
 static void test_planes_of_bursts(void **state)
 {
@@ -90,7 +120,8 @@ static void test_ports_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_transfers), cmocka_unit_test(test_planes),
-                                       cmocka_unit_test(test_planes_of_bursts), cmocka_unit_test(test_ports_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_transfers), cmocka_unit_test(test_planes), cmocka_unit_test(test_interleaved_planes),
+        cmocka_unit_test(test_planes_of_bursts), cmocka_unit_test(test_ports_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

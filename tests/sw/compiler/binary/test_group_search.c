@@ -16,7 +16,7 @@ static void search(enum cnnvp_plan_objective objective, uint32_t halo)
 {
     struct fake_config config = fake_nfu();
     const struct cnnvp_binary_options options = {.images = 1, .made = &plan, .halo = halo};
-    config.input_bytes = 32768;
+    config.input_bytes = 65536;
     config.output_bytes = 32768;
     struct cnnvp_target target = cases_target(&config);
     target.limits.objective = objective;
@@ -47,7 +47,7 @@ static void check_runs(void)
     }
 }
 
-/* Maps of 64x64 with 16 channels, 128 KiB each, of which half of the input buffer holds an eighth. */
+/* Maps of 64x64 with 16 channels, 128 KiB each, of which half of the input buffer holds a quarter. */
 static void traffic_is_saved(void **state)
 {
     (void)state;

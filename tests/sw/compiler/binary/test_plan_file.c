@@ -83,6 +83,8 @@ static void what_is_written_is_read_again(void **state)
             .tile_images = 1};
     plan.cuts[2].tile_kx = 7;
     plan.on_chip[2] = 1;
+    plan.blocks[1] = 3; /* all channels */
+    plan.blocks[3] = 2;
     assert_int_equal(cnnvp_plan_write(&graph, &plan, file, &error), CNNVP_DONE);
     if (cnnvp_plan_read(&graph, file, &again, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
@@ -94,6 +96,7 @@ static void what_is_written_is_read_again(void **state)
     assert_int_equal(again.runs[0].halo, CNNVP_HALO_FULL);
     assert_memory_equal(again.cuts, plan.cuts, LAYERS * sizeof *plan.cuts);
     assert_memory_equal(again.on_chip, plan.on_chip, graph.tensor_count);
+    assert_memory_equal(again.blocks, plan.blocks, graph.tensor_count * sizeof *plan.blocks);
     cnnvp_plan_clear(&plan);
     cnnvp_plan_clear(&again);
 }
@@ -135,6 +138,12 @@ static void cuts_and_tensors_are_checked(void **state)
     refused("on_chip: [t9]\n", "1:11", "the network has no tensor \"t9\"");
     refused("on_chip: [t3]\n", "1:11", "\"t3\" is an output of the network");
     refused("on_chip: t1\n", "1:10", "a list of tensors is expected");
+    refused("tensors: [t1]\n", "1:10", "a map of tensors is expected");
+    refused("tensors: {t9: {}}\n", "1:11", "the network has no tensor \"t9\"");
+    refused("tensors: {t1: planes}\n", "1:15", "a map with memory_layout is expected");
+    refused("tensors: {t1: {layout: planes}}\n", "1:16", "unknown key \"layout\"; there are memory_layout");
+    refused("tensors: {t1: {memory_layout: rows}}\n", "1:31", "\"rows\" where planes, blocks-N or pixels is expected");
+    refused("tensors: {t1: {memory_layout: blocks-2x}}\n", "1:31", "blocks-N");
 }
 
 int main(void)

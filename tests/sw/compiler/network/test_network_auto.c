@@ -98,7 +98,9 @@ static void groups_that_stay_are_better(void **state)
                     if (chosen.groups != 0)
                         assert_true(score(&chosen, objective) < score(&layer, objective));
                     else if (objective == CNNVP_OBJECTIVE_TIME)
-                        assert_true(chosen.ps == layer.ps && chosen.pj == layer.pj && chosen.bytes == layer.bytes);
+                        /* the same, or what another objective plans, which turned out to be faster */
+                        assert_true(chosen.ps < layer.ps ||
+                                    (chosen.ps == layer.ps && chosen.pj == layer.pj && chosen.bytes == layer.bytes));
                     ++(chosen.groups != 0 ? stayed : left)[o];
                 }
                 cnnvp_config_free(config);

@@ -66,6 +66,24 @@ static void check_blobs(const struct cnnvp_layer *layer)
         assert_true(words > expected && (words - expected) % 516 == 0);
 }
 
+/* The map lies in memory in blocks of up to eight channels. */
+static void lay_in_blocks(struct cnnvp_tensor *tensor)
+{
+    tensor->column_stride = 8;
+    while (tensor->channels % tensor->column_stride != 0)
+        --tensor->column_stride;
+}
+
+/* Whole blocks are moved. */
+static void check_blocks(const struct cnnvp_layer *layer)
+{
+    const uint32_t in = layer->in.column_stride, out = layer->out.column_stride;
+    assert_true(multiple_or_whole(layer->group_out, layer->out.channels, out));
+    assert_true(multiple_or_whole(layer->tile_in, cnnvp_layer_inputs(layer), in));
+    assert_true(layer->op != CNNVP_OP_ADD ||
+                multiple_or_whole(layer->group_out, layer->out.channels, layer->in2.column_stride));
+}
+
 static void random_layers_fit(void **state)
 {
     (void)state;
@@ -78,6 +96,10 @@ static void random_layers_fit(void **state)
         for (unsigned n = 0; n < 10; ++n) {
             struct cnnvp_layer layer = cases_layer(&random);
             struct cnnvp_error error = {""};
+            if (n == 0 && layer.op != CNNVP_OP_FC) {
+                lay_in_blocks(&layer.in);
+                lay_in_blocks(i % 2 == 0 || layer.op != CNNVP_OP_ADD ? &layer.out : &layer.in2);
+            }
             if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE) {
                 assert_string_equal(error.text, ""); /* it does not fit */
                 continue;
@@ -86,6 +108,7 @@ static void random_layers_fit(void **state)
             const struct cnnvp_tiling tiling = cases_tiling(&layer, &target.limits);
             cases_check_fits(&layer, &target.limits);
             check_blobs(&layer);
+            check_blocks(&layer);
             if (layer.op != CNNVP_OP_SOFTMAX && layer.op != CNNVP_OP_NORM &&
                 whole_edges_fit(&layer, &target.limits, &tiling)) {
                 check_edges(&layer, &tiling);
@@ -110,6 +133,7 @@ static struct cnnvp_layer random_pool(struct builder *random)
     layer.dx = cases_between(random, 1, 3);
     layer.dy = cases_between(random, 1, 3);
     layer.out = (struct cnnvp_tensor){
+        .column_stride = 1,
         .word_shift = 1,
         .channels = cases_between(random, 1, 20),
         .height = cases_between(random, 1, 20),
@@ -210,8 +234,8 @@ static void every_slice_has_its_blob(void **state)
     for (unsigned i = 0; i < 3000; ++i) {
         struct cnnvp_layer layer = {
             .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_blob = i};
-        layer.in =
-            (struct cnnvp_tensor){.word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
+        layer.in = (struct cnnvp_tensor){
+            .column_stride = 1, .word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
         layer.group_out = cases_between(&random, 1, layer.out.channels);
         layer.tile_out = layer.depthwise ? layer.group_out : cases_between(&random, 1, layer.group_out);

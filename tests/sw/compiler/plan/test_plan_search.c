@@ -10,8 +10,9 @@ static void the_smallest_tile_suffices(void **state)
 {
     (void)state;
     struct cnnvp_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
-    layer.in = (struct cnnvp_tensor){.word_shift = 1, .channels = 512, .height = 226, .width = 226};
-    layer.out = (struct cnnvp_tensor){.word_shift = 1, .channels = 512, .height = 224, .width = 224};
+    layer.in = (struct cnnvp_tensor){.column_stride = 1, .word_shift = 1, .channels = 512, .height = 226, .width = 226};
+    layer.out =
+        (struct cnnvp_tensor){.column_stride = 1, .word_shift = 1, .channels = 512, .height = 224, .width = 224};
     const struct fake_config config = fake_nfu();
     struct cnnvp_target target = cases_target(&config);
     struct cnnvp_plan_limits *limits = &target.limits;
@@ -44,7 +45,8 @@ static void large_maps_take_their_time(void **state)
             struct cnnvp_plan_finalists finalists;
             struct cnnvp_plan_use smallest;
             struct cnnvp_error error = {""};
-            layer.in = (struct cnnvp_tensor){.word_shift = 1, .channels = 64, .height = height, .width = 1024};
+            layer.in = (struct cnnvp_tensor){
+                .column_stride = 1, .word_shift = 1, .channels = 64, .height = height, .width = 1024};
             layer.in2 = layer.out = layer.in;
             assert_int_equal(cnnvp_plan_layer(&layer, "L", &target.limits, &finalists, &smallest, &error), CNNVP_DONE);
             for (size_t i = 0; i < finalists.count; ++i)
@@ -74,6 +76,7 @@ static void rows_begin_after_the_border(void **state)
             .width = 14,
             .border_top = top,
             .border_left = top != 0 ? 1u : 17u,
+            .column_stride = 1,
             .row_stride = 16,
             .channel_stride = 256};
         ps[top] = cnnvp_plan_move_box(ask, &tensor, 64, 2, 14).ps;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How maps lie in memory: in planes, or in blocks of channels that lie interleaved, so that a row of a narrow tile is
+ * one piece of many bytes, and bursts bring little else. A plan says it, or it is chosen: for each map the largest
+ * blocks that a burst has room for and with which the plans of the layers that make and read it are no worse and bring
+ * less; else planes.
+ */
+#include <math.h>
+
+#include "binary_internal.h"
+#include "cnnvp_integer.h"
+
+#define LESS_PART 32.0   /* bursts are to bring less by this part */
+#define SMALLEST_PART 8u /* of the largest blocks, those that are tried are larger than this part */
+#define KNOWN 16u        /* plans that are kept, for each layer */
+#define SWEEPS 2         /* over all maps, while one of them changes */
+
+/* ---- which layouts there are ---- */
+
+/* What a layer does with the map that needs planes; NULL: nothing. */
+static const char *planes_only(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t base)
+{
+    const int reads = cnnvp_graph_base(graph, layer->in) == base, makes = cnnvp_graph_base(graph, layer->out) == base;
+    if (reads && layer->op == CNNVP_OP_FC)
+        return "a fully connected layer reads it as one row";
+    if ((reads || makes) && layer->permuted != 0)
+        return "its dimensions change places";
+    if ((reads && layer->cropped != 0) || (makes && layer->placed != 0))
+        return "parts of its rows are copied";
+    if (layer->product != 0 && cnnvp_graph_base(graph, layer->in2) == base)
+        return "it is multiplied with another one, as weights";
+    return NULL;
+}
+
+const char *cnnvp_layout_why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels)
+{
+    const char *why = NULL;
+    if (channels == 1)
+        return NULL;
+    if (cnnvp_graph_is_input(graph, base) || cnnvp_graph_is_output(graph, base))
+        return "inputs and outputs of the network lie in planes";
+    for (size_t i = 0; i < graph->layer_count && why == NULL; ++i)
+        why = planes_only(graph, &graph->layers[i], base);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count && why == NULL; ++i) {
+        const struct cnnvp_graph_tensor *view = &graph->tensors[i], *of = &graph->tensors[base];
+        if (cnnvp_graph_base(graph, i) != base)
+            continue;
+        if (view->height != of->height || view->width != of->width || view->channel_step > 1)
+            return "it is also read as a map of another shape";
+        if (view->channels % channels != 0 ||
+            cnnvp_graph_offset(graph, i) / ((size_t)of->height * of->width) % channels != 0)
+            return "its channels, or those of its parts, are no whole blocks";
+    }
+    return why;
+}
+
+/* The largest blocks of at most so many channels; 1: there are none. */
+static uint32_t largest_blocks(const struct cnnvp_graph *graph, int32_t base, uint32_t most)
+{
+    uint32_t channels = cnnvp_minimum32(most, graph->tensors[base].channels);
+    while (channels > 1 && cnnvp_layout_why_not(graph, base, channels) != NULL)
+        --channels;
+    return cnnvp_maximum32(channels, 1u);
+}
+
+/* ---- setting them ---- */
+
+static void lay_tensor(struct cnnvp_tensor *tensor, uint32_t channels)
+{
+    tensor->row_stride = tensor->row_stride / tensor->column_stride * channels;
+    tensor->column_stride = channels;
+}
+
+void cnnvp_layout_set(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t base, uint32_t channels)
+{
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (cnnvp_graph_base(graph, i) == base)
+            lay_tensor(&build->tensors[i], channels);
+}
+
+cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,
+                               struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        const uint32_t channels = plan->blocks[i];
+        if (channels <= 1)
+            continue;
+        const char *why =
+            plan->on_chip[i] ? "it stays on chip, where maps lie in planes" : cnnvp_layout_why_not(graph, i, channels);
+        if (why != NULL)
+            return cnnvp_config_error(
+                error, plan->block_places[i], "tensor \"%s\": blocks of %u channels cannot be: %s",
+                graph->tensors[i].name, channels, why);
+        cnnvp_layout_set(graph, build, i, channels);
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- choosing them ---- */
+
+struct known {
+    struct cnnvp_layer layer;
+    struct cnnvp_plan_finalists finalists;
+};
+
+struct choice {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_target *target;
+    struct cnnvp_build *build;
+    struct cnnvp_error *error;
+    uint32_t *blocks;    /* of each map: as it is */
+    struct known *known; /* plans so far */
+    size_t known_count;
+    cnnvp_result result;
+};
+
+/* The layer with its maps as they are, planned; NULL: that failed. */
+static const struct known *plan_of(struct choice *choice, size_t index)
+{
+    const struct cnnvp_graph_layer *from = &choice->graph->layers[index];
+    struct cnnvp_layer layer = choice->build->layers[index];
+    struct cnnvp_plan_use use;
+    lay_tensor(&layer.in, choice->blocks[cnnvp_graph_base(choice->graph, from->in)]);
+    lay_tensor(&layer.out, choice->blocks[cnnvp_graph_base(choice->graph, from->out)]);
+    if (from->in2 != CNNVP_GRAPH_NONE)
+        lay_tensor(&layer.in2, choice->blocks[cnnvp_graph_base(choice->graph, from->in2)]);
+    for (size_t i = 0; i < choice->known_count; ++i)
+        if (cnnvp_plan_are_alike(&choice->known[i].layer, &layer))
+            return &choice->known[i];
+    if (choice->known_count == KNOWN * choice->graph->layer_count)
+        choice->known_count = 0; /* all over again */
+    struct known *known = &choice->known[choice->known_count];
+    known->layer = layer;
+    if (choice->result == CNNVP_DONE)
+        choice->result =
+            cnnvp_plan_layer(&layer, from->name, &choice->target->limits, &known->finalists, &use, choice->error);
+    choice->known_count += choice->result == CNNVP_DONE;
+    return choice->result == CNNVP_DONE ? known : NULL;
+}
+
+static int touches(const struct choice *choice, size_t index, int32_t base)
+{
+    const struct cnnvp_graph_layer *layer = &choice->graph->layers[index];
+    return cnnvp_graph_base(choice->graph, layer->in) == base || cnnvp_graph_base(choice->graph, layer->out) == base ||
+           (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(choice->graph, layer->in2) == base);
+}
+
+/* What the plans of layers are worth, and their bytes of bursts. */
+struct worth {
+    double score, bytes;
+};
+
+/* Of those that make and read the map, in such blocks. */
+static struct worth worth_of(struct choice *choice, int32_t base, uint32_t channels)
+{
+    struct worth worth = {0, 0};
+    choice->blocks[base] = channels;
+    for (size_t i = 0; i < choice->graph->layer_count; ++i) {
+        const struct known *known = touches(choice, i, base) ? plan_of(choice, i) : NULL;
+        if (known == NULL)
+            continue;
+        worth.score += known->finalists.count != 0 ? known->finalists.all[0].score : INFINITY;
+        worth.bytes += known->finalists.all[0].taken.bytes;
+    }
+    return worth;
+}
+
+/* The largest that will do, each about half of the one before. 1: it has changed. */
+static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
+{
+    const uint32_t before = choice->blocks[base];
+    const struct worth planes = worth_of(choice, base, 1);
+    for (uint32_t channels = largest;
+         channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
+         channels = largest_blocks(choice->graph, base, channels / 2u)) {
+        const struct worth blocks = worth_of(choice, base, channels);
+        if (isfinite(blocks.score) && blocks.score <= planes.score && blocks.bytes < planes.bytes * (1 - 1 / LESS_PART))
+            return channels != before;
+    }
+    choice->blocks[base] = 1;
+    return before != 1;
+}
+
+static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
+{
+    const struct cnnvp_graph *graph = choice->graph;
+    int changed = 1;
+    for (int sweep = 0; sweep < SWEEPS && changed && choice->result == CNNVP_DONE; ++sweep) {
+        changed = 0;
+        for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+            if (largest[i] > 1 && choice->result == CNNVP_DONE)
+                changed |= choose_for(choice, i, largest[i]);
+    }
+    for (size_t i = 0; i < graph->layer_count && choice->result == CNNVP_DONE; ++i) {
+        const struct known *known = plan_of(choice, i);
+        if (known != NULL)
+            choice->build->finalists[i] = known->finalists;
+    }
+    return choice->result;
+}
+
+cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                 struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    struct choice choice = {.graph = graph, .target = target, .build = build, .error = error};
+    uint32_t *largest = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *largest);
+    choice.blocks = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *choice.blocks);
+    choice.known = cnnvp_arena_array(&arena, KNOWN * graph->layer_count, sizeof *choice.known);
+    if (arena.failed)
+        return cnnvp_compiler_no_memory(error);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        choice.blocks[i] = 1;
+        largest[i] = 1;
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && build->tensors[i].height * build->tensors[i].width > 1)
+            choice.blocks[i] = largest[i] =
+                largest_blocks(graph, i, target->limits.burst_bytes / cnnvp_graph_word_bytes(graph, i));
+    }
+    CNNVP_TRY(choose(&choice, largest));
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (choice.blocks[i] > 1)
+            cnnvp_layout_set(graph, build, i, choice.blocks[i]);
+    return CNNVP_DONE;
+}
