@@ -337,6 +337,7 @@ static void put_span(struct cnnvp_trace *trace, struct cnnvp_stream *stream, uin
     p = cnnvp_varint_put(p, about != NULL ? about->count + 1u : 0);
     if (about != NULL) {
         p = cnnvp_varint_put(cnnvp_varint_put(cnnvp_varint_put(p, about->opcode), about->status), about->halves);
+        p = cnnvp_varint_put(p, about->immediate);
         for (uint32_t i = 0; i < about->count; ++i)
             p = cnnvp_varint_put(p, about->descriptor[i]);
     }

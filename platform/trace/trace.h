@@ -221,8 +221,9 @@ void cnnvp_trace_find_images(struct cnnvp_trace *trace);
 /* Of the instruction of this flow; 0: not known. */
 int cnnvp_trace_image(const struct cnnvp_trace *trace, uint64_t flow, uint64_t *image);
 
-/* Of the byte at this distance from the place's first one. */
-uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset);
+/* Of the byte at this distance from the place's first one, where so many channels lie interleaved: the first of them.
+ */
+uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset, uint64_t interleaved);
 
 /* ---- reading back, trace_cursor.c and trace_merge.c ---- */
 
@@ -236,7 +237,7 @@ struct cnnvp_event {
     uint32_t tag;   /* BEGIN */
     uint64_t flow;  /* BEGIN */
     uint64_t value; /* VALUE; BEGIN: end of the span, which is not known of a call */
-    const struct cnnvp_command *about; /* BEGIN: opcode, status, halves and descriptor; NULL: not known */
+    const struct cnnvp_command *about; /* BEGIN: opcode, status, halves, immediate, descriptor; NULL: not known */
 };
 
 /* ---- what lies in the buffers, trace_operand.c ---- */

@@ -91,17 +91,19 @@ static int next_chunk(struct cnnvp_cursor *cursor)
 /* The fields of a command that a record has. */
 static const unsigned char *decode_about(const unsigned char *at, struct record *record)
 {
-    uint64_t count, opcode, status, halves, word;
+    uint64_t count, opcode, status, halves, immediate, word;
 
     at = cnnvp_varint_get(at, &count);
     record->has_about = count != 0;
     if (count == 0)
         return at;
     at = cnnvp_varint_get(cnnvp_varint_get(cnnvp_varint_get(at, &opcode), &status), &halves);
+    at = cnnvp_varint_get(at, &immediate);
     record->about = (struct cnnvp_command){
         .opcode = (uint32_t)opcode,
         .status = (uint32_t)status,
         .halves = (uint32_t)halves,
+        .immediate = (uint32_t)immediate,
         .count = (uint32_t)count - 1u};
     for (uint32_t i = 0; i < record->about.count; ++i) {
         at = cnnvp_varint_get(at, &word);

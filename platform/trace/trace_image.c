@@ -22,10 +22,11 @@ int cnnvp_trace_moves(const struct cnnvp_command *command, struct cnnvp_transfer
     return 1;
 }
 
-uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset)
+uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offset, uint64_t interleaved)
 {
     const uint64_t in_image = place->image_stride != 0 ? offset % place->image_stride : offset;
-    return place->channel + (place->channel_stride != 0 ? in_image / place->channel_stride : 0);
+    const uint64_t block = interleaved * place->channel_stride;
+    return place->channel + (block != 0 ? in_image / block * interleaved : 0);
 }
 
 static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *mark)

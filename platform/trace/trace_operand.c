@@ -89,7 +89,9 @@ static struct filled filled_by(const struct cnnvp_trace *trace, const struct cnn
         .begin = transfer.buffer_addr,
         .end = transfer.buffer_addr + (uint64_t)(transfer.planes - 1u) * transfer.buffer_plane_stride +
                (uint64_t)(transfer.rows - 1u) * transfer.buffer_row_stride + transfer.row_bytes,
-        .channel = place != NULL ? cnnvp_trace_channel(place, transfer.memory_addr - place->address) : 0,
+        .channel = place != NULL ? cnnvp_trace_channel(place, transfer.memory_addr - place->address,
+                                                       command->immediate != 0 ? command->immediate : 1u)
+                                 : 0,
         .plane = transfer.planes > 1u ? transfer.buffer_plane_stride : 0,
         .is_known = place != NULL};
 }

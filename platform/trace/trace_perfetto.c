@@ -14,6 +14,7 @@
  */
 #include "trace_cursor.h"
 
+#include "cnnvp_integer.h"
 #include "isa/isa.h"
 #include "varint.h"
 
@@ -313,13 +314,14 @@ static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const
     return close_message(start, p);
 }
 
-/* What a transfer's first byte in memory is. */
-static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info *place, uint64_t offset)
+/* What a transfer's first byte in memory is, where so many channels lie interleaved. */
+static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info *place, uint64_t offset,
+                                uint64_t interleaved)
 {
     p = put_annotation_text(p, IID_TENSOR, place->tensor);
     p = put_annotation_text(p, IID_TENSOR_KIND, place->kind);
     p = put_annotation_number(p, IID_TENSOR_OFFSET, place->offset + offset);
-    p = put_annotation_number(p, IID_CHANNEL, cnnvp_trace_channel(place, offset));
+    p = put_annotation_number(p, IID_CHANNEL, cnnvp_trace_channel(place, offset, interleaved));
     return place->image_stride != 0 ? put_annotation_number(p, IID_IMAGE, offset / place->image_stride) : p;
 }
 
@@ -348,7 +350,7 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_tr
         place = trace->place_at(trace->layer_context, transfer.memory_addr);
     }
     if (place != NULL)
-        p = put_place(p, place, transfer.memory_addr - place->address);
+        p = put_place(p, place, transfer.memory_addr - place->address, cnnvp_maximum32(about->immediate, 1));
     for (unsigned i = 0; i < 2; ++i)
         if (cnnvp_trace_operand(buffers, event, i, &channel))
             p = put_annotation_number(p, i == 0 ? IID_CHANNEL : IID_OUT_CHANNEL, channel);

@@ -4,7 +4,7 @@
  * stream's record before.
  *
  *   track:   begin - last end, length, name, tag, flow - last flow: numbers of variable length, about 9 bytes; then 0,
- *            or 1 + registers of its command's descriptor, opcode, status, halves and these registers
+ *            or 1 + registers of its command's descriptor, opcode, status, halves, immediate, these registers
  *   others:  a pair, mostly of 8 bytes: at - last at, and of a
  *     counter: value - last value
  *     level:   level
@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Longest record: five numbers of ten bytes, and those of a command. */
-#define CNNVP_RECORD_BYTES (50u + 5u * (4u + CNNVP_DESCRIPTOR_MAX))
+#define CNNVP_RECORD_BYTES (50u + 5u * (5u + CNNVP_DESCRIPTOR_MAX))
 
 /* In place of the time: two numbers of 64 bits follow. */
 #define CNNVP_PAIR_IS_WIDE UINT32_MAX

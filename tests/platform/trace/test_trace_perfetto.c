@@ -48,7 +48,13 @@ static void spans_say_what_they_are_about(void **state)
         "2 pe_array/conv begin other layer= ps=2000-3000 flow=8\n"
         "3 instruction/issue begin element's layer= ps=3000-4000 flow=7\n"
         "3 pe_array/conv end\n"
-        "4 instruction/issue end\n";
+        "4 instruction/issue end\n"
+        "4 pe_array/conv begin of pairs layer=C1 ps=4000-5000 flow=9 phase=forward weight_buffer_half=1 "
+        "memory_addr=4206 "
+        "buffer_addr=32 row_bytes=6 rows=5 memory_row_stride=8 buffer_row_stride=10 planes=2 memory_plane_stride=64 "
+        "buffer_plane_stride=99 feature_words=4294967295 bytes=60 tensor=map tensor_kind=input tensor_offset=110 "
+        "channel=9 image=1\n"
+        "5 pe_array/conv end\n";
     static const struct cnnvp_layer_info layer = {"C1", "conv", "forward", 1, 0, 0};
     static const struct cnnvp_place_info places[] = {
         {"unused", NULL, 0, 4096, 0, 0, 0, 0}, {"map", "input", 4136, 200, 40, 40, 10, 7}};
@@ -69,6 +75,11 @@ static void spans_say_what_they_are_about(void **state)
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "receive", 1, 7, 1000, 2000);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "other", 0, 8, 2000, 3000);
     cnnvp_recorder_span(recorder, ELEMENT, 0, "element's", 0, 7, 3000, 4000);
+    command.sequence = 9;
+    command.immediate = 2; /* channels lie interleaved */
+    command.descriptor[0] += 10u;
+    cnnvp_recorder_about(recorder, ARRAY, &command);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "of pairs", 1, 9, 4000, 5000);
     command.count = CNNVP_DESCRIPTOR_MAX + 1u; /* no such command */
     cnnvp_recorder_about(recorder, ARRAY, &command);
     cnnvp_recorder_counter(recorder, DRAM, 0, 0, 1);
