@@ -561,6 +561,35 @@ static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_
     return CNNVP_DONE;
 }
 
+/* Of floats in words of 16 bits the vector unit makes the same results as the array but for the scales. It is faster
+ * where a map fills less than half of the PEs or windows do not overlap, as a row is that becomes several. There
+ * nothing is scaled: numbers do not depend on the plan. */
+static cnnvp_result is_better_unscaled(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_layer *layer,
+                                       const struct cnnvp_plan_limits *limits, int *better, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[index];
+    struct cnnvp_tiling tiling;
+    *better = 0;
+    if (from->op != CNNVP_OP_CONV || from->depthwise != 0 || from->narrow_weights != 0 ||
+        graph->tensors[cnnvp_graph_base(graph, from->in)].whole != 0)
+        return CNNVP_DONE;
+    const cnnvp_result result = cnnvp_plan_tiling(layer, from->name, limits, &tiling, error);
+    *better = result != CNNVP_DONE || cnnvp_is_row(layer) ||
+              (layer->kx * layer->ky > 1u && layer->sx >= layer->kx && layer->sy >= layer->ky) ||
+              2u * layer->out.height * layer->out.width < tiling.rows * tiling.cols;
+    return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
+}
+
+static cnnvp_result choose_scale(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
+                                 struct cnnvp_layer *layer, struct cnnvp_error *error)
+{
+    int unscaled;
+    if (target->acc_bits < 32u || !cnnvp_graph_is_scaled(graph, &graph->layers[index]))
+        return CNNVP_DONE;
+    CNNVP_TRY(is_better_unscaled(graph, index, layer, &target->limits, &unscaled, error));
+    return unscaled ? CNNVP_DONE : cnnvp_plan_choose_scale(layer, graph->layers[index].name, &target->limits, error);
+}
+
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
@@ -572,9 +601,8 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
                                 : options->plan != NULL  ? options->plan->cuts[i].unit
                                                          : CNNVP_PLAN_ANY_UNIT;
-        if (target->acc_bits >= 32u && wanted != CNNVP_UNIT_VECTOR + 1u &&
-            cnnvp_graph_is_scaled(graph, &graph->layers[i]))
-            CNNVP_TRY(cnnvp_plan_choose_scale(&build->layers[i], graph->layers[i].name, &target->limits, error));
+        if (wanted != CNNVP_UNIT_VECTOR + 1u)
+            CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
                                          options->planned == NULL && options->plan == NULL ? i : 0,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));

@@ -623,7 +623,7 @@ static int steps_fit(const struct cnnvp_graph_steps *steps)
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_steps *steps = &layer->steps;
-    if ((layer->narrow_weights != 0 || layer->depthwise != 0) && layer->product == 0 && is_float(graph, layer))
+    if ((layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC) && layer->product == 0 && is_float(graph, layer))
         return 1;
     if ((layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC) || layer->product != 0 || steps->weights == NULL ||
         !(steps->in > 0.0f) || !(steps->out > 0.0f) || !steps_fit(steps))

@@ -278,7 +278,7 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
-/* Steps of words of 8 bits, one for the weights of each output, for a write-out that scales. */
+/* Steps, one for the weights of each output, for a write-out that scales. */
 static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
 {
     const size_t outputs = graph->tensors[layer->out].channels;

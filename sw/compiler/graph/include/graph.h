@@ -128,6 +128,7 @@ struct cnnvp_graph_layer {
     float *weights;
     float *bias; /* conv, fc: per output; norm: offsets */
     struct cnnvp_graph_steps steps;
+    uint32_t scaled; /* once it is planned: the write-out scales, so that each output's weights have a step */
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
     float pre_max_abs;  /* largest value that is written before the posts */
@@ -209,7 +210,7 @@ uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_gr
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
 /* 1: it multiplies whole numbers to whole ones, whose steps are known: a write-out that scales gives what onnxruntime
- * has. Or its weights have 8 bits, with a step for each output that formats.c chooses. */
+ * has. Or it has weights and reads and gives no whole numbers: formats.c chooses a step for each output. */
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* By what its sums of whole numbers are multiplied then, rounded as onnxruntime rounds it. */
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);

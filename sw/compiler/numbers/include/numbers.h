@@ -100,8 +100,8 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
  *   as fraction bits, and of 8 bits as many more as the largest share of the calibration leaves room for; and so do
  *   layers that only compare its results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
- * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Those
- *   of 8 bits, and of 16 in depthwise convolutions, have a step for each output where the array's write-out scales.
+ * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator. Where
+ *   the array's write-out scales a convolution or fully connected layer, they have a step for each output.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
  */
 
