@@ -12,9 +12,13 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
 {
     for (size_t t = 0; t < graph->tensor_count; ++t) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
+        const size_t plane = (size_t)tensor->height * tensor->width;
         const float largest = tensor->base == CNNVP_GRAPH_NONE && tensor->scores == 0
                                   ? run->kernels->largest(run->data[t], cnnvp_graph_words(tensor))
                                   : 0.0f;
+        for (size_t c = 0; tensor->channel_max != NULL && c < tensor->channels; ++c)
+            tensor->channel_max[c] =
+                fmaxf(tensor->channel_max[c], run->kernels->largest(run->data[t] + c * plane, plane));
         tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
     }
     for (size_t i = graph->layer_count; i-- > 0;) { /* copies after what reads them */
@@ -31,11 +35,6 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
         layer->inverse_max = run->norm_max[i].inverse; /* over all images so far */
         layer->scale_max = run->norm_max[i].scale;
         layer->offset_max = run->norm_max[i].offset;
-        const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-        const size_t plane = (size_t)out->height * out->width;
-        for (size_t c = 0; layer->channel_max != NULL && c < out->channels; ++c)
-            layer->channel_max[c] =
-                fmaxf(layer->channel_max[c], run->kernels->largest(run->data[layer->out] + c * plane, plane));
     }
 }
 
@@ -176,13 +175,14 @@ static void forget_largest(struct cnnvp_graph *graph)
 cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                      struct cnnvp_error *error)
 {
-    int found = 0;
+    int changed = 0;
     if (!options->timing_only)
-        CNNVP_TRY(cnnvp_equalise_find(&network->graph, &found, error));
+        CNNVP_TRY(cnnvp_equalise_watch(&network->graph, error));
     CNNVP_TRY(calibrate(network, options, error));
-    if (!found)
+    if (!options->timing_only)
+        CNNVP_TRY(cnnvp_equalise(&network->graph, &changed, error));
+    if (!changed)
         return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_equalise(&network->graph, error));
     forget_largest(&network->graph);
     return calibrate(network, options, error);
 }

@@ -1,30 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels between two layers with weights, brought to like sizes: the first layer gives a channel times 2^k, the
- * second one takes it times 2^-k, and in float not a bit of what follows changes. One format a layer then serves
- * channels whose weights differ by 10^4, as those of trained depthwise convolutions do (M. Nagel et al., Data-free
- * quantization through weight equalization and bias correction, ICCV 2019).
+ * Channels brought to like sizes: a layer with weights gives a channel times 2^k, those with weights that read it take
+ * it times 2^-k, and in float not a bit of the network's results changes. One format a tensor then serves channels
+ * whose values differ by 10^3, and one a layer weights that differ by 10^4, as those of trained networks do (M. Nagel
+ * et al., Data-free quantization through weight equalization and bias correction, ICCV 2019).
  *
- * Between the two may be what gives 2^k times as much of 2^k times as much: ReLU, LeakyRelu, pools. Other limits, and
- * maps that others read too, leave a pair as it is. So do channels that are alike: then k would gain nothing.
+ * What lies between must give 2^k times as much of 2^k times as much: ReLU, LeakyRelu, pools, copies, and additions,
+ * differences and maxima of two maps, whose channels all have the same k then: a family. Other functions and limits,
+ * and the network's inputs and outputs, hold k at 0. Networks whose channels are alike stay as they are: k would gain
+ * nothing.
+ *
+ * k is half the bits that a channel's values, and the weights that make it, leave unused of their words, less those
+ * that the weights which read it do; nothing becomes larger than the largest is. Weights with a step for each output
+ * leave no bits unused of those that make a channel, and their biases have 32 bits.
  */
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "numbers.h"
 
-/* Pairs whose k differ by less stay as they are: 2^4 in weights, and 2^4 in those after. */
-#define SPREAD_MIN 4
+/* Networks whose k are all below stay as they are. */
+#define SPREAD_MIN 3
 
 #define POWER_MAX 30
+#define LEAST 0x1p-60f
 
-struct pair {
-    struct cnnvp_graph_layer *first;
-    struct cnnvp_graph_layer *second;
-    uint32_t channels;
-    size_t each;  /* weights of an output of `first` */
-    size_t depth; /* input channels that an output of `second` reads, */
-    size_t taps;  /* with so many weights each; */
-    size_t group; /* so many outputs read the same */
+/* What weights gain on one side they lose on the other, which makes room for more. */
+#define SWEEPS 4
+
+/* Bits that words leave unused, of those that count. */
+struct unused {
+    int32_t bits;
+    int32_t count;
+};
+
+struct family {
+    size_t of; /* the one that it has joined, or itself */
+    int fixed;
+    int32_t power; /* so far */
+    int32_t more;  /* of this sweep */
+    int32_t room;  /* for it */
+    struct unused made, read;
+};
+
+struct equaliser {
+    struct cnnvp_graph *graph;
+    size_t *first; /* family of each base tensor's first channel */
+    struct family *families;
+    size_t count;
+    float *rows; /* the largest weight of each output of a layer */
+};
+
+/* How a layer's weights lie: [outputs][depth][taps]; so many outputs read the same channels. */
+struct weights {
+    size_t outputs, depth, taps, group;
 };
 
 static int has_weights(const struct cnnvp_graph_layer *layer)
@@ -41,164 +71,317 @@ static int keeps_scales(const struct cnnvp_graph_layer *layer)
     return 1;
 }
 
-/* The one layer that reads what this one gives, all of it and channel by channel, or NULL. */
-static struct cnnvp_graph_layer *only_reader(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+static size_t plane_of(const struct cnnvp_graph_tensor *tensor)
 {
-    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-    struct cnnvp_graph_layer *reader = NULL;
-    size_t uses = 0;
-    if (out->base != CNNVP_GRAPH_NONE || out->whole != 0 || cnnvp_graph_is_output(graph, layer->out) ||
-        cnnvp_graph_is_weights(graph, layer->out))
-        return NULL;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_graph_layer *other = &graph->layers[i];
-        const int reads = cnnvp_graph_base(graph, other->in) == layer->out;
-        const int reads_too = other->op == CNNVP_OP_ADD && cnnvp_graph_base(graph, other->in2) == layer->out;
-        const int makes = cnnvp_graph_base(graph, other->out) == layer->out;
-        uses += (size_t)(reads + reads_too + makes);
-        reader = reads ? other : reader;
+    return (size_t)tensor->height * tensor->width;
+}
+
+/* 1: its channels are channels of its memory. */
+static int has_channels(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    return plane_of(&graph->tensors[tensor]) == plane_of(&graph->tensors[cnnvp_graph_base(graph, tensor)]);
+}
+
+/* Of a tensor without channels that of all its memory, which is fixed. */
+static struct family *family_of(const struct equaliser *all, int32_t tensor, size_t channel)
+{
+    const struct cnnvp_graph_tensor *of = &all->graph->tensors[tensor];
+    const size_t step = of->channel_step > 1 ? of->channel_step : 1;
+    size_t at = all->first[cnnvp_graph_base(all->graph, tensor)];
+    at += has_channels(all->graph, tensor) ? cnnvp_graph_offset(all->graph, tensor) / plane_of(of) + channel * step : 0;
+    for (; all->families[at].of != at; at = all->families[at].of)
+        all->families[at].of = all->families[all->families[at].of].of;
+    return &all->families[at];
+}
+
+/* The tensor whose channels a layer with weights reads: a flat view's are those of the maps. */
+static int32_t read_by(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const int32_t base = cnnvp_graph_base(graph, layer->in);
+    const int all = cnnvp_graph_words(&graph->tensors[layer->in]) == cnnvp_graph_words(&graph->tensors[base]);
+    return layer->op == CNNVP_OP_FC && all ? base : layer->in;
+}
+
+static void fix(const struct equaliser *all, int32_t tensor)
+{
+    if (tensor == CNNVP_GRAPH_NONE)
+        return;
+    const int32_t base = cnnvp_graph_base(all->graph, tensor);
+    for (size_t c = 0; c < all->graph->tensors[base].channels; ++c)
+        family_of(all, base, c)->fixed = 1;
+}
+
+static void fix_all(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
+{
+    fix(all, layer->in);
+    fix(all, layer->in2);
+    fix(all, layer->out);
+}
+
+static void join(const struct equaliser *all, int32_t one, int32_t other)
+{
+    for (size_t c = 0; c < all->graph->tensors[one].channels; ++c) {
+        struct family *a = family_of(all, one, c), *b = family_of(all, other, c);
+        a->of = b->of;
+        b->fixed |= a->fixed;
     }
-    /* Its maker and its reader. */
-    if (uses != 2 || reader == NULL)
-        return NULL;
-    const struct cnnvp_graph_tensor *in = &graph->tensors[reader->in];
-    const int alike = in->channels == out->channels || reader->op == CNNVP_OP_FC;
-    return alike && cnnvp_graph_words(in) == cnnvp_graph_words(out) ? reader : NULL;
 }
 
-static int find_pair(struct cnnvp_graph *graph, struct cnnvp_graph_layer *first, struct pair *pair)
+static int are_alike(const struct equaliser *all, int32_t one, int32_t other)
 {
-    if (!has_weights(first) || !keeps_scales(first))
-        return 0;
-    struct cnnvp_graph_layer *second = only_reader(graph, first);
-    while (second != NULL && second->op == CNNVP_OP_POOL && keeps_scales(second))
-        second = only_reader(graph, second);
-    if (second == NULL || !has_weights(second))
-        return 0;
-    const uint32_t channels = graph->tensors[first->out].channels;
-    const size_t words = cnnvp_graph_words(&graph->tensors[second->in]);
-    const size_t outputs = graph->tensors[second->out].channels;
-    const int conv = second->op == CNNVP_OP_CONV;
-    pair->first = first;
-    pair->second = second;
-    pair->channels = channels;
-    pair->each = (size_t)(cnnvp_graph_macs(graph, first) / cnnvp_graph_words(&graph->tensors[first->out]));
-    pair->depth = conv ? channels / second->groups : channels;
-    pair->taps = conv ? (size_t)second->kx * second->ky : words / channels;
-    pair->group = conv ? outputs / second->groups : outputs;
-    return 1;
+    return has_channels(all->graph, one) && has_channels(all->graph, other) &&
+           all->graph->tensors[one].channels == all->graph->tensors[other].channels;
 }
 
-/* The weights of `second` that take a channel: `group` pieces of `taps`, `depth` pieces apart. */
-static float *second_weights(const struct pair *pair, size_t channel)
+static void tie_layer(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
 {
-    const size_t first = channel / pair->depth * pair->group * pair->depth + channel % pair->depth;
-    return pair->second->weights + first * pair->taps;
-}
-
-static float first_size(const struct pair *pair, size_t channel)
-{
-    return cnnvp_float_kernels()->largest(pair->first->weights + channel * pair->each, pair->each);
-}
-
-static float second_size(const struct pair *pair, size_t channel)
-{
-    const float *weights = second_weights(pair, channel);
-    float largest = 0.0f;
-    for (size_t o = 0; o < pair->group; ++o)
-        largest = fmaxf(largest, cnnvp_float_kernels()->largest(weights + o * pair->depth * pair->taps, pair->taps));
-    return largest;
-}
-
-/* The powers that make each channel's weights as large a part of the largest in one layer as in the other. */
-static int find_powers(const struct pair *pair, int32_t *powers)
-{
-    int32_t least = POWER_MAX, most = -POWER_MAX;
-    float first = 0.0f, second = 0.0f;
-    for (size_t c = 0; c < pair->channels; ++c) {
-        first = fmaxf(first, first_size(pair, c));
-        second = fmaxf(second, second_size(pair, c));
+    const struct cnnvp_graph *graph = all->graph;
+    const int moves = layer->op == CNNVP_OP_POOL || (layer->op == CNNVP_OP_ACTIVATION && layer->permuted == 0);
+    const int adds = cnnvp_graph_aligns_operands(layer) && are_alike(all, layer->in2, layer->out);
+    if (has_weights(layer)) {
+        if (!has_channels(graph, read_by(graph, layer)))
+            fix(all, layer->in);
+        if (!keeps_scales(layer) || !has_channels(graph, layer->out))
+            fix(all, layer->out);
+    } else if ((moves || adds) && keeps_scales(layer) && are_alike(all, layer->in, layer->out)) {
+        join(all, layer->in, layer->out);
+        if (adds)
+            join(all, layer->in2, layer->out);
+    } else {
+        fix_all(all, layer);
     }
-    for (size_t c = 0; c < pair->channels; ++c) {
-        const float before = first_size(pair, c), after = second_size(pair, c);
-        powers[c] = 0;
-        if (!(before > 0.0f && after > 0.0f && isfinite(first) && isfinite(second)))
+}
+
+static void tie(const struct equaliser *all)
+{
+    const struct cnnvp_graph *graph = all->graph;
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        const int32_t tensor = (int32_t)i;
+        if (graph->tensors[i].whole != 0 || graph->tensors[i].scores != 0 || cnnvp_graph_is_input(graph, tensor) ||
+            cnnvp_graph_is_output(graph, tensor) || cnnvp_graph_is_weights(graph, tensor))
+            fix(all, tensor);
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        tie_layer(all, &graph->layers[i]);
+}
+
+/* Of words of which the largest is 1; those that are 0, or next to it, say nothing. */
+static void count_bits(struct family *family, struct unused *unused, float part)
+{
+    if (!(part > LEAST))
+        return;
+    const int32_t bits = ilogbf(1.0f / part);
+    unused->bits += bits;
+    ++unused->count;
+    if (unused == &family->made)
+        family->room = bits < family->room ? bits : family->room;
+}
+
+/* They count in the first sweep alone: they keep half of what they leave unused, for what the calibration has not seen.
+ */
+static void count_values(const struct equaliser *all, int32_t tensor, int first)
+{
+    const struct cnnvp_graph_tensor *of = &all->graph->tensors[tensor];
+    const float most = of->channel_max != NULL ? cnnvp_float_kernels()->largest(of->channel_max, of->channels) : 0.0f;
+    for (size_t c = 0; c < of->channels && most > 0.0f; ++c) {
+        struct family *family = family_of(all, tensor, c);
+        const struct unused made = family->made;
+        count_bits(family, &family->made, of->channel_max[c] / most);
+        family->made = first ? family->made : made;
+    }
+}
+
+static struct weights weights_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_tensor *in = &graph->tensors[read_by(graph, layer)];
+    const size_t outputs = graph->tensors[layer->out].channels;
+    if (layer->op == CNNVP_OP_FC)
+        return (struct weights){outputs, in->channels, plane_of(in), outputs};
+    return (struct weights){
+        outputs, in->channels / layer->groups, (size_t)layer->kx * layer->ky, outputs / layer->groups};
+}
+
+/* Of the channel that is an output's input of this number. */
+static struct family *input_of(const struct equaliser *all, const struct cnnvp_graph_layer *layer,
+                               const struct weights *weights, size_t output, size_t input)
+{
+    return family_of(all, read_by(all->graph, layer), output / weights->group * weights->depth + input);
+}
+
+static void count_weights(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
+{
+    const struct weights weights = weights_of(all->graph, layer);
+    const size_t each = weights.depth * weights.taps;
+    const struct cnnvp_float_kernels *kernels = cnnvp_float_kernels();
+    for (size_t o = 0; o < weights.outputs; ++o)
+        all->rows[o] = kernels->largest(layer->weights + o * each, each);
+    const float most = kernels->largest(all->rows, weights.outputs);
+    for (size_t o = 0; o < weights.outputs && layer->scaled == 0 && has_channels(all->graph, layer->out); ++o) {
+        struct family *family = family_of(all, layer->out, o);
+        count_bits(family, &family->made, all->rows[o] / most);
+        all->rows[o] = most;
+    }
+    if (layer->scaled != 0 && each == weights.taps) /* the step follows */
+        return;
+    for (size_t first = 0; first < weights.outputs; first += weights.group)
+        for (size_t i = 0; i < weights.depth; ++i) {
+            float part = 0.0f;
+            for (size_t o = first; o < first + weights.group; ++o)
+                if (all->rows[o] > 0.0f)
+                    part = fmaxf(part, kernels->largest(layer->weights + o * each + i * weights.taps, weights.taps) /
+                                           all->rows[o]);
+            struct family *family = input_of(all, layer, &weights, first, i);
+            count_bits(family, &family->read, part);
+        }
+}
+
+/* A bias may become as large as the largest value or bias is. */
+static void limit_by_bias(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_tensor *out = &all->graph->tensors[layer->out];
+    if (layer->bias == NULL || layer->scaled != 0 || !has_channels(all->graph, layer->out))
+        return;
+    const float most = fmaxf(cnnvp_float_kernels()->largest(layer->bias, out->channels), layer->pre_max_abs);
+    for (size_t o = 0; o < out->channels; ++o) {
+        struct family *family = family_of(all, layer->out, o);
+        const int32_t room = fabsf(layer->bias[o]) > 0.0f ? ilogbf(most / fabsf(layer->bias[o])) : family->room;
+        family->room = room < family->room ? room : family->room;
+    }
+}
+
+/* Returns the largest power of a sweep. */
+static int32_t choose_powers(const struct equaliser *all, int first)
+{
+    int32_t most = 0;
+    for (size_t i = 0; i < all->count; ++i)
+        all->families[i].room = INT32_MAX;
+    for (size_t i = 0; i < all->graph->tensor_count; ++i)
+        count_values(all, (int32_t)i, first);
+    for (size_t i = 0; i < all->graph->layer_count; ++i)
+        if (has_weights(&all->graph->layers[i])) {
+            count_weights(all, &all->graph->layers[i]);
+            limit_by_bias(all, &all->graph->layers[i]);
+        }
+    for (size_t i = 0; i < all->count; ++i) {
+        struct family *family = &all->families[i];
+        const struct unused made = family->made, read = family->read;
+        int32_t more = 0;
+        if (family->of == i && family->fixed == 0 && made.count != 0)
+            more = read.count == 0 ? made.bits / (2 * made.count)
+                                   : (made.bits * read.count - read.bits * made.count) / (2 * made.count * read.count);
+        more = more > family->room ? family->room : more;
+        more = more > POWER_MAX - family->power ? POWER_MAX - family->power : more;
+        family->more = more > 0 ? more : 0;
+        family->made = family->read = (struct unused){0, 0};
+        most = family->more > most ? family->more : most;
+    }
+    return most;
+}
+
+static cnnvp_result scale_layer(const struct equaliser *all, struct cnnvp_graph_layer *layer)
+{
+    const struct weights weights = weights_of(all->graph, layer);
+    float *bias = NULL;
+    if (layer->bias != NULL) { /* several layers may have the same one */
+        bias = cnnvp_arena_array(&all->graph->arena, weights.outputs, sizeof *bias);
+        if (bias == NULL)
+            return CNNVP_FAILED;
+    }
+    float *at = layer->weights;
+    for (size_t o = 0; o < weights.outputs; ++o) {
+        const int32_t more = family_of(all, layer->out, o)->more;
+        for (size_t i = 0; i < weights.depth; ++i, at += weights.taps) {
+            const int32_t power = more - input_of(all, layer, &weights, o, i)->more;
+            if (power != 0)
+                cnnvp_float_kernels()->scale(at, ldexpf(1.0f, power), weights.taps, at);
+        }
+        if (bias != NULL)
+            bias[o] = ldexpf(layer->bias[o], more);
+    }
+    layer->bias = bias;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result scale_all(const struct equaliser *all)
+{
+    for (size_t i = 0; i < all->graph->layer_count; ++i)
+        if (has_weights(&all->graph->layers[i]))
+            CNNVP_TRY(scale_layer(all, &all->graph->layers[i]));
+    for (size_t i = 0; i < all->graph->tensor_count; ++i) {
+        const struct cnnvp_graph_tensor *tensor = &all->graph->tensors[i];
+        for (size_t c = 0; tensor->channel_max != NULL && c < tensor->channels; ++c)
+            tensor->channel_max[c] = ldexpf(tensor->channel_max[c], family_of(all, (int32_t)i, c)->more);
+    }
+    for (size_t i = 0; i < all->count; ++i)
+        all->families[i].power += all->families[i].more;
+    return CNNVP_DONE;
+}
+
+/* For who wants the file's values. */
+static cnnvp_result keep_powers(const struct equaliser *all)
+{
+    for (size_t i = 0; i < all->graph->tensor_count; ++i) {
+        struct cnnvp_graph_tensor *tensor = &all->graph->tensors[i];
+        if (!has_channels(all->graph, (int32_t)i))
             continue;
-        const int32_t power = (ilogbf(first) - ilogbf(before) - ilogbf(second) + ilogbf(after)) / 2;
-        powers[c] = power > POWER_MAX ? POWER_MAX : power < -POWER_MAX ? -POWER_MAX : power;
-        least = powers[c] < least ? powers[c] : least;
-        most = powers[c] > most ? powers[c] : most;
-    }
-    return most - least >= SPREAD_MIN;
-}
-
-/* No channel's values or bias become larger than the largest are. */
-static void limit_powers(const struct pair *pair, int32_t *powers)
-{
-    const struct cnnvp_graph_layer *first = pair->first;
-    float values = 0.0f, most = 0.0f;
-    for (size_t c = 0; c < pair->channels; ++c) {
-        values = fmaxf(values, first->channel_max[c]);
-        most = fmaxf(most, first->bias != NULL ? fabsf(first->bias[c]) : 0.0f);
-    }
-    most = fmaxf(most, values);
-    for (size_t c = 0; c < pair->channels; ++c) {
-        const float value = first->channel_max[c], bias = first->bias != NULL ? fabsf(first->bias[c]) : 0.0f;
-        const int32_t room = value > 0.0f && isfinite(values) ? ilogbf(values / value) : 0;
-        const int32_t bias_room = bias > 0.0f ? ilogbf(most / bias) : room;
-        const int32_t limit = bias_room < room ? bias_room : room;
-        powers[c] = powers[c] > limit ? limit : powers[c];
-    }
-}
-
-static void scale_pair(const struct pair *pair, size_t channel, int32_t power)
-{
-    const float more = ldexpf(1.0f, power), less = ldexpf(1.0f, -power);
-    float *first = pair->first->weights + channel * pair->each;
-    cnnvp_float_kernels()->scale(first, more, pair->each, first);
-    if (pair->first->bias != NULL)
-        pair->first->bias[channel] *= more;
-    for (size_t o = 0; o < pair->group; ++o) {
-        float *second = second_weights(pair, channel) + o * pair->depth * pair->taps;
-        cnnvp_float_kernels()->scale(second, less, pair->taps, second);
-    }
-}
-
-cnnvp_result cnnvp_equalise_find(struct cnnvp_graph *graph, int *found, struct cnnvp_error *error)
-{
-    *found = 0;
-    for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i) {
-        struct pair pair;
-        if (!find_pair(graph, &graph->layers[i], &pair))
-            continue;
-        float *largest = cnnvp_arena_array(&graph->arena, pair.channels, sizeof *largest);
-        int32_t *powers = cnnvp_arena_array(&graph->arena, pair.channels, sizeof *powers);
-        if (largest == NULL || powers == NULL)
-            return cnnvp_compiler_no_memory(error);
-        if (!find_powers(&pair, powers))
-            continue;
-        pair.first->channel_max = largest;
-        *found = 1;
+        int32_t *powers = cnnvp_arena_array(&all->graph->arena, tensor->channels, sizeof *powers);
+        if (powers == NULL)
+            return CNNVP_FAILED;
+        int any = 0;
+        for (size_t c = 0; c < tensor->channels; ++c) {
+            powers[c] = family_of(all, (int32_t)i, c)->power;
+            any |= powers[c] != 0;
+        }
+        tensor->powers = any ? powers : NULL;
     }
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnnvp_error *error)
+cnnvp_result cnnvp_equalise_watch(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct pair pair;
-        if (graph->layers[i].channel_max == NULL || !find_pair(graph, &graph->layers[i], &pair))
+    for (size_t i = 0; i < graph->tensor_count && !graph->weightless; ++i) {
+        struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
+        if (tensor->base != CNNVP_GRAPH_NONE)
             continue;
-        int32_t *powers = cnnvp_arena_array(&graph->arena, pair.channels, sizeof *powers);
-        if (powers == NULL)
+        tensor->channel_max = cnnvp_arena_array(&graph->arena, tensor->channels, sizeof *tensor->channel_max);
+        if (tensor->channel_max == NULL)
             return cnnvp_compiler_no_memory(error);
-        (void)find_powers(&pair, powers);
-        limit_powers(&pair, powers);
-        for (size_t c = 0; c < pair.channels; ++c)
-            scale_pair(&pair, c, powers[c]);
-        for (struct cnnvp_graph_layer *layer = pair.first; layer != pair.second; layer = only_reader(graph, layer))
-            graph->tensors[layer->out].powers = powers;
-        pair.first->channel_max = NULL;
     }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, int *changed, struct cnnvp_error *error)
+{
+    size_t most = 1;
+    struct equaliser all = {.graph = graph};
+    CNNVP_FREED size_t *first = calloc(graph->tensor_count + 1, sizeof *first);
+    *changed = 0;
+    for (size_t i = 0; i < graph->tensor_count && first != NULL; ++i) {
+        first[i] = all.count;
+        all.count += graph->tensors[i].base == CNNVP_GRAPH_NONE ? graph->tensors[i].channels : 0;
+        most = graph->tensors[i].channels > most ? graph->tensors[i].channels : most;
+    }
+    CNNVP_FREED struct family *families = calloc(all.count + 1, sizeof *families);
+    CNNVP_FREED float *rows = calloc(most, sizeof *rows);
+    if (first == NULL || families == NULL || rows == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < all.count; ++i)
+        families[i].of = i;
+    all.first = first;
+    all.families = families;
+    all.rows = rows;
+    tie(&all);
+    for (int sweep = 0; sweep < SWEEPS; ++sweep) {
+        const int32_t largest = choose_powers(&all, sweep == 0);
+        if (largest == 0 || (sweep == 0 && largest < SPREAD_MIN))
+            break;
+        *changed = 1;
+        if (scale_all(&all) != CNNVP_DONE)
+            return cnnvp_compiler_no_memory(error);
+    }
+    if (*changed && keep_powers(&all) != CNNVP_DONE)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        graph->tensors[i].channel_max = NULL;
     return CNNVP_DONE;
 }

@@ -67,6 +67,7 @@ struct cnnvp_graph_tensor {
     uint32_t scores;  /* only softmax reads it, for which numbers far below a line's largest are all alike */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
+    float *channel_max; /* of each channel, where equalise.c asks for it (base tensors) */
     int32_t frac;
     const int32_t *powers; /* each channel's values are 2^power times those of the ONNX value; NULL: all are those */
 };
@@ -131,9 +132,8 @@ struct cnnvp_graph_layer {
     uint32_t scaled; /* once it is planned: the write-out scales, so that each output's weights have a step */
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
-    float pre_max_abs;  /* largest value that is written before the posts */
-    float *channel_max; /* where equalise.c asks for it: largest value of each channel of the output */
-    int32_t pre_frac;   /* format of what enters the posts */
+    float pre_max_abs; /* largest value that is written before the posts */
+    int32_t pre_frac;  /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
     uint32_t block_height; /* depth first: what it reads is padded by blocks of this many rows and columns; 0: not */

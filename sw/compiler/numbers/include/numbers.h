@@ -64,10 +64,11 @@ void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 
 /* ---- equalise.c ---- */
 
-/* Layers whose channels are to be equalised with the next one's get a channel_max, which the float pass is to fill. */
-CNNVP_MUST_USE cnnvp_result cnnvp_equalise_find(struct cnnvp_graph *graph, int *found, struct cnnvp_error *error);
-/* Equalises them. What the float pass found of sizes is no longer true; what it gave is, bit by bit. */
-CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, struct cnnvp_error *error);
+/* Tensors get a channel_max, which the float pass is to fill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_equalise_watch(struct cnnvp_graph *graph, struct cnnvp_error *error);
+/* Then: brings channels to like sizes where they differ much. *changed: what the float pass found of sizes is no longer
+ * true; what it gave is, bit by bit. */
+CNNVP_MUST_USE cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, int *changed, struct cnnvp_error *error);
 
 /* ---- words.c ---- */
 
