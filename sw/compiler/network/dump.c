@@ -34,6 +34,7 @@ struct dump {
     cnnvp_output *text;
     cnnvp_output *csv;
     double *decibels; /* of each tensor, NaN: unknown */
+    double *noise;    /* of each tensor */
     struct cnnvp_error *error;
 };
 
@@ -100,6 +101,7 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     reference.data = dump->reference.data[tensor];
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
     print_row(dump, shape->name, frac, &difference);
+    dump->noise[tensor] = difference.noise;
     dump->decibels[tensor] = fmin(cnnvp_sqnr(&difference), EXACT_DB);
     make_path(dump, number, shape->name, ".npy", path, sizeof path);
     CNNVP_TRY(cnnvp_npy_write(path, &array, dump->error));
@@ -107,15 +109,52 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     return cnnvp_npy_write(path, &reference, dump->error);
 }
 
-/* What would give its weights or its words more bits, or nothing. */
-static const char *help_for(const struct cnnvp_network *network, size_t layer)
+static double power_of(const struct cnnvp_graph_tensor *tensor, size_t channel)
 {
+    return tensor->powers != NULL ? ldexp(1.0, tensor->powers[channel]) : 1.0;
+}
+
+/* Noise of a convolution's result, summed as the file has it, that rounded weights make alone. */
+static double noise_of_weights(const struct dump *dump, const struct cnnvp_graph_layer *conv)
+{
+    const struct cnnvp_graph_tensor *in = &dump->network->graph.tensors[conv->in];
+    const struct cnnvp_graph_tensor *out = &dump->network->graph.tensors[conv->out];
+    const size_t plane = (size_t)in->height * in->width, taps = (size_t)conv->kx * conv->ky;
+    const size_t depth = in->channels / conv->groups, group = out->channels / conv->groups;
+    const float *weights = conv->weights;
+    double noise = 0;
+    for (size_t o = 0; o < out->channels; ++o) {
+        const double more = power_of(out, o);
+        double word = 0;
+        for (size_t i = 0; i < depth; ++i, weights += taps) {
+            const size_t channel = o / group * depth + i;
+            const float *values = dump->reference.data[conv->in] + channel * plane;
+            double errors = 0, squares = 0;
+            for (size_t t = 0; t < taps; ++t)
+                errors +=
+                    pow((double)weights[t] -
+                            (double)cnnvp_dequantise(cnnvp_quantise(weights[t], conv->weight_frac), conv->weight_frac),
+                        2);
+            for (size_t v = 0; v < plane && errors > 0.0; ++v)
+                squares += (double)values[v] * (double)values[v];
+            word += errors * squares / (double)plane * pow(power_of(in, channel) / more, 2);
+        }
+        noise += word;
+    }
+    return noise * out->height * out->width;
+}
+
+/* What would give its weights or its words more bits, or nothing: half of its noise, 3 dB, is to go. */
+static const char *help_for(const struct dump *dump, size_t layer)
+{
+    const struct cnnvp_network *network = dump->network;
     const struct cnnvp_graph_layer *loser = &network->graph.layers[layer];
     if (network->build.layers == NULL)
         return "";
     if (network->graph.tensors[loser->out].narrow != 0)
         return "; words of 16 bits would help: --precision fx16, if the array has them";
-    return loser->depthwise != 0 && network->build.layers[layer].bias != CNNVP_SCALE_WORDS
+    return loser->op == CNNVP_OP_CONV && loser->product == 0 && loser->scaled == 0 &&
+                   noise_of_weights(dump, loser) >= 0.5 * dump->noise[loser->out]
                ? "; a format for each channel of its weights would help: -s pe_array.write_out=scale"
                : "";
 }
@@ -148,7 +187,7 @@ static void print_losers(struct dump *dump)
             return;
         below = most;
         cnnvp_output_printf(dump->text, "%s %s: %.2f dB%s\n", place == 0 ? "loses most:" : "then",
-                            graph->tensors[graph->layers[loser].out].name, most, help_for(dump->network, loser));
+                            graph->tensors[graph->layers[loser].out].name, most, help_for(dump, loser));
     }
 }
 
@@ -212,11 +251,13 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
         return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
     CNNVP_FREED double *decibels = calloc(network->graph.tensor_count, sizeof *decibels);
-    if (decibels == NULL)
+    CNNVP_FREED double *noise = calloc(network->graph.tensor_count, sizeof *noise);
+    if (decibels == NULL || noise == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < network->graph.tensor_count; ++i)
         decibels[i] = NAN;
     dump.decibels = decibels;
+    dump.noise = noise;
     CNNVP_TRY(run_last(network, &dump.reference, error));
     cnnvp_result result = open_table(folder, "sqnr.txt", &dump.text, error);
     if (result == CNNVP_DONE)
