@@ -402,7 +402,6 @@ static cnnvp_result search_layer(const struct cnnvp_graph *graph, size_t index, 
         &build->layers[index], graph->layers[index].name, limits, &build->finalists[index], &use, error);
     if (result != CNNVP_DONE || build->finalists[index].count != 0)
         return result;
-    shortage->joint_bytes = limits->joint_bytes;
     if (limits->joint_bytes != 0) {
         note_need(&shortage->joint, cnnvp_plan_joint_bytes(&use), limits->joint_bytes);
     } else {
@@ -426,8 +425,6 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     size_t as = 0;
     limits.input_bytes = room_of(target, build, index);
     const uint64_t stays = target->limits.input_bytes - limits.input_bytes;
-    if (cnnvp_binary_divides(build))
-        limits.input_bytes = limits.weight_bytes = limits.output_bytes = limits.joint_bytes = limits.scratchpad_bytes;
     if (plan != NULL && plan->cuts[index].group_out != 0) {
         cnnvp_plan_cut_layer(layer, plan->cuts[index]);
         return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
@@ -590,10 +587,24 @@ static cnnvp_result choose_scale(const struct cnnvp_graph *graph, const struct c
     return unscaled ? CNNVP_DONE : cnnvp_plan_choose_scale(layer, graph->layers[index].name, &target->limits, error);
 }
 
-static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+/* What layers can be planned for: all of a scratchpad, where they divide it. */
+static struct cnnvp_target for_layers(const struct cnnvp_target *target, int divides)
+{
+    struct cnnvp_target own = *target;
+    struct cnnvp_plan_limits *limits = &own.limits;
+    if (divides && limits->scratchpad_bytes != 0)
+        limits->input_bytes = limits->weight_bytes = limits->output_bytes = limits->joint_bytes =
+            limits->scratchpad_bytes;
+    return own;
+}
+
+static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *whole,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
 {
+    const struct cnnvp_target own = for_layers(whole, options->divides);
+    const struct cnnvp_target *const target = &own;
+    build->divides = options->divides;
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         describe_layer(graph, i, options, build);
@@ -613,8 +624,6 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
                                         "its results, and no other unit",
                                         graph->layers[i].name);
     }
-    build->divides = target->limits.scratchpad_bytes != 0 && !options->on_chip && options->made == NULL &&
-                     options->issue != CNNVP_ISSUE_LIST;
     if (options->block != 0)
         CNNVP_TRY(cnnvp_depth_place(graph, target, options, build, error));
     CNNVP_TRY(lay_out(graph, target, options, build, error));

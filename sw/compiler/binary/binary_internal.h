@@ -54,8 +54,6 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
 /* binary_regions.c: what each layer has of a scratchpad, where the platform has one. Layers have their tiles. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                 struct cnnvp_build *build, struct cnnvp_error *error);
-/* 1: each layer takes of the scratchpad what it needs; nothing stays there from layer to layer. */
-int cnnvp_binary_divides(const struct cnnvp_build *build);
 /* The same for a trial's layers, each by itself: those with these numbers in the build. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide_trials(
     const struct cnnvp_build *build, const struct cnnvp_binary_trial *all, size_t count, struct cnnvp_build *trials);

@@ -177,7 +177,7 @@ static void say_buffer(struct cnnvp_plan_size size, uint64_t need, uint64_t have
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_target *target, uint32_t images,
                               const struct cnnvp_build *build, uint64_t need, struct cnnvp_error *error)
 {
-    struct cnnvp_plan_limits limits = target->limits;
+    const struct cnnvp_plan_limits *limits = &target->limits;
     const struct cnnvp_shortage *shortage = &build->shortage;
     const int memory = need > target->memory_size;
     char layers[512] = "", text[512] = "", places[512] = "";
@@ -188,13 +188,12 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
         (void)snprintf(layers, sizeof layers, "%zu layers, the first \"%s\", do not fit:", shortage->layers,
                        shortage->first);
     const struct cnnvp_plan_use *needed = &shortage->need;
-    limits.joint_bytes = shortage->joint_bytes;
-    say_buffer(cnnvp_plan_input_size(&limits, shortage->joint), shortage->joint, limits.joint_bytes, &what, &settings);
-    say_buffer(cnnvp_plan_input_size(&limits, needed->input_bytes), needed->input_bytes, limits.input_bytes, &what,
+    say_buffer(cnnvp_plan_input_size(limits, shortage->joint), shortage->joint, limits->joint_bytes, &what, &settings);
+    say_buffer(cnnvp_plan_input_size(limits, needed->input_bytes), needed->input_bytes, limits->input_bytes, &what,
                &settings);
-    say_buffer(cnnvp_plan_weight_size(&limits, needed->weight_bytes), needed->weight_bytes, limits.weight_bytes, &what,
+    say_buffer(cnnvp_plan_weight_size(limits, needed->weight_bytes), needed->weight_bytes, limits->weight_bytes, &what,
                &settings);
-    say_buffer(cnnvp_plan_output_size(&limits, needed->output_bytes), needed->output_bytes, limits.output_bytes, &what,
+    say_buffer(cnnvp_plan_output_size(limits, needed->output_bytes), needed->output_bytes, limits->output_bytes, &what,
                &settings);
     if (memory) {
         say(&what, "%sprogram, network and %u image%s%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",

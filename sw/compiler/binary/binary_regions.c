@@ -7,13 +7,6 @@
 #include "binary_internal.h"
 
 #include "cnnvp_integer.h"
-#include "group_build.h"
-
-int cnnvp_binary_divides(const struct cnnvp_build *build)
-{
-    return build->divides && build->depth == NULL && (build->fused == NULL || build->fused->count == 0) &&
-           (build->residents == NULL || build->residents->count == 0);
-}
 
 static struct cnnvp_plan_use most_of(const struct cnnvp_plan_use *a, const struct cnnvp_plan_use *b)
 {
@@ -66,7 +59,7 @@ cnnvp_result cnnvp_binary_divide(const struct cnnvp_graph *graph, const struct c
         build->result_bytes[i] = tiling.result_bytes;
         build->regions[i] = regions_of(&parts);
     }
-    for (size_t i = 0; cnnvp_binary_divides(build) && build->shortage.layers == 0 && i < graph->layer_count;)
+    for (size_t i = 0; build->divides && build->shortage.layers == 0 && i < graph->layer_count;)
         i = divide_row(build, i, graph->layer_count, limits->scratchpad_bytes);
     return CNNVP_DONE;
 }
@@ -83,7 +76,7 @@ cnnvp_result cnnvp_binary_divide_trials(const struct cnnvp_build *build, const s
         struct cnnvp_layer layer = build->layers[all[i].layer];
         cnnvp_plan_cut_layer(&layer, *all[i].cut);
         const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, build->result_bytes[all[i].layer]);
-        trials->regions[i] = cnnvp_binary_divides(build) ? regions_of(&use) : build->regions[all[i].layer];
+        trials->regions[i] = build->divides ? regions_of(&use) : build->regions[all[i].layer];
     }
     return CNNVP_DONE;
 }

@@ -54,7 +54,8 @@ static uint64_t lay_out(const struct cnnvp_build *build, int is_first, uint64_t 
     struct table tables[TABLES];
     find_tables(build, tables);
     for (size_t t = 0; t < TABLES; ++t) {
-        const size_t count = t == LAYERS ? build->shares.layers : tables[t].count;
+        const int of_layers = t == LAYERS || (t == REGIONS && build->regions != NULL);
+        const size_t count = of_layers ? build->shares.layers : tables[t].count;
         addresses[t] = at;
         if (is_first || tables[t].own)
             at += cnnvp_binary_align(count * tables[t].size);

@@ -135,6 +135,18 @@ static cnnvp_result choose_words(struct cnnvp_network *network, const struct cnn
     return !takes[0] && narrow ? check_words(&network->graph, scales, error) : CNNVP_DONE;
 }
 
+/* Whether layers take of a scratchpad what they need: nothing stays on chip longer than for one. */
+static int divides(const struct cnnvp_network *network, const struct cnnvp_network_options *options)
+{
+    const struct cnnvp_plan *plan = &network->plan;
+    if (options->schedule != CNNVP_SCHEDULE_LAYER || options->on_chip || options->issue == CNNVP_ISSUE_LIST)
+        return 0;
+    for (size_t i = 0; options->plan != NULL && i < network->graph.tensor_count; ++i)
+        if (plan->on_chip[i])
+            return 0;
+    return options->plan == NULL || plan->run_count == 0;
+}
+
 static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *network,
                                                      const struct cnnvp_network_options *options)
 {
@@ -146,6 +158,7 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
         .order_table = network->plan.order_table,
         .issue = options->issue,
+        .divides = divides(network, options),
         .plan = options->plan != NULL && options->schedule == CNNVP_SCHEDULE_LAYER ? &network->plan : NULL,
         .halo = network->plan.halo,
         .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO

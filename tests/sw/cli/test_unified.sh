@@ -58,6 +58,9 @@ refused 2 "bad.yaml:10:50: dma_b.connect.weight: leads to scratchpad_b.output; n
 refused 2 "use -s scratchpad.size=65536" run mixed -p unified -s scratchpad.size=32KiB --timing-only --on-chip
 refused 2 "a half of scratchpad has 32 bytes" run mixed -p unified -s scratchpad.size=64 --timing-only
 
+# Trials of groups, each of some of the layers, whose tables are shorter then.
+expect 0 run vgg16_cifar -p unified --schedule auto --timing-only -q
+
 # A plan goes round; its tiles have to fit.
 expect 0 run lenet5 -p unified --timing-only -q --plan-out plan.yaml --stats made.json
 expect 0 run lenet5 -p unified --timing-only -q --plan plan.yaml --stats taken.json

@@ -20,6 +20,7 @@ struct cnnvp_binary_options {
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
     enum cnnvp_issue issue;
+    int divides; /* each layer takes of a scratchpad what it needs: there are no groups, and no map stays on chip */
     const struct cnnvp_layer *planned; /* their tiles are taken; NULL: tiles are planned */
     const struct cnnvp_plan *plan;     /* NULL: nothing is fused, and no map stays on chip but by on_chip */
     struct cnnvp_plan *made;           /* a plan is made here, where it is without runs; NULL: none is */
@@ -71,8 +72,7 @@ struct cnnvp_binary_shares {
 /* What is too small for the network, all of it. */
 struct cnnvp_shortage {
     struct cnnvp_plan_use need; /* a half of each buffer; 0: there is enough */
-    uint64_t joint;             /* the same of a scratchpad, of which a half has: */
-    uint64_t joint_bytes;       /* 0: layers do not divide it anew */
+    uint64_t joint;             /* the same of a scratchpad that layers divide */
     size_t layers;              /* that do not fit */
     const char *first;          /* of them */
     int by_batch;               /* a smaller batch would need less */
@@ -87,7 +87,7 @@ struct cnnvp_build {
     struct cnnvp_tensor *tensors;         /* one for each of the graph's */
     struct cnnvp_binary_regions *regions; /* of each layer; NULL: there is no scratchpad */
     uint32_t *result_bytes;               /* what each layer's unit needs for a result; likewise */
-    int divides; /* 1: each layer takes of a scratchpad what it needs, unless maps stay there */
+    int divides;                          /* as in the options */
     struct cnnvp_binary_blobs blobs;
     int16_t **tables;                  /* of each layer, NULL if it has none */
     size_t table_bytes;                /* header and tables */
