@@ -87,6 +87,7 @@ struct cnnvp_layer_addition {
  * c_repeat, immediate and seed of the descriptor. divisor 0: nothing is scaled. */
 struct cnnvp_layer_operands {
     uint32_t a, b, divisor, zeros;
+    uint32_t none[2]; /* it is as large as struct cnnvp_layer_norm_data, in whose place it stands */
 };
 
 /* `folded` of a product that is not. */

@@ -235,8 +235,12 @@ static struct cnnvp_layer_operands describe_operands(const struct cnnvp_graph *g
     }
     const uint32_t a = (uint32_t)cnnvp_graph_word_zero(graph, layer->in) & 0xffu;
     const uint32_t b = (uint32_t)cnnvp_graph_word_zero(graph, layer->in2) & 0xffu;
-    return (struct cnnvp_layer_operands){bits_of(layer->steps.in), bits_of(layer->steps.in2), bits_of(layer->steps.out),
-                                         a | b << 8 | (uint32_t)layer->steps.centre << 16};
+    return (struct cnnvp_layer_operands){
+        bits_of(layer->steps.in),
+        bits_of(layer->steps.in2),
+        bits_of(layer->steps.out),
+        a | b << 8 | (uint32_t)layer->steps.centre << 16,
+        {0, 0}};
 }
 
 static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_binary_options *options,
