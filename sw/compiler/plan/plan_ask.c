@@ -288,8 +288,9 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name
 cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, int *scales, struct cnnvp_error *error)
 {
     const uint32_t one = 0x3f800000u; /* binary32 */
-    const struct cnnvp_layer add = {
-        .op = CNNVP_OP_ADD, .operands = {one, one, one, 0}, .format = (uint32_t)CNNVP_ROUNDING_NEAREST << 16};
+    const struct cnnvp_layer add = {.op = CNNVP_OP_ADD,
+                                    .operands = {.a = one, .b = one, .divisor = one},
+                                    .format = (uint32_t)CNNVP_ROUNDING_NEAREST << 16};
     const struct cnnvp_command command = last_command(&add);
     struct cnnvp_cost cost;
     CNNVP_TRY(cnnvp_units_command(limits->units, executor(limits, command.opcode), &command, &cost, error));
