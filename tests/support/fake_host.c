@@ -494,6 +494,9 @@ static void reset_registers(struct cnnvp_host *host)
 
 int fake_start(struct cnnvp_host *host)
 {
+    if (host->self != NULL && host->unit->fini != NULL) /* once more, with other parameters */
+        host->unit->fini(host->self);
+    free(host->self);
     host->self = calloc(1, host->unit->instance_size);
     if (host->self == NULL)
         fail("out of memory for", host->unit->kind);
