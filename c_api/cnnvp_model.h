@@ -49,9 +49,9 @@ extern "C" {
 /* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
  * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
  * that has. 3.1: keep, follow and speedup of the host; 3.2: join;
- * 3.3: about; 3.4: simulated of cnnvp_init. */
+ * 3.3: about; 3.4: simulated of cnnvp_init; 3.5: extend. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 4u
+#define CNNVP_ABI_MINOR 5u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -651,6 +651,11 @@ struct cnnvp_host_ops {
      * as flow are from here on about: a trace shows its descriptor. The host does so by itself for what is drawn while
      * a command is answered. */
     void (*about)(struct cnnvp_host *host, const struct cnnvp_command *command);
+
+    /* -- what was waited for (as keep and follow; since 3.5) -- the moment in `slot` is followed by work of the instance
+     * for `tag`, which ends at the absolute time `at`: that is the moment in the slot from here on. Nothing, where the
+     * slot is empty or `at` is not after its moment. */
+    void (*extend)(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at);
 };
 
 #define CNNVP_PATH_SLOTS (1u << 22)

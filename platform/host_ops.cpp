@@ -266,6 +266,7 @@ struct host_ops {
 
     static void keep(cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag) { of(host).keep(slot, from, tag); }
     static void join(cnnvp_host *host, uint32_t slot, uint32_t other) { of(host).join(slot, other); }
+    static void extend(cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at) { of(host).extend(slot, tag, at); }
     static void about(cnnvp_host *host, const cnnvp_command *command)
     {
         unit_host &unit = of(host);
@@ -288,7 +289,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::report,        host_ops::name_layer,    host_ops::count_for,     host_ops::burst,
         host_ops::reach,         host_ops::estimate,      host_ops::connected,     host_ops::instructions,
         host_ops::instance_name, host_ops::crossed,       host_ops::keep,          host_ops::follow,
-        host_ops::speedup,       host_ops::join,          host_ops::about,
+        host_ops::speedup,       host_ops::join,          host_ops::about,         host_ops::extend,
     };
     return &table;
 }

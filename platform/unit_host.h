@@ -292,6 +292,7 @@ private:
     void path_forget();
     void keep(uint32_t slot, uint32_t from, uint32_t tag);
     void join(uint32_t slot, uint32_t other);
+    void extend(uint32_t slot, uint32_t tag, cnnvp_time at);
     void follow(uint32_t slot, uint32_t tag);
 
     /* events */

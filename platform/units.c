@@ -327,6 +327,11 @@ static void join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
     (void)host, (void)slot, (void)other;
 }
 
+static void extend(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at)
+{
+    (void)host, (void)slot, (void)tag, (void)at;
+}
+
 static void about(struct cnnvp_host *host, const struct cnnvp_command *command)
 {
     (void)host, (void)command;
@@ -386,6 +391,7 @@ static const struct cnnvp_host_ops host_ops = {
     .keep = keep,
     .follow = follow,
     .join = join,
+    .extend = extend,
     .about = about,
     .speedup = speedup,
 };

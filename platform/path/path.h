@@ -11,7 +11,8 @@
  *
  * What an instance would bring if it were twice as fast is known, too: half of its time on the way to a moment, but no
  * more than lets the others in that had to come together and came earlier (cnnvp_path_join). That is exact as long as
- * all happens in the same order, and every join is told: those of the instruction element and of what sleeps are.
+ * all happens in the same order, and every join is told: those of the instruction element, of the DMA and of what
+ * sleeps are.
  *
  * Nodes share their past and are counted by who holds them. Those that nothing but one later node refers to are folded
  * into sums, from time to time: what is kept is a few nodes for each thing under way, whatever the length of the run.

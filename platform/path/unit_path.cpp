@@ -75,6 +75,14 @@ void unit_host::join(uint32_t slot, uint32_t other)
         slots_[slot] = cnnvp_path_join(path, slots_[slot], slots_[other]);
 }
 
+void unit_host::extend(uint32_t slot, uint32_t tag, cnnvp_time at)
+{
+    cnnvp_path *path = control_.path();
+
+    if (path && slot < slots_.size() && slots_[slot])
+        slots_[slot] = cnnvp_path_extend(path, slots_[slot], instance_.number, tag, at);
+}
+
 void unit_host::follow(uint32_t slot, uint32_t tag)
 {
     cnnvp_path *path = control_.path();

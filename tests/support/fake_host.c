@@ -347,6 +347,11 @@ static void host_join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
     (void)host, (void)slot, (void)other;
 }
 
+static void host_extend(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at)
+{
+    (void)host, (void)slot, (void)tag, (void)at;
+}
+
 static void host_about(struct cnnvp_host *host, const struct cnnvp_command *command)
 {
     (void)host, (void)command;
@@ -405,6 +410,7 @@ static const struct cnnvp_host_ops ops = {
     .keep = host_keep,
     .follow = host_follow,
     .join = host_join,
+    .extend = host_extend,
     .about = host_about,
     .speedup = host_speedup,
 };

@@ -145,6 +145,12 @@ def main():
     for words in ((), ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8"), ("-s", "pe_array.clock_mhz=100"),
                   ("-s", "dram.width_bits=16", "-s", "dram.preset=ddr3-1600", "-n", "4")):
         check_speedups(*words)
+    # What waits for memory and for the DMA's port gains by the one only until the other is last.
+    for words in (("-p", "window", "-s", "dram.preset=lpddr5-6400"), ("-p", "window", "-s", "dma.port_bytes=8")):
+        _, time, stats = run(*words, network="vgg16_cifar")
+        for unit in ("dram", "dma"):
+            faster = run(*words, "-s", f"{unit}.speedup=2", network="vgg16_cifar")[1]
+            check_estimate(words, unit, time, faster, stats, 0.02)
     check_platforms(int(sys.argv[3]) if len(sys.argv) > 3 else 10)
     wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8", "-s", "cpu.clock_mhz=200")
     # A slow core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.

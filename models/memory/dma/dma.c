@@ -273,6 +273,7 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
         return status;
     ++dma->channels[DMA_READ].count;
     dma->ops->count(dma->host, STAT_requests, command->tag, 1);
+    dma_keep(dma, DMA_READ, transfer, MOMENT_ASKED);
     const cnnvp_time now = dma->ops->now(dma->host);
     *delay += dma_after(dma, now, 1) - now;
     dma_advance(dma);
@@ -297,6 +298,7 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     transfer->command.opcode = command->opcode;
     transfer->receive_tag = command->tag;
     transfer->port_from = dma->ops->now(dma->host) + delay;
+    dma_keep(dma, DMA_READ, transfer, MOMENT_ISSUED);
     dma_advance(dma);
     return CNNVP_PENDING;
 }
@@ -315,6 +317,7 @@ static int do_forget(struct dma *dma)
         transfer->command.sequence = 0;
         transfer->receive_tag = transfer->tag;
         transfer->port_from = dma->ops->now(dma->host);
+        dma_keep(dma, DMA_READ, transfer, MOMENT_ISSUED);
     }
     dma_advance(dma);
     return CNNVP_OK;
@@ -341,6 +344,8 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     transfer->received = 1;
     transfer->port_from = dma->ops->now(dma->host) + delay + access.delay;
     ++dma->channels[DMA_WRITE].count;
+    dma_keep(dma, DMA_WRITE, transfer, MOMENT_ASKED);
+    dma_keep(dma, DMA_WRITE, transfer, MOMENT_ISSUED);
     dma_advance(dma);
     return CNNVP_PENDING;
 }

@@ -89,8 +89,10 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
         .outstanding = (uint32_t)dma->outstanding,
         .cookie = number,
     };
-    if (transfer->posted == 0)
+    if (transfer->posted == 0) {
         transfer->started = dma->ops->now(dma->host);
+        dma->ops->join(dma->host, CNNVP_PATH_NOW, dma_slot_moment(dma, number, transfer, MOMENT_ASKED));
+    }
     if (number == DMA_READ && !transfer->received)
         dma->ahead += bytes;
     transfer->posted += bytes;
@@ -155,6 +157,9 @@ static void enter_port(struct dma *dma, uint32_t number)
     if (transfer == NULL || transfer->at_port)
         return;
     transfer->at_port = 1;
+    const uint32_t port = dma_channel_moment(number, MOMENT_PORT);
+    dma->ops->keep(dma->host, port, dma_slot_moment(dma, number, transfer, MOMENT_ISSUED), transfer->receive_tag);
+    dma->ops->join(dma->host, port, dma_channel_moment(number, MOMENT_DONE));
     dma_port_enter(dma, number, cnnvp_maximum(transfer->port_from, dma->channels[number].port_free), transfer);
 }
 
@@ -198,6 +203,8 @@ void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
         --transfer->flying;
         if (request->status != CNNVP_OK && transfer->status == CNNVP_OK)
             transfer->status = request->status;
+        if (transfer->flying == 0)
+            dma_keep(dma, (uint32_t)request->cookie, transfer, MOMENT_DATA);
         if (request->status == CNNVP_OK)
             dma->ops->count(dma->host, request->op == CNNVP_READ ? STAT_read_bytes : STAT_write_bytes, request->tag,
                             request->size * request->count);
@@ -259,12 +266,26 @@ static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int statu
                       (unsigned long long)sequence, cnnvp_status_text(answer));
 }
 
+/* What follows was waiting for the port and for memory. */
+static void follow_finish(struct dma *dma, uint32_t number, const struct dma_transfer *transfer)
+{
+    const uint32_t port = dma_channel_moment(number, MOMENT_PORT), tag = transfer->receive_tag;
+    const uint32_t data = dma_slot_moment(dma, number, transfer, MOMENT_DATA);
+    if (!transfer->in_buffer) {
+        dma->ops->extend(dma->host, port, tag, cnnvp_edge_time(dma->clock_mhz, dma_port_end(dma, number)));
+        dma->ops->extend(dma->host, data, tag, transfer->data);
+        dma->ops->join(dma->host, port, data);
+    }
+    dma->ops->follow(dma->host, port, tag);
+}
+
 void dma_channel_event(struct dma *dma, uint32_t number)
 {
     struct dma_channel *channel = &dma->channels[number];
     if (channel->count == 0)
         return;
     struct dma_transfer *transfer = dma_slot(dma, channel, 0);
+    follow_finish(dma, number, transfer);
     if (number == DMA_READ && transfer->status == CNNVP_OK && !transfer->in_buffer) {
         const cnnvp_time extra = write_buffer(dma, transfer);
         if (extra != 0) {
@@ -278,6 +299,7 @@ void dma_channel_event(struct dma *dma, uint32_t number)
     dma->ops->count(dma->host, STAT_port_wait_cycles, transfer->receive_tag,
                     dma_port_end(dma, number) - crossing->since - crossing->cycles);
     channel->port_free = transfer->finish;
+    dma->ops->keep(dma->host, dma_channel_moment(number, MOMENT_DONE), CNNVP_PATH_NOW, transfer->receive_tag);
     channel->first = (channel->first + 1u) % dma->slots;
     --channel->count;
     /* From here on the slot may be taken again: the element can issue from within its port `done`. */

@@ -59,6 +59,11 @@ struct dma_piece {
     uint64_t bursts; /* that the memory makes of it; 0: the piece is free */
 };
 
+/* Moments of the critical path, of each channel and of each of its slots: the request or store, the receive, and when
+ * memory was done with it. */
+enum dma_moment { MOMENT_ASKED, MOMENT_ISSUED, MOMENT_DATA, DMA_SLOT_MOMENTS };
+enum { MOMENT_PORT, MOMENT_DONE, MOMENT_SLOTS, DMA_MOMENTS = MOMENT_SLOTS + DMA_SLOT_MOMENTS * DMA_SLOTS };
+
 struct dma_channel {
     struct dma_transfer slots[DMA_SLOTS];
     uint32_t first;
@@ -133,6 +138,24 @@ CNNVP_MUST_USE int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t
 static inline struct dma_transfer *dma_slot(struct dma *dma, struct dma_channel *channel, uint32_t place)
 {
     return &channel->slots[(channel->first + place) % dma->slots];
+}
+
+static inline uint32_t dma_channel_moment(uint32_t number, uint32_t moment)
+{
+    return number * DMA_MOMENTS + moment;
+}
+
+static inline uint32_t dma_slot_moment(const struct dma *dma, uint32_t number, const struct dma_transfer *transfer,
+                                       enum dma_moment moment)
+{
+    const uint32_t slot = (uint32_t)(transfer - dma->channels[number].slots);
+    return dma_channel_moment(number, MOMENT_SLOTS + slot * DMA_SLOT_MOMENTS + moment);
+}
+
+static inline void dma_keep(const struct dma *dma, uint32_t number, const struct dma_transfer *transfer,
+                            enum dma_moment moment)
+{
+    dma->ops->keep(dma->host, dma_slot_moment(dma, number, transfer, moment), CNNVP_PATH_NOW, transfer->receive_tag);
 }
 
 /* Asks the memory for what may be asked for now, on both channels, and notices what is finished. */
