@@ -652,9 +652,9 @@ struct cnnvp_host_ops {
      * a command is answered. */
     void (*about)(struct cnnvp_host *host, const struct cnnvp_command *command);
 
-    /* -- what was waited for (as keep and follow; since 3.5) -- the moment in `slot` is followed by work of the instance
-     * for `tag`, which ends at the absolute time `at`: that is the moment in the slot from here on. Nothing, where the
-     * slot is empty or `at` is not after its moment. */
+    /* -- what was waited for (as keep and follow; since 3.5) -- the moment in `slot` is followed by work of the
+     * instance for `tag`, which ends at the absolute time `at`: that is the moment in the slot from here on. Nothing,
+     * where the slot is empty or `at` is not after its moment. */
     void (*extend)(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at);
 };
 
