@@ -54,11 +54,20 @@ static int64_t zero_sum(const struct fill *fill, uint32_t output)
     return sum * fill->layer->in.zero;
 }
 
+/* What is added to the sums of an output: a whole number of the file's, or the nearest one to the bias. */
+static int64_t whole_bias(const struct fill *fill, uint32_t output)
+{
+    const struct cnnvp_graph_layer *source = fill->source;
+    if (source->steps.bias != NULL || source->bias == NULL)
+        return source->steps.bias != NULL ? source->steps.bias[output] : 0;
+    return llrintf(fminf(fmaxf(source->bias[output] / cnnvp_graph_multiplier(source, output), -0x1p30f), 0x1p30f));
+}
+
 /* By what outputs are scaled. */
 static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
 {
     for (uint32_t o = first; o < first + count; ++o) {
-        const int64_t bias = (fill->source->steps.bias != NULL ? fill->source->steps.bias[o] : 0) - zero_sum(fill, o);
+        const int64_t bias = whole_bias(fill, o) - zero_sum(fill, o);
         const float multiplier = cnnvp_graph_multiplier(fill->source, o);
         uint32_t bits;
         memcpy(&bits, &multiplier, sizeof bits);

@@ -16,12 +16,34 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
     return (size_t)(cnnvp_graph_macs(graph, layer) / cnnvp_graph_words(&graph->tensors[layer->out]));
 }
 
+/* Of weights that are multiples of a step for each output, the steps of the scaled ones; the bias is a number from then
+ * on. A factor of almost 0 leaves weights of 0, whatever the step. 0: no memory. */
+static int scale_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before,
+                       const struct cnnvp_graph_layer *norm)
+{
+    const uint32_t outputs = graph->tensors[before->out].channels;
+    struct cnnvp_graph_steps *steps = &before->steps;
+    float *scaled = cnnvp_arena_array(&graph->arena, outputs, sizeof *scaled);
+    if (scaled == NULL)
+        return 0;
+    for (uint32_t o = 0; o < outputs; ++o) {
+        const float factor = norm->uniform != 0.0f ? norm->uniform : graph->weightless ? 1.0f : norm->weights[o];
+        scaled[o] = steps->weights[steps->weight_count == 1 ? 0 : o] * fmaxf(fabsf(factor), 1e-12f);
+    }
+    *steps = (struct cnnvp_graph_steps){.weights = scaled, .weight_count = outputs, .narrow = steps->narrow};
+    return 1;
+}
+
 /* The convolution, fully connected layer or normalisation gets the channel-wise x * scale + offset that follows it. Its
  * weights are its own: each layer has read them for itself. */
 static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *norm)
 {
     const uint32_t outputs = graph->tensors[before->out].channels;
-    if (before->steps.out > 0.0f || !(norm->steps.out > 0.0f) || norm->steps.in > 0.0f)
+    const int known = before->steps.weights != NULL && !(before->steps.in > 0.0f);
+    if (known && !(before->steps.out > 0.0f || norm->steps.out > 0.0f || norm->steps.in > 0.0f)) {
+        if (!scale_steps(graph, before, norm))
+            return 0;
+    } else if (before->steps.out > 0.0f || !(norm->steps.out > 0.0f) || norm->steps.in > 0.0f)
         before->steps = (struct cnnvp_graph_steps){.in = 0.0f}; /* it was scaled otherwise, too */
     before->steps.out = norm->steps.out;
     for (uint32_t i = 0; i < before->post_count; ++i)
@@ -375,12 +397,23 @@ static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *er
     return CNNVP_DONE;
 }
 
+/* Steps are of products of whole numbers that become whole numbers. */
+static void forget_steps(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->steps.weights != NULL && !(layer->steps.in > 0.0f && layer->steps.out > 0.0f))
+            layer->steps = (struct cnnvp_graph_steps){.in = 0.0f};
+    }
+}
+
 cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     CNNVP_TRY(fold_into_before(graph, error));
     CNNVP_TRY(pass_scales(graph, error));
     CNNVP_TRY(drop_rescaling(graph, error));
     CNNVP_TRY(absorb_scales(graph, error));
+    forget_steps(graph);
     return graph->joins_steps ? join_steps(graph, error) : CNNVP_DONE;
 }
 

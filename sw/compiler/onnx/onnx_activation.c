@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_text.h"
 
 /* ---- activations ---- */
 
@@ -155,8 +155,35 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     return CNNVP_DONE;
 }
 
+/* Limits that depend on the input are other operands of a maximum and a minimum. */
+static cnnvp_result clip_by_tensors(struct cnnvp_import *import, int *done)
+{
+    struct cnnvp_text text = {.used = 0};
+    int tensors[3] = {0, 0, 0};
+    for (size_t i = 1; i <= 2 && import->onnx.opset >= 11; ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        if (cnnvp_import_has(import, i))
+            CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        tensors[i] = value.tensor != CNNVP_GRAPH_NONE;
+        *done |= tensors[i];
+    }
+    if (!*done)
+        return CNNVP_DONE;
+    say(&text, tensors[1]                    ? "above = Max(a, b);"
+               : cnnvp_import_has(import, 1) ? "above = Clip(a, b);"
+                                             : "above = Identity(a);");
+    say(&text, tensors[2]                    ? "y = Min(above, c)"
+               : cnnvp_import_has(import, 2) ? "y = Clip(above, -3.4e38, c)"
+                                             : "y = Identity(above)");
+    return rewrite(import, &text);
+}
+
 static cnnvp_result import_clip(struct cnnvp_import *import)
 {
+    int by_tensors = 0;
+    CNNVP_TRY(clip_by_tensors(import, &by_tensors));
+    if (by_tensors)
+        return CNNVP_DONE;
     int has_low;
     int has_high;
     float low = 0.0f;

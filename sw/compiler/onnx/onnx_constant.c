@@ -144,6 +144,20 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     return CNNVP_DONE;
 }
 
+/* As the file might have them. */
+static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_constant *made,
+                               Onnx__TensorProto *tensor)
+{
+    tensor->int32_data = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *tensor->int32_data);
+    if (tensor->int32_data == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < made->count; ++i)
+        tensor->int32_data[i] = (int32_t)made->floats[i];
+    tensor->n_int32_data = made->count;
+    tensor->n_float_data = 0;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const struct cnnvp_constant *made)
 {
     Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
@@ -161,6 +175,9 @@ static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const 
     tensor->int64_data = made->ints;
     tensor->n_float_data = made->floats != NULL ? made->count : 0;
     tensor->float_data = made->floats;
+    tensor->data_type = made->bytes != 0 ? made->bytes : tensor->data_type;
+    if (made->bytes != 0 && made->floats != NULL)
+        CNNVP_TRY(keep_bytes(import, made, tensor));
     return cnnvp_import_define(import, import->node->output[output],
                                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
@@ -195,7 +212,7 @@ struct cnnvp_constant_view cnnvp_constant_spread(const struct cnnvp_constant *co
 cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp_constant *from,
                                  const struct cnnvp_constant_view *view, size_t output)
 {
-    struct cnnvp_constant to = {.rank = view->rank, .whole = from->whole};
+    struct cnnvp_constant to = {.rank = view->rank, .whole = from->whole, .bytes = from->bytes};
     memcpy(to.dims, view->dims, sizeof to.dims);
     CNNVP_TRY(cnnvp_constant_allocate(import, &to, cnnvp_constant_known(from)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(view);

@@ -14,7 +14,8 @@ struct cnnvp_constant {
     size_t rank;
     int64_t dims[CNNVP_CONSTANT_RANK];
     size_t count;
-    int whole; /* integers */
+    int whole;     /* integers */
+    int32_t bytes; /* 0, or the type that it is defined with: elements have 8 bits there, and are floats here */
     int64_t *ints;
     float *floats;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of constants in other shapes and at other places, and constants of shapes. */
+#include <math.h>
 #include <string.h>
 
 #include "onnx_constant.h"
@@ -241,23 +242,32 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* Floats of all sizes are one here, integers of 32 and 64 bits another; 0 and 1 are booleans. */
+/* Floats of all sizes are one here, integers of 32 and 64 bits another; 0 and 1 are booleans. Those of 8 bits keep
+ * their type. */
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
     const int boolean = to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    const int has_sign = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
     struct cnnvp_constant made = data;
+    made.bytes = has_sign || to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (int32_t)to : 0;
     made.whole = boolean || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
     if (!made.whole && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE &&
-        to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16)
+        to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 &&
+        made.bytes == 0)
         return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
-    if (made.whole == data.whole && !boolean)
+    if (made.whole == data.whole && !boolean && made.bytes == 0)
         return cnnvp_constant_define(import, &made);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
-    for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
-        made.floats[i] = (float)data.ints[i];
+    for (size_t i = 0; i < made.count && made.floats != NULL; ++i) {
+        const float number = data.whole ? (float)data.ints[i] : data.floats[i];
+        made.floats[i] = made.bytes != 0 ? truncf(number) : number;
+        if (made.bytes != 0 &&
+            !(made.floats[i] >= (has_sign ? -128.0f : 0.0f) && made.floats[i] <= (has_sign ? 127.0f : 255.0f)))
+            CNNVP_TRY(cnnvp_import_error(import, "%g is no number of 8 bits of that type", (double)number));
+    }
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         if (boolean)
             made.ints[i] = data.whole ? data.ints[i] != 0 : data.floats[i] < 0.0f || data.floats[i] > 0.0f;

@@ -11,6 +11,7 @@ struct grid {
     size_t inner;               /* elements of the data for each number of the axis */
     float low;                  /* limits of the zero point's type */
     float high;
+    int32_t bytes; /* the type, if it is one of 8 bits; else 0 */
 };
 
 /* Of the type that the zero point has. */
@@ -26,7 +27,7 @@ static void find_limits(int32_t type, struct grid *grid)
 /* Scale and zero point: one number, or one for each element of the axis. */
 static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
 {
-    *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f};
+    *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f, .bytes = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8};
     CNNVP_TRY(cnnvp_import_check_steps(import));
     CNNVP_TRY(cnnvp_constant_read(import, 1, &grid->scale));
     if (cnnvp_import_has(import, 2)) {
@@ -34,6 +35,7 @@ static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_co
         CNNVP_TRY(cnnvp_constant_read(import, 2, &grid->zero));
         CNNVP_TRY(cnnvp_import_constant(import, 2, &tensor));
         find_limits(tensor->data_type, grid);
+        grid->bytes = cnnvp_constant_has_bytes(tensor) ? tensor->data_type : 0;
     }
     int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
     axis += axis < 0 ? (int64_t)data->rank : 0;
@@ -115,6 +117,7 @@ static cnnvp_result convert(struct cnnvp_import *import, int back)
     CNNVP_TRY(read_grid(import, &data, &grid));
     struct cnnvp_constant made = data;
     made.whole = 0;
+    made.bytes = back ? 0 : grid.bytes;
     const int known =
         cnnvp_constant_known(&data) && cnnvp_constant_known(&grid.scale) && cnnvp_constant_known(&grid.zero);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, known));

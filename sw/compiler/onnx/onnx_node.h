@@ -291,6 +291,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 enum {
 #define CNNVP_RULE(operator, rule) CNNVP_RULE_##operator,
 #define CNNVP_RULE_OF_VENDOR(operator, rule) CNNVP_RULE_##operator,
+#define CNNVP_RULE_OF_OPTIMISER(operator, rule) CNNVP_RULE_##operator,
+#define CNNVP_RULE_OF_QONNX(operator, rule) CNNVP_RULE_##operator,
 #include "rewrites.def"
 };
 /* Computes the node now, if its output does not depend on the network's input: *done. */
@@ -340,7 +342,7 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * softmax; onnx_condition.c: what is true; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what
  * puts words somewhere else; onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a
  * file; onnx_rewrite.c: others in disguise; onnx_sample.c: samples and spectra; onnx_quantise.c: whole numbers and the
- * way there and back, `vendor`: onnxruntime's own operators. */
+ * way there and back, `vendor`: onnxruntime's own operators; onnx_fused.c: those with floats, and QONNX's. */
 /* What cnnvp_import_fold computes. */
 #define CNNVP_IMPORT_FOLDING 4
 extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
@@ -362,6 +364,8 @@ extern const struct cnnvp_import_operators cnnvp_import_branching;
 extern const struct cnnvp_import_operators cnnvp_import_sampling;
 extern const struct cnnvp_import_operators cnnvp_import_rewritten;
 extern const struct cnnvp_import_operators cnnvp_import_vendor;
+extern const struct cnnvp_import_operators cnnvp_import_fused;
+extern const struct cnnvp_import_operators cnnvp_import_qonnx;
 
 /* QuantizeLinear and DequantizeLinear: what operator sets from 21 on let their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);

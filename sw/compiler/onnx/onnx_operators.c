@@ -73,36 +73,58 @@ static const char *around_node(const struct cnnvp_import *import, char text[768]
     return text;
 }
 
-static int is_vendors(const Onnx__NodeProto *node)
+/* Operators of one domain. */
+struct domain {
+    const char *names; /* with a space on both sides of each */
+    const char *who;
+    const struct cnnvp_import_operators *const *tables;
+    size_t count;
+};
+
+static const struct cnnvp_import_operators *const of_onnxruntime[] = {&cnnvp_import_vendor, &cnnvp_import_fused};
+static const struct cnnvp_import_operators *const of_qonnx[] = {&cnnvp_import_qonnx};
+static const struct domain domains[] = {
+    {" ai.onnx ", "", tables, sizeof tables / sizeof tables[0]},
+    {" com.microsoft ", " of onnxruntime", of_onnxruntime, sizeof of_onnxruntime / sizeof of_onnxruntime[0]},
+    {" onnx.brevitas qonnx.custom_op.general finn.custom_op.general ", " of QONNX", of_qonnx, 1}};
+
+/* NULL: none that is known. */
+static const struct domain *domain_of(const Onnx__NodeProto *node)
 {
-    return node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
+    if (node->domain == NULL || node->domain[0] == '\0')
+        return &domains[0];
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; ++i)
+        if (cnnvp_import_is_one_of(node->domain, domains[i].names))
+            return &domains[i];
+    return NULL;
 }
 
 /* NULL: it is none of *known. */
-static const struct cnnvp_import_operator *look_up(int vendor, const char *op_type, size_t *known)
+static const struct cnnvp_import_operator *look_up(const struct domain *domain, const char *op_type, size_t *known)
 {
-    const struct cnnvp_import_operator *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
-    *known = vendor ? cnnvp_import_vendor.count : 0;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !vendor; ++i) {
-        *known += tables[i]->count;
-        found = found == NULL ? cnnvp_import_find(tables[i], op_type) : found;
+    const struct cnnvp_import_operator *found = NULL;
+    *known = 0;
+    for (size_t i = 0; i < domain->count; ++i) {
+        *known += domain->tables[i]->count;
+        found = found == NULL ? cnnvp_import_find(domain->tables[i], op_type) : found;
     }
     return found;
 }
 
-static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
+static cnnvp_result find_operator(struct cnnvp_import *import, const struct domain *domain,
+                                  const struct cnnvp_import_operator **found)
 {
     size_t known;
     char around[768] = "";
-    *found = look_up(vendor, import->node->op_type, &known);
+    *found = look_up(domain, import->node->op_type, &known);
     if (*found != NULL)
         return CNNVP_DONE;
-    for (size_t i = 0; i < REFUSED && !vendor; ++i)
+    for (size_t i = 0; i < REFUSED && domain == &domains[0]; ++i)
         if (strcmp(refused[i].op_type, import->node->op_type) == 0)
             return cnnvp_import_error(import, "%s: this operator is no accelerator's business%s", refused[i].why,
                                       around_node(import, around));
     return cnnvp_import_error(import, "this operator%s is not supported; `cnnvp models onnx` lists the %zu that are%s",
-                              vendor ? " of onnxruntime" : "", known, around_node(import, around));
+                              domain->who, known, around_node(import, around));
 }
 
 /* ---- the table of operators ---- */
@@ -141,7 +163,6 @@ static void list_names(FILE *stream, const char *title, const struct cnnvp_impor
 cnnvp_result cnnvp_operators_text(char **text)
 {
     enum { TABLES = sizeof tables / sizeof tables[0] };
-    static const struct cnnvp_import_operators *const vendor[] = {&cnnvp_import_vendor};
     struct cnnvp_printed printed;
     *text = NULL;
     FILE *stream = cnnvp_print_begin(&printed);
@@ -154,7 +175,9 @@ cnnvp_result cnnvp_operators_text(char **text)
         tables, TABLES, ON_ARRAY);
     list_names(stream, "\non the vector unit", tables, TABLES, ON_VECTOR);
     list_names(stream, "\nwithout a layer: they say how words are read", tables, TABLES, NOWHERE);
-    list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1, -1);
+    list_names(stream, "\nof onnxruntime (domain com.microsoft)", domains[1].tables, domains[1].count, -1);
+    list_names(stream, "\nof QONNX (domains qonnx.custom_op.general, onnx.brevitas, finn.custom_op.general)",
+               domains[2].tables, domains[2].count, -1);
     list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding,
                CNNVP_IMPORT_FOLDING, -1);
     (void)fprintf(stream, "\nnone runs on the core; no accelerator's business (--until and --from cut it off)\n");
@@ -181,11 +204,10 @@ static int is_function(const Onnx__ModelProto *model, const Onnx__NodeProto *nod
 static int can_import(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
 {
     size_t known;
-    const int vendor = is_vendors(node);
-    const int own = node->domain == NULL || node->domain[0] == '\0' || strcmp(node->domain, "ai.onnx") == 0;
-    if (is_function(model, node) || ((vendor || own) && look_up(vendor, node->op_type, &known) != NULL))
+    const struct domain *domain = domain_of(node);
+    if (is_function(model, node) || (domain != NULL && look_up(domain, node->op_type, &known) != NULL))
         return 1;
-    for (size_t i = 0; own && i < CNNVP_IMPORT_FOLDING; ++i)
+    for (size_t i = 0; domain == &domains[0] && i < CNNVP_IMPORT_FOLDING; ++i)
         if (cnnvp_import_find(cnnvp_import_folding[i], node->op_type) != NULL)
             return 1;
     return 0;
@@ -407,17 +429,18 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_call(import, &done));
     if (done)
         return CNNVP_DONE;
-    const int vendor = is_vendors(node);
-    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
-        return cnnvp_import_error(
-            import, "operators of domain \"%s\" are not supported; those of ONNX itself are, and functions of the file",
-            node->domain);
+    const struct domain *domain = domain_of(node);
+    if (domain == NULL)
+        return cnnvp_import_error(import,
+                                  "operators of domain \"%s\" are not supported; those of ONNX itself, onnxruntime and "
+                                  "QONNX are, and functions of the file",
+                                  node->domain);
     struct cnnvp_graph_tensor like;
     const struct cnnvp_import_operator *found;
     CNNVP_TRY(cnnvp_import_fold(import, &done));
     if (done)
         return CNNVP_DONE;
-    CNNVP_TRY(find_operator(import, vendor, &found));
+    CNNVP_TRY(find_operator(import, domain, &found));
     CNNVP_TRY(cnnvp_import_without_elements(import, found, &done));
     if (done)
         return CNNVP_DONE;

@@ -320,13 +320,12 @@ void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *l
 {
     const struct cnnvp_onnx_whole *of_weights = whole_of(import, weights);
     const struct cnnvp_onnx_whole *of_bias = bias != SIZE_MAX ? whole_of(import, bias) : NULL;
-    if (of_weights == NULL || !of_weights->bytes || (of_weights->count != 1 && of_weights->axis != axis) ||
-        (bias != SIZE_MAX && (of_bias == NULL || !of_bias->integers)))
+    if (of_weights == NULL || !of_weights->bytes || (of_weights->count != 1 && of_weights->axis != axis))
         return;
     layer->steps.weights = of_weights->steps;
     layer->steps.weight_count = of_weights->count;
     layer->steps.narrow = of_weights->narrow;
-    if (of_bias == NULL)
+    if (of_bias == NULL || !of_bias->integers)
         return;
     layer->steps.bias = of_bias->numbers;
     layer->steps.bias_steps = of_bias->steps;

@@ -3,9 +3,9 @@
  * Operators that are others in disguise. A rule is a text of nodes that come in the operator's place, as a function of
  * the file would:
  *   "m = ReduceMax <axes = [@axis|-1], keepdims = 1> (a); y = Sub(a, m)"
- * a, b, ... are the operator's inputs, y, z, w its outputs. Numbers and lists of them are constants, floats where one
- * has a point. @NAME is the operator's attribute NAME, @NAME|NUMBER its number, or that one; <@NAME> is <NAME = @NAME>.
- * Operators are those of operator set 18.
+ * a, b, ... are the operator's inputs, y, z, w, x its outputs. Numbers and lists of them are constants, floats where
+ * one has a point. @NAME is the operator's attribute NAME, @NAME|NUMBER its number, or that one; <@NAME> is <NAME =
+ * @NAME>. Operators are those of operator set 18.
  */
 #include <ctype.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "onnx_text.h"
 
 /* Limits of a rule: numbers of a list, attributes of a node; constants a node. */
-enum { OPSET = 18, INPUTS = 22, OUTPUTS = 3, MOST = 16, CONSTANTS = 4 };
+enum { OPSET = 18, INPUTS = 22, OUTPUTS = 4, MOST = 16, CONSTANTS = 4 };
 
 /* Whole numbers that a word holds whatever else its tensor has. */
 #define WHOLE_MAX 16384
@@ -37,6 +37,13 @@ static int take(struct reader *reader, char sign)
     const int found = *reader->at == sign;
     reader->at += found;
     return found;
+}
+
+static int take_letter(struct reader *reader)
+{
+    while (isspace((unsigned char)*reader->at))
+        ++reader->at;
+    return isalpha((unsigned char)*reader->at);
 }
 
 static char *read_word(struct reader *reader)
@@ -129,6 +136,12 @@ static void add_attribute(struct reader *reader, Onnx__NodeProto *node)
         return;
     }
     reader->failed |= !take(reader, '=');
+    if (take_letter(reader)) {
+        const char *word = read_word(reader);
+        attribute->has_s = 1;
+        attribute->s = (ProtobufCBinaryData){word != NULL ? strlen(word) : 0, (uint8_t *)(uintptr_t)word};
+        return;
+    }
     const struct numbers numbers = read_numbers(reader);
     struct numbers *kept = cnnvp_arena_array(reader->arena, 1, sizeof *kept);
     reader->failed |= kept == NULL || numbers.count == 0;
@@ -182,7 +195,7 @@ static cnnvp_result read_rule(struct reader *reader, const char *rule, Onnx__Fun
 {
     char **names = cnnvp_arena_array(reader->arena, INPUTS + OUTPUTS, sizeof *names);
     for (size_t i = 0; i < INPUTS + OUTPUTS && names != NULL; ++i)
-        names[i] = cnnvp_arena_copy(reader->arena, &"abcdefghijklmnopqrstuvyzw"[i], 1);
+        names[i] = cnnvp_arena_copy(reader->arena, &"abcdefghijklmnopqrstuvyzwx"[i], 1);
     size_t nodes = 1;
     for (const char *at = rule; *at != '\0'; ++at)
         nodes += *at == ';';
@@ -217,6 +230,8 @@ cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule)
 static const char *const rules[] = {
 #define CNNVP_RULE(operator, rule) [CNNVP_RULE_##operator] = (rule),
 #define CNNVP_RULE_OF_VENDOR(operator, rule) [CNNVP_RULE_##operator] = (rule),
+#define CNNVP_RULE_OF_OPTIMISER(operator, rule) [CNNVP_RULE_##operator] = (rule),
+#define CNNVP_RULE_OF_QONNX(operator, rule) [CNNVP_RULE_##operator] = (rule),
 #include "rewrites.def"
 };
 

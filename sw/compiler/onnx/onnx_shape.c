@@ -44,6 +44,7 @@ cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *w
         return CNNVP_DONE;
     }
     CNNVP_TRY(cnnvp_constant_read(import, 0, &words->constant));
+    words->constant.bytes = cnnvp_constant_has_bytes(value.constant) ? value.constant->data_type : 0;
     words->front = 1;
     words->rank = (uint32_t)words->constant.rank + 1u;
     words->dims[0] = 1;
@@ -183,10 +184,13 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
 static cnnvp_result import_cast(struct cnnvp_import *import)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
+    if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
+        return cnnvp_import_rewrite(import, "none = Equal(a, 0.0); y = Not(none)");
     if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
         return cnnvp_import_error(
-            import, "a cast to data type %lld would round; only casts to float types are supported", (long long)to);
+            import, "a cast to data type %lld would round; only casts to float types and booleans are supported",
+            (long long)to);
     return import_identity(import);
 }
 

@@ -4,6 +4,7 @@
 SLOWER is not 1, in a sanitized build, which sees them imported once, on the first alone."""
 import itertools
 import json
+import math
 import subprocess
 import sys
 
@@ -20,21 +21,21 @@ vendor = {"domain": "com.microsoft"}
 wrong = []
 
 
-def run(name, nodes, inputs, wanted, constants=None, types=None, opset=13, batch="N", limit=55.0, steps=None):
+def run(name, nodes, inputs, wanted, constants=None, types=None, opset=13, batch="N", limit=55.0, steps=None, forms=FORMS):
     """Values within `limit` dB; or, of quantised ones, at most one step off where a tie may go either way."""
     kinds = {key: (types or {}).get(key, TensorProto.FLOAT) for key in inputs}
     graph = helper.make_graph(
         nodes, "net", [helper.make_tensor_value_info(key, kinds[key], [batch, *array.shape[1:]]) for key, array in inputs.items()],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
         [numpy_helper.from_array(numpy.asarray(array), key) for key, array in (constants or {}).items()])
-    sets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    sets = [helper.make_opsetid(domain, version) for domain, version in (("", opset), ("com.microsoft", 1), ("qonnx.custom_op.general", 1))]
     onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=8), "m.onnx")
     given = []
     for key, array in inputs.items():
         numpy.save(key + ".npy", array if kinds[key] == TensorProto.INT64 else array.astype(f32))
         given += ["-i", f"{key}={key}.npy"]
     times = []
-    for options in FORMS:
+    for options in forms:
         done = subprocess.run([CNNVP, "run", "m.onnx", *given, "-q", "--stats", "s.json", *options], capture_output=True, text=True,
                               check=False)
         if done.returncode != 0:
@@ -48,7 +49,7 @@ def run(name, nodes, inputs, wanted, constants=None, types=None, opset=13, batch
     good = sqnr >= limit if steps is None else abs(off).max() < 1.01 * steps and (abs(off) > steps / 2).mean() < 0.01
     if result.shape != wanted.shape or not good:
         wrong.append(f"{name}: {result.shape}, {sqnr:.1f} dB, {abs(off).max():g} off at most")
-    if len(FORMS) > 1 and (times[0] != times[1] or (result != numpy.load("w.npy")).any()):
+    if len(forms) > 1 and (times[0] != times[1] or (len(forms) > 2 and (result != numpy.load("w.npy")).any())):
         wrong.append(f"{name}: other times without arithmetic, or other words on another array")
 
 
@@ -309,6 +310,127 @@ def quantised():
         {"w": m.astype(numpy.int8), "wz": numpy.int8(mz)}, batch=1, limit=45)
 
 
+def fused():
+    """What onnxruntime's optimiser makes of several."""
+    erf = numpy.vectorize(math.erf)
+
+    def gelu(x):
+        return .5 * x * (1 + erf(x / numpy.sqrt(2)))
+
+    def bent(x):
+        return .5 * x * (1 + numpy.tanh(numpy.sqrt(2 / numpy.pi) * (x + .044715 * x ** 3)))
+
+    def case(operator, inputs, wanted, constants=None, outputs=("y",), after=(), name="", **attributes):
+        run(operator + name, [node(operator, inputs, outputs, **attributes, **vendor), *after], {"x": x}, wanted, constants)
+    x, b = normal(2, 6, 8), normal(8)
+    case("Gelu", ["x"], gelu(x))
+    case("BiasGelu", ["x", "b"], gelu(x + b), {"b": b})
+    case("FastGelu", ["x"], bent(x))
+    case("FastGelu", ["x", "b"], bent(x + b), {"b": b}, name=" of a sum")
+    case("QuickGelu", ["x"], x / (1 + numpy.exp(-1.5 * x)), alpha=1.5)
+    case("FusedMatMul", ["x", "w"], .5 * x @ (w := normal(5, 8)).T, {"w": w}, alpha=.5, transB=1)
+    case("FusedMatMul", ["x", "x"], x.swapaxes(1, 2) @ x, name=" of itself", transA=1)
+    run("FusedGemm", [node("Flatten", ["x"], ["f"]), node("FusedGemm", ["f", "w", "c"], ["y"], alpha=.5, transB=1, activation="Relu", **vendor)],
+        {"x": x}, numpy.maximum(.5 * x.reshape(2, 48) @ (wide := normal(5, 48)).T + (c := normal(5)), 0), {"w": wide, "c": c})
+
+    skip, scale, shift = normal(6, 8), normal(8), normal(8)
+    both = x + skip
+    centred = both - both.mean(-1, keepdims=True)
+    normed = centred / numpy.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-5)
+    simple = both / numpy.sqrt((both ** 2).mean(-1, keepdims=True) + 1e-5)
+    given = {"k": skip, "s": scale, "t": shift, "b": b}
+    case("SkipLayerNormalization", ["x", "k", "s", "t"], normed * scale + shift, given, epsilon=1e-5)
+    case("SkipLayerNormalization", ["x", "k", "s", "t", "b"], both + b, given, ("n", "", "", "m"), [node("Identity", ["m"], ["y"])], " and the sum",
+         epsilon=1e-5)
+    case("SkipSimplifiedLayerNormalization", ["x", "k", "s"], simple * scale, given, epsilon=1e-5)
+    run("SimplifiedLayerNormalization", [node("SimplifiedLayerNormalization", ["x", "s"], ["y"], axis=-1, epsilon=1e-5)], {"x": x},
+        x / numpy.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5) * scale, {"s": scale})
+
+    def heads(v):
+        return v.reshape(2, 6, 2, 4).swapaxes(1, 2)
+
+    def attend(q, k, v, mask=0):
+        return (softmax(heads(q) @ heads(k).swapaxes(2, 3) / 2 + mask) @ heads(v)).swapaxes(1, 2).reshape(2, 6, 8)
+    more, mask = normal(24), normal(1, 2, 6, 6)
+    case("MultiHeadAttention", ["x", "x", "x"], attend(x, x, x), num_heads=2)
+    parts = [x + part for part in numpy.split(more, 3)]
+    case("MultiHeadAttention", ["x", "x", "x", "o", "", "m"], attend(*parts, mask), {"o": more, "m": mask}, name=" of sums, masked", num_heads=2)
+    weights = normal(8, 24) / 2
+    case("Attention", ["x", "w", "o"], attend(*numpy.split(x @ weights + more, 3, -1)), {"w": weights, "o": more}, num_heads=2)
+
+    x, w = normal(2, 4, 5, 5), normal(3, 4, 1, 1)
+    made = numpy.einsum("nchw,oc->nohw", x, w[..., 0, 0])
+    other = normal(1, 3, 5, 5)
+    for function, numbers, wanted in (("Relu", [], numpy.maximum(made, 0)), ("LeakyRelu", [.1], numpy.where(made < 0, .1 * made, made)),
+                                      ("Clip", [-.5, .75], made.clip(-.5, .75)), ("HardSigmoid", [.3, .4], (.3 * made + .4).clip(0, 1)),
+                                      ("Tanh", [], numpy.tanh(made))):
+        case("FusedConv", ["x", "w"], wanted, {"w": w}, name=" " + function, activation=function, activation_params=numbers)
+    case("FusedConv", ["x", "w", "", "z"], numpy.maximum(made + other, 0), {"w": w, "z": other}, name=" of a sum", activation="Relu")
+
+    x = normal(1, 6, 8)
+    step = (max(x.max(), 0) - min(x.min(), 0)) / 255
+    zero = numpy.rint(-min(x.min(), 0) / step)
+    words, w = (numpy.rint(x / step) + zero).clip(0, 255) - zero, random.randint(-127, 128, (8, 5)).astype(numpy.int8)
+    run("DynamicQuantizeMatMul", [node("DynamicQuantizeMatMul", ["x", "w", "s", "", "b"], ["y"], **vendor)], {"x": x},
+        words * step @ (w * .02) + (c := normal(5)), {"w": w, "s": f32(.02), "b": c}, batch=1, limit=45)
+    run("MatMulIntegerToFloat", [node("DynamicQuantizeLinear", ["x"], ["q", "t", "z"]),
+                                 node("MatMulIntegerToFloat", ["q", "w", "t", "s", "z", "", "b"], ["y"], **vendor)], {"x": x},
+        words * step @ (w * .02) + c, {"w": w, "s": f32(.02), "b": c}, batch=1, limit=45)
+
+
+def limited_by_tensors():
+    x = normal(2, 3, 4, 5)
+    low = x.max() - 1
+    run("lower limit that is a tensor", [node("ReduceMax", ["x"], ["m"], keepdims=0), node("Sub", ["m", "k"], ["l"]), node("Clip", ["x", "l", "i"], ["y"])],
+        {"x": x}, x.clip(low, None), {"k": f32(1), "i": f32(numpy.inf)}, batch=2)
+    run("limits of which one is a tensor", [node("ReduceMax", ["x"], ["m"], keepdims=0), node("Sub", ["m", "k"], ["l"]), node("Clip", ["x", "n", "l"], ["y"])],
+        {"x": x}, x.clip(-.5, low), {"k": f32(1), "n": f32(-.5)}, batch=2)
+    run("what is not 0", [node("Relu", ["x"], ["r"]), node("Cast", ["r"], ["c"], to=9), node("Where", ["c", "x", "k"], ["y"])], {"x": x},
+        numpy.where(x > 0, x, 2), {"k": f32(2)})
+
+
+def quant(x, scale, zero, bits, signed=1, narrow=0, rounded=numpy.rint):
+    """IntQuant of QONNX's documents."""
+    low, high = (narrow - 2 ** (bits - 1), 2 ** (bits - 1) - 1) if signed else (0, 2 ** bits - 1 - narrow)
+    return (rounded((x.astype(float) / scale + zero).clip(low, high)) - zero) * scale
+
+
+def qonnx():
+    domain = {"domain": "qonnx.custom_op.general"}
+    x = normal(2, 4, 6, 6)
+    for bits, signed, narrow, zero in ((8, 1, 0, 0), (8, 0, 0, 100), (8, 1, 1, 0), (4, 1, 0, 0), (4, 0, 0, 3), (3, 0, 1, 0), (12, 1, 0, 0), (1, 1, 0, 0)):
+        scale = f32(4.1 / 2 ** bits)
+        run(f"{bits} bits {signed} {narrow} {zero}", [node("Quant", ["x", "s", "z", "b"], ["y"], signed=signed, narrow=narrow, **domain)], {"x": x},
+            quant(x, scale, zero, bits, signed, narrow), {"s": scale, "z": f32(zero), "b": f32(bits)}, limit=70, steps=float(scale) if bits < 9 else None)
+    for mode, rounded in (("FLOOR", numpy.floor), ("CEIL", numpy.ceil)):
+        run(mode, [node("IntQuant", ["x", "s", "z", "b"], ["y"], rounding_mode=mode, **domain)], {"x": x}, quant(x, f32(.1), 0, 6, rounded=rounded),
+            {"s": f32(.1), "z": f32(0), "b": f32(6)}, steps=.1)
+    each = (random.rand(1, 4, 1, 1) + .2).astype(f32)
+    run("steps of each channel", [node("Quant", ["x", "s", "z", "b"], ["y"], **domain)], {"x": x}, quant(x, each, 0, 5),
+        {"s": each, "z": f32(0), "b": f32(5)}, limit=50)
+    run("signs", [node("BipolarQuant", ["x", "s"], ["y"], **domain)], {"x": x}, numpy.where(x < 0, -.3, .3), {"s": f32(.3)}, limit=80)
+
+    # Learned with quantised weights and results: normalised by channels, also by negative factors; the bias is a float.
+    w, b, factor, shift = normal(5, 4, 1, 1), normal(5), normal(5), normal(5)
+    steps = (abs(w).max((1, 2, 3), keepdims=True) / 7).astype(f32)
+    words = quant(w, steps, 0, 4, narrow=1)[..., 0, 0]
+    read = quant(x, f32(.03), 0, 8)
+    made = numpy.einsum("nchw,oc->nohw", read, words) + b[:, None, None]
+    made = made * (factor / numpy.sqrt(1 + 1e-5))[:, None, None] + shift[:, None, None]
+    wanted = quant(numpy.maximum(made, 0), f32(.2), 0, 4, signed=0)
+    constants = {"w": w, "b": b, "ws": steps, "z": f32(0), "b4": f32(4), "b8": f32(8), "xs": f32(.03), "ys": f32(.2), "f": factor, "o": shift,
+                 "m": numpy.zeros(5, f32), "v": numpy.ones(5, f32)}
+    learned = [node("Quant", ["x", "xs", "z", "b8"], ["q"], **domain), node("Quant", ["w", "ws", "z", "b4"], ["k"], narrow=1, **domain),
+               node("Conv", ["q", "k", "b"], ["c"]), node("BatchNormalization", ["c", "f", "o", "m", "v"], ["n"]), node("Relu", ["n"], ["r"]),
+               node("Quant", ["r", "ys", "z", "b4"], ["y"], signed=0, **domain)]
+    on_systolic = (["-o", "y.npy", "-p", "systolic"], ["--timing-only", "-p", "systolic"])[:len(FORMS)]
+    for forms in (FORMS, on_systolic):
+        run(f"learned in few bits {len(forms)}", learned, {"x": x}, wanted, constants, steps=.2, forms=forms)
+    # The words of weights are known, and nothing else is quantised.
+    run("weights in few bits", [learned[1], node("Conv", ["x", "k"], ["y"])], {"x": x}, numpy.einsum("nchw,oc->nohw", x, words), constants, limit=30,
+        forms=on_systolic)
+
+
 def bytes_as_numbers():
     """Operators that compute the same with the numbers of 8 bits as with floats."""
     x, z = random.randint(0, 256, (2, 3, 4, 5)), random.randint(0, 256, (2, 3, 4, 5))
@@ -483,6 +605,9 @@ samples()
 spectra()
 quantised()
 bytes_as_numbers()
+fused()
+limited_by_tensors()
+qonnx()
 exported()
 print("\n".join(wrong))
 sys.exit(bool(wrong))

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operators of other domains that are several of ONNX's own, computed with floats: those that onnxruntime's optimiser
+ * makes (com.microsoft), and the quantisers of QONNX, which Brevitas, FINN and hls4ml write.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "onnx_constant.h"
+#include "onnx_text.h"
+
+/* ---- onnxruntime ---- */
+
+/* "y = ..." of "sum", by the attributes `activation` and `activation_params`. */
+static cnnvp_result rewrite_activated(struct cnnvp_import *import, struct cnnvp_text *text)
+{
+    const Onnx__AttributeProto *numbers = cnnvp_onnx_attribute(import->node, "activation_params");
+    const Onnx__AttributeProto *function = cnnvp_onnx_attribute(import->node, "activation");
+    char name[32] = "Identity";
+    if (function != NULL && function->has_s && function->s.len < sizeof name)
+        (void)snprintf(name, sizeof name, "%.*s", (int)function->s.len, (const char *)function->s.data);
+    const int is_clip = strcmp(name, "Clip") == 0;
+    const int slopes = strcmp(name, "HardSigmoid") == 0 ? 2 : strcmp(name, "LeakyRelu") == 0;
+    if (!is_clip && slopes == 0 && !cnnvp_import_is_one_of(name, " Identity Relu Sigmoid Tanh "))
+        return cnnvp_import_error(
+            import, "activation \"%s\" is none of Relu, Sigmoid, Tanh, LeakyRelu, HardSigmoid, Clip", name);
+    if (numbers == NULL || numbers->n_floats != (size_t)(is_clip ? 2 : slopes)) {
+        say(text, "y = %s(sum)", name);
+        return is_clip ? cnnvp_import_error(import, "activation_params has no two limits") : rewrite(import, text);
+    }
+    const float *number = numbers->floats;
+    if (is_clip)
+        say(text, "y = Clip(sum, %.9e, %.9e)", (double)number[0], (double)number[1]);
+    else if (slopes == 2)
+        say(text, "y = HardSigmoid <alpha = %.9e, beta = %.9e> (sum)", (double)number[0], (double)number[1]);
+    else if (slopes == 1)
+        say(text, "y = LeakyRelu <alpha = %.9e> (sum)", (double)number[0]);
+    else
+        say(text, "y = %s(sum)", name);
+    return rewrite(import, text);
+}
+
+static cnnvp_result import_fused_conv(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    say(&text, "made = Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> (a, b, c); sum = %s;",
+        cnnvp_import_has(import, 3) ? "Add(made, d)" : "Identity(made)");
+    return rewrite_activated(import, &text);
+}
+
+static cnnvp_result import_fused_gemm(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    say(&text, "sum = Gemm <@alpha, @beta, @transA, @transB> (a, b, c);");
+    return rewrite_activated(import, &text);
+}
+
+static cnnvp_result say_turned(struct cnnvp_import *import, struct cnnvp_text *text, size_t input,
+                               const char *attribute)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    CNNVP_TRY(dims_of(import, input, &rank, dims));
+    say(text, "of%c = ", (int)('a' + (int)input));
+    if (rank < 2 || cnnvp_onnx_int(import->node, attribute, 0) == 0) {
+        say(text, "Identity(%c);", (int)('a' + (int)input));
+        return CNNVP_DONE;
+    }
+    say(text, "Transpose <perm = [");
+    for (size_t i = 0; i < rank; ++i)
+        say(text, "%s%zu", i != 0 ? ", " : "", i + 2 < rank ? i : 2 * rank - 3 - i);
+    say(text, "]> (%c);", (int)('a' + (int)input));
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_fused_matmul(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    if (cnnvp_onnx_int(import->node, "transBatchA", 0) != 0 || cnnvp_onnx_int(import->node, "transBatchB", 0) != 0)
+        return cnnvp_import_error(import, "transBatchA and transBatchB are not supported; 0 is");
+    CNNVP_TRY(say_turned(import, &text, 0, "transA"));
+    CNNVP_TRY(say_turned(import, &text, 1, "transB"));
+    say(&text, "made = MatMul(ofa, ofb); y = Mul(made, @alpha|1.0)");
+    return rewrite(import, &text);
+}
+
+static cnnvp_result import_fast_gelu(struct cnnvp_import *import)
+{
+    return cnnvp_import_rewrite(
+        import, cnnvp_import_has(import, 1) ? "sum = Add(a, b); y = Gelu <approximate = tanh> (sum)"
+                                            : "y = Gelu <approximate = tanh> (a)");
+}
+
+/* Kind 1: without means. The fourth output is what is normalised. */
+static cnnvp_result import_skip_norm(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    const int simple = import->kind;
+    const size_t bias = simple ? 3 : 4;
+    for (size_t i = 1; i < 3; ++i)
+        if (import->node->n_output > i && import->node->output[i][0] != '\0')
+            return cnnvp_import_error(import, "means and deviations as outputs are not supported");
+    say(&text, "both = Add(a, b); x = %s;",
+        cnnvp_import_has(import, bias) ? simple ? "Add(both, d)" : "Add(both, e)" : "Identity(both)");
+    say(&text, "y = %s <axis = -1, epsilon = @epsilon|0.000000000001> (x, %s)",
+        simple ? "RMSNormalization" : "LayerNormalization", simple || !cnnvp_import_has(import, 3) ? "c" : "c, d");
+    return rewrite(import, &text);
+}
+
+/* Heads side by side; kind 1: queries, keys and values are one product. */
+static cnnvp_result import_heads(struct cnnvp_import *import)
+{
+    static const char *const parts[3] = {"query", "key", "value"};
+    struct cnnvp_text text = {.used = 0};
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    const int packed = import->kind;
+    const size_t mask = 5;
+    const long long heads = cnnvp_onnx_int(import->node, "num_heads", 0);
+    if (cnnvp_import_has(import, packed ? 3 : 4) || cnnvp_import_has(import, packed ? 4 : 6) ||
+        cnnvp_import_has(import, packed ? 6 : 7) || cnnvp_onnx_attribute(import->node, "qkv_hidden_sizes") != NULL)
+        return cnnvp_import_error(import, "masks of keys, past keys and sizes that differ are not supported");
+    if (packed) {
+        say(&text, "product = MatMul(a, b); all = %s;",
+            cnnvp_import_has(import, 2) ? "Add(product, c)" : "Identity(product)");
+        say(&text, "query, key, value = Split <axis = -1, num_outputs = 3> (all);");
+    }
+    int64_t from = 0;
+    for (size_t i = 0; i < 3 && !packed; ++i) {
+        CNNVP_TRY(dims_of(import, i, &rank, dims));
+        if (rank != 3)
+            return cnnvp_import_error(import, "its %s has %zu dimensions; 3 are supported", parts[i], rank);
+        if (cnnvp_import_has(import, 3))
+            say(&text, "of%s = Slice(d, [%lld], [%lld]); %s = Add(%c, of%s);", parts[i], (long long)from,
+                (long long)(from + dims[2]), parts[i], (int)('a' + (int)i), parts[i]);
+        else
+            say(&text, "%s = Identity(%c);", parts[i], (int)('a' + (int)i));
+        from += dims[2];
+    }
+    say(&text, "y = Attention <q_num_heads = %lld, kv_num_heads = %lld, is_causal = %lld", heads, heads,
+        (long long)cnnvp_onnx_int(import->node, "unidirectional", 0));
+    say(&text,
+        cnnvp_onnx_attribute(import->node, "scale") != NULL ? ", @scale> (query, key, value%s)"
+                                                            : "> (query, key, value%s)",
+        cnnvp_import_has(import, mask) ? ", f" : "");
+    return rewrite(import, &text);
+}
+
+static const struct cnnvp_import_operator fused[] = {
+    {"FusedConv", import_fused_conv, CNNVP_FORM_ALL, 0},
+    {"FusedGemm", import_fused_gemm, CNNVP_FORM_ALL, 0},
+    {"FusedMatMul", import_fused_matmul, CNNVP_FORM_ALL, 0},
+    {"FastGelu", import_fast_gelu, CNNVP_FORM_ALL, 0},
+    {"SkipLayerNormalization", import_skip_norm, CNNVP_FORM_ALL, 0},
+    {"SkipSimplifiedLayerNormalization", import_skip_norm, CNNVP_FORM_ALL, 1},
+    {"MultiHeadAttention", import_heads, CNNVP_FORM_ALL, 0},
+    {"Attention", import_heads, CNNVP_FORM_ALL, 1},
+#define CNNVP_RULE_OF_OPTIMISER(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
+#include "rewrites.def"
+};
+
+const struct cnnvp_import_operators cnnvp_import_fused = {fused, sizeof fused / sizeof fused[0]};
+
+/* ---- QONNX ---- */
+
+/* One number, the same for all where there are several; FAILED: they differ. */
+static cnnvp_result same_number(struct cnnvp_import *import, size_t input, const char *name, float *number)
+{
+    struct cnnvp_constant all;
+    CNNVP_TRY(cnnvp_constant_need(import, input, &all));
+    for (size_t i = 0; i < all.count; ++i) {
+        const float one = all.whole ? (float)all.ints[i] : all.floats[i];
+        if (i != 0 && (one < *number || one > *number))
+            return cnnvp_import_error(import, "its %s differ; one number is supported", name);
+        *number = one;
+    }
+    return all.count != 0 ? CNNVP_DONE : cnnvp_import_error(import, "its %s are no number", name);
+}
+
+/* Words of up to 8 bits are what QuantizeLinear and DequantizeLinear make, with fewer numbers where the bits are fewer:
+ * weights of a step for each channel by DequantizeLinear alone, for their words are known. Others are floats, rounded.
+ */
+static cnnvp_result import_quant(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    struct cnnvp_onnx_value data = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_constant scale;
+    float zero = 0, bits = 0;
+    const int is_signed = cnnvp_onnx_int(import->node, "signed", 1) != 0;
+    const int narrow = cnnvp_onnx_int(import->node, "narrow", 0) != 0;
+    const int rounds = cnnvp_onnx_attribute(import->node, "rounding_mode") == NULL ||
+                       cnnvp_onnx_is(import->node, "rounding_mode", "ROUND");
+    const int floors = cnnvp_onnx_is(import->node, "rounding_mode", "FLOOR");
+    CNNVP_TRY(cnnvp_import_value(import, 0, &data));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &scale));
+    CNNVP_TRY(same_number(import, 2, "zero points", &zero));
+    CNNVP_TRY(same_number(import, 3, "bits", &bits));
+    if (!rounds && !floors && !cnnvp_onnx_is(import->node, "rounding_mode", "CEIL"))
+        return cnnvp_import_error(import, "rounding_mode is none of ROUND, FLOOR, CEIL");
+    if (!(bits >= 1.0f && bits <= 24.0f && bits - floorf(bits) <= 0.0f))
+        return cnnvp_import_error(import, "%g bits are not supported; 1 to 24 are", (double)bits);
+    if (scale.whole || scale.count == 0)
+        return cnnvp_import_error(import, "its scale is no float");
+    const long long numbers = 1LL << (int)bits;
+    const long long low = is_signed ? narrow - numbers / 2 : 0;
+    const long long high = is_signed ? numbers / 2 - 1 : numbers - 1 - narrow;
+    const int whole = zero - floorf(zero) <= 0.0f;
+    const int type = is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
+    const int has_bytes = bits <= 8.0f && rounds && whole && zero <= (float)high && zero >= (float)low;
+    size_t axis = 0;
+    for (size_t i = 0; i < scale.rank; ++i)
+        axis = scale.dims[i] != 1 ? i : axis;
+    const int by_axis = scale.count != 1 && scale.dims[axis] == (int64_t)scale.count;
+    if (has_bytes && data.constant == NULL && scale.count == 1) {
+        const double step = (double)scale.floats[0];
+        say(&text, "step = Reshape(b, [1]); point = Cast <to = %d> ([%lld]);", type, (long long)zero);
+        say(&text, numbers == 256 && !narrow ? "kept = Identity(a);" : "kept = Clip(a, %.12e, %.12e);",
+            ((double)low - (double)zero) * step, ((double)high - (double)zero) * step);
+        say(&text, "word = QuantizeLinear(kept, step, point); y = DequantizeLinear(word, step, point)");
+        return rewrite(import, &text);
+    }
+    say(&text, "parts = Div(a, b); moved = Add(parts, c); near = %s(moved); word = Clip(near, %lld.0, %lld.0);",
+        rounds   ? "Round"
+        : floors ? "Floor"
+                 : "Ceil",
+        low, high);
+    if (has_bytes && data.constant != NULL && (scale.count == 1 || by_axis))
+        say(&text,
+            "byte = Cast <to = %d> (word); step = Reshape(b, [-1]); size = Shape(step); wide = Expand(%lld, size);"
+            "point = Cast <to = %d> (wide); y = DequantizeLinear <axis = %zu> (byte, step, point)",
+            type, (long long)zero, type, axis);
+    else
+        say(&text, "less = Sub(word, c); y = Mul(less, b)");
+    return rewrite(import, &text);
+}
+
+static const struct cnnvp_import_operator qonnx[] = {
+    {"Quant", import_quant, CNNVP_FORM_ALL, 0},
+    {"IntQuant", import_quant, CNNVP_FORM_ALL, 0},
+#define CNNVP_RULE_OF_QONNX(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
+#include "rewrites.def"
+};
+
+const struct cnnvp_import_operators cnnvp_import_qonnx = {qonnx, sizeof qonnx / sizeof qonnx[0]};
