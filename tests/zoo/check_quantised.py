@@ -362,8 +362,7 @@ def other(path, kind):
     result = sums + (given["f"] if bias == "f" else given["b"] * float(given["bs"]))[:, None, None]
     if kind == "norm":
         result = (result - given["f"][:, None, None]) / numpy.sqrt(2 + 1e-5) * 2 + given["f"][:, None, None]
-    elif kind != "sigmoid":
-        result = numpy.maximum(result, 0)
+    result = 1 / (1 + numpy.exp(-result)) if kind == "sigmoid" else result if kind == "norm" else numpy.maximum(result, 0)
     return (numpy.rint(result / 0.1) + 128).clip(0, 255) - 128
 
 
@@ -473,7 +472,7 @@ for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
         wanted = other(os.path.join(work, what), what)
         output, statistics = run(os.path.join(work, what), *PLATFORMS[0])
         plain, _ = run(os.path.join(work, what))
-        exact = what in ("relu", "norm", "floats")
+        exact = what in ("relu", "norm", "sigmoid", "floats")
         assert (scaled(statistics) > 0) == exact, what
         assert (output.reshape(-1) != wanted.reshape(-1)).sum() <= 1 if exact else numpy.array_equal(output, plain), what
 with tempfile.TemporaryDirectory() as work:

@@ -60,7 +60,8 @@ static int64_t whole_bias(const struct fill *fill, uint32_t output)
     const struct cnnvp_graph_layer *source = fill->source;
     if (source->steps.bias != NULL || source->bias == NULL)
         return source->steps.bias != NULL ? source->steps.bias[output] : 0;
-    return llrintf(fminf(fmaxf(source->bias[output] / cnnvp_graph_multiplier(source, output), -0x1p30f), 0x1p30f));
+    const float whole = source->bias[output] / cnnvp_graph_weight_step(fill->graph, source, output);
+    return llrintf(fminf(fmaxf(whole, -0x1.fffffep30f), 0x1.fffffep30f));
 }
 
 /* By what outputs are scaled. */

@@ -599,21 +599,20 @@ static float at_output(const float *values, size_t count, size_t output)
     return values[count == 1 ? 0 : output];
 }
 
-/* 1: it reads and gives no whole numbers of a quantised file. */
-static int is_float(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+/* 1: a tensor of whole numbers of a quantised file. */
+static int is_whole(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    return graph->tensors[cnnvp_graph_base(graph, layer->in)].whole == 0 &&
-           graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0;
+    return graph->tensors[cnnvp_graph_base(graph, tensor)].whole != 0;
 }
 
-/* 1: multipliers are ordinary numbers, and the bias counts in what the sums count in. */
-static int steps_fit(const struct cnnvp_graph_steps *steps)
+/* 1: multipliers to those of the result are ordinary numbers, and the bias counts in what the sums count in. */
+static int steps_fit(const struct cnnvp_graph_steps *steps, float result)
 {
     const size_t count = steps->bias_count > steps->weight_count ? steps->bias_count : steps->weight_count;
     for (size_t i = 0; i < count; ++i) {
         const float of_sums = steps->in * at_output(steps->weights, steps->weight_count, i);
         const float of_bias = steps->bias_steps != NULL ? at_output(steps->bias_steps, steps->bias_count, i) : of_sums;
-        const float multiplier = of_sums / steps->out;
+        const float multiplier = of_sums / result;
         if (!(multiplier > 1e-30f && multiplier < 1e15f && fabsf(of_bias - of_sums) <= 1e-5f * of_sums))
             return 0;
     }
@@ -623,21 +622,26 @@ static int steps_fit(const struct cnnvp_graph_steps *steps)
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_steps *steps = &layer->steps;
-    if ((layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC) && layer->product == 0 && is_float(graph, layer))
-        return 1;
-    if ((layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC) || layer->product != 0 || steps->weights == NULL ||
-        !(steps->in > 0.0f) || !(steps->out > 0.0f) || !steps_fit(steps))
+    if ((layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC) || layer->product != 0)
         return 0;
-    for (uint32_t i = 0; i < layer->post_count; ++i)
+    const int to_whole = is_whole(graph, layer->out);
+    if (!is_whole(graph, layer->in))
+        return !to_whole;
+    if (steps->weights == NULL || !(steps->in > 0.0f) || (to_whole && !(steps->out > 0.0f)) ||
+        !steps_fit(steps, to_whole ? steps->out : 1.0f))
+        return 0;
+    for (uint32_t i = 0; to_whole && i < layer->post_count; ++i)
         if (cnnvp_graph_is_table(layer->posts[i].kind))
             return 0;
-    return graph->tensors[cnnvp_graph_base(graph, layer->in)].whole != 0 &&
-           graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0;
+    return 1;
 }
 
 float cnnvp_graph_weight_step(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t output)
 {
-    return is_float(graph, layer) ? layer->steps.weights[output] : cnnvp_graph_multiplier(layer, output);
+    const float step = at_output(layer->steps.weights, layer->steps.weight_count, output);
+    if (is_whole(graph, layer->out))
+        return cnnvp_graph_multiplier(layer, output);
+    return is_whole(graph, layer->in) ? step * layer->steps.in : step;
 }
 
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output)

@@ -397,12 +397,12 @@ static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *er
     return CNNVP_DONE;
 }
 
-/* Steps are of products of whole numbers that become whole numbers. */
+/* Steps are of products of whole numbers. */
 static void forget_steps(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->steps.weights != NULL && !(layer->steps.in > 0.0f && layer->steps.out > 0.0f))
+        if (layer->steps.weights != NULL && !(layer->steps.in > 0.0f))
             layer->steps = (struct cnnvp_graph_steps){.in = 0.0f};
     }
 }

@@ -304,6 +304,26 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     }
 }
 
+/* A bias of floats is a whole number of steps of the sums. Weights of few bits are larger numbers of smaller steps, so
+ * that it is nearer to one; beside a large bias those that are almost 0 are. */
+static void refine_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
+{
+    const size_t outputs = graph->tensors[layer->out].channels;
+    struct cnnvp_graph_steps *steps = &layer->steps;
+    float *refined = cnnvp_arena_array(&graph->arena, outputs, sizeof *refined);
+    for (size_t o = 0; refined != NULL && o < outputs; ++o) {
+        const float step = cnnvp_graph_weight_step(graph, layer, o);
+        const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each) / step;
+        const float offset = fabsf(layer->bias[o]) / step;
+        float parts = offset > BIAS_MAX ? BIAS_MAX / offset : 1.0f;
+        while (parts < INT8_MAX && 2.0f * parts * largest <= INT8_MAX && 2.0f * parts * offset <= BIAS_MAX)
+            parts *= 2.0f;
+        refined[o] = steps->weights[steps->weight_count == 1 ? 0 : o] / parts;
+    }
+    steps->weights = refined != NULL ? refined : steps->weights; /* else the arena says so */
+    steps->weight_count = refined != NULL ? outputs : steps->weight_count;
+}
+
 static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, uint32_t acc_bits)
 {
     const uint32_t outputs = graph->tensors[layer->out].channels;
@@ -337,8 +357,16 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     while (layer->bias_shift < 63 &&
            !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
         ++layer->bias_shift;
-    if (cnnvp_graph_is_scaled(graph, layer) && !graph->weightless && layer->steps.weights == NULL)
+    if (!cnnvp_graph_is_scaled(graph, layer) || graph->weightless)
+        return;
+    if (layer->steps.weights == NULL) {
         choose_steps(graph, layer, weights / outputs);
+        return;
+    }
+    if (layer->steps.bias == NULL && layer->bias != NULL)
+        refine_steps(graph, layer, weights / outputs);
+    if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0)
+        layer->steps.out = (float)scale(1.0, -layer->pre_frac); /* of whole numbers, which it does not make */
 }
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)

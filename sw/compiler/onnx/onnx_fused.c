@@ -219,7 +219,8 @@ static cnnvp_result import_quant(struct cnnvp_import *import)
         say(&text, "word = QuantizeLinear(kept, step, point); y = DequantizeLinear(word, step, point)");
         return rewrite(import, &text);
     }
-    say(&text, "parts = Div(a, b); moved = Add(parts, c); near = %s(moved); word = Clip(near, %lld.0, %lld.0);",
+    say(&text, "parts = Div(a, b); moved = Add(parts, %.9e); near = %s(moved); word = Clip(near, %lld.0, %lld.0);",
+        (double)zero,
         rounds   ? "Round"
         : floors ? "Floor"
                  : "Ceil",
@@ -230,7 +231,7 @@ static cnnvp_result import_quant(struct cnnvp_import *import)
             "point = Cast <to = %d> (wide); y = DequantizeLinear <axis = %zu> (byte, step, point)",
             type, (long long)zero, type, axis);
     else
-        say(&text, "less = Sub(word, c); y = Mul(less, b)");
+        say(&text, "less = Sub(word, %.9e); y = Mul(less, b)", (double)zero);
     return rewrite(import, &text);
 }
 

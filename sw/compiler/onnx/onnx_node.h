@@ -238,6 +238,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
 
+/* What is known of a constant's whole numbers is known of the node's result, too: its dimensions in another order, i
+ * being from[i]. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_whole_turns(struct cnnvp_import *import, uint32_t rank, const int64_t *from);
 /* What is known of whole numbers whose product the layer is: weights, and a bias in units of theirs and the input's,
  * by inputs of the node; SIZE_MAX: none. `axis` of the weights' dimensions is that of the outputs. */
 void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, size_t weights, int64_t axis,

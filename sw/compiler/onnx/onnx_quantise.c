@@ -315,6 +315,24 @@ static const struct cnnvp_onnx_whole *whole_of(struct cnnvp_import *import, size
     return whole;
 }
 
+cnnvp_result cnnvp_import_whole_turns(struct cnnvp_import *import, uint32_t rank, const int64_t *from)
+{
+    const struct cnnvp_onnx_whole *before = whole_of(import, 0);
+    uint32_t number;
+    if (before == NULL || before->integers || !cnnvp_names_get(&import->names, import->node->output[0], &number))
+        return CNNVP_DONE;
+    struct cnnvp_onnx_whole *turned = cnnvp_arena_array(&import->graph->arena, 1, sizeof *turned);
+    if (turned == NULL)
+        return cnnvp_import_no_memory(import);
+    *turned = *before;
+    turned->next = import->wholes;
+    turned->made = import->values[number].constant;
+    for (uint32_t i = 0; i < rank; ++i)
+        turned->axis = from[i] == before->axis ? (int64_t)i : turned->axis;
+    import->wholes = turned;
+    return CNNVP_DONE;
+}
+
 void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, size_t weights, int64_t axis,
                         size_t bias)
 {
@@ -470,23 +488,35 @@ static cnnvp_result import_multiply(struct cnnvp_import *import)
                       "other = DequantizeLinear(d, 1.0, f); out = Mul(one, other); y = QuantizeLinear(out, scale, h)");
 }
 
+/* Both operands depend on the input and have the same shape. */
+static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
+{
+    int64_t a[CNNVP_ONNX_RANK], b[CNNVP_ONNX_RANK];
+    size_t ranks[2];
+    struct cnnvp_onnx_value first = {CNNVP_GRAPH_NONE, NULL}, second = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &first));
+    CNNVP_TRY(cnnvp_import_value(import, 3, &second));
+    CNNVP_TRY(dims_of(import, 0, &ranks[0], a));
+    CNNVP_TRY(dims_of(import, 3, &ranks[1], b));
+    *alike = first.constant == NULL && second.constant == NULL && ranks[0] == ranks[1] &&
+             memcmp(a, b, ranks[0] * sizeof *a) == 0;
+    return CNNVP_DONE;
+}
+
 /* Inputs: a, its scale and zero point, b, its, those of the result. */
 static cnnvp_result import_add(struct cnnvp_import *import)
 {
+    int alike = 0;
     struct steps result_step;
     struct cnnvp_graph_layer *layer;
-    if (import->graph->joins_steps)
+    CNNVP_TRY(are_alike(import, &alike));
+    if (import->graph->joins_steps || !alike)
         return cnnvp_import_rewrite(import, SCALED("Add"));
     CNNVP_TRY(read_step(import, 6, &result_step));
     CNNVP_TRY(dequantised(import, 0, result_step.scales[0], 1, &layer));
     const int32_t first = layer->out;
     CNNVP_TRY(dequantised(import, 3, result_step.scales[0], 1, &layer));
     const int32_t second = layer->out;
-    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
-    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
-    if (a.rank != b.rank || a.channels != b.channels || a.height != b.height || a.width != b.width)
-        return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u; they must be the same",
-                                  a.channels, a.height, a.width, b.channels, b.height, b.width);
     CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ADD, first, 0, &layer));
     layer->in2 = second;
     layer->arithmetic = CNNVP_ARITHMETIC_ADD;

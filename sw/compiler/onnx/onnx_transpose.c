@@ -228,11 +228,14 @@ cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import)
     for (uint32_t i = 1; i < rank; ++i)
         dims[i] = words.dims[perm[i]];
     if (words.tensor == CNNVP_GRAPH_NONE) {
+        int64_t from[CNNVP_ONNX_RANK];
         for (uint32_t i = 1; i < rank; ++i) {
+            from[i - 1] = perm[i] - 1;
             view.dims[i - 1] = dims[i];
             view.steps[i - 1] = whole.steps[perm[i] - 1];
         }
-        return cnnvp_constant_show(import, &words.constant, &view, 0);
+        CNNVP_TRY(cnnvp_constant_show(import, &words.constant, &view, 0));
+        return cnnvp_import_whole_turns(import, rank - 1, from);
     }
     if (rank <= 4 && group_axes(rank, words.dims, perm).count > 1)
         return transpose_maps(import, words.tensor, rank, dims, perm);

@@ -209,8 +209,9 @@ size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
 uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
 const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
-/* 1: it multiplies whole numbers to whole ones, whose steps are known: a write-out that scales gives what onnxruntime
- * has. Or it has weights and reads and gives no whole numbers: formats.c chooses a step for each output. */
+/* 1: it multiplies whole numbers whose steps are known: a write-out that scales gives what onnxruntime has, or numbers
+ * where the result is not whole. Or it has weights and reads and gives no whole numbers: formats.c chooses a step for
+ * each output. */
 int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
 /* By what its sums of whole numbers are multiplied then, rounded as onnxruntime rounds it. */
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);

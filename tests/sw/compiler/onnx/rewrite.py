@@ -288,6 +288,8 @@ def quantised():
     one, other, out = (["%s" % key, key + "s", key + "z"] for key in "pro")
     case("QLinearAveragePool", [*one, *out[1:]], a.reshape(2, 4, 3, 2, 3, 2).mean((3, 5)), kernel_shape=[2, 2], strides=[2, 2])
     case("QLinearMul", [*one, *other, *out[1:]], a * b)
+    constants["k"] = random.randint(0, 256, 6).astype(numpy.uint8)
+    case("QLinearAdd", [*one, "k", *other[1:], *out[1:]], a + numbers(constants["k"], s["r"], z["r"]))
     case("QLinearSigmoid", [*one, *out[1:]], 1 / (1 + numpy.exp(-a)))
     case("QLinearLeakyRelu", [*one, *out[1:]], numpy.where(a < 0, .1 * a, a), alpha=.1)
     case("QLinearSoftmax", [*one, *out[1:]], softmax(a, 1), axis=1, opset=13)
@@ -426,7 +428,20 @@ def qonnx():
     on_systolic = (["-o", "y.npy", "-p", "systolic"], ["--timing-only", "-p", "systolic"])[:len(FORMS)]
     for forms in (FORMS, on_systolic):
         run(f"learned in few bits {len(forms)}", learned, {"x": x}, wanted, constants, steps=.2, forms=forms)
+    # Sums count in larger steps than results do, and a tiny factor leaves what is added alone.
+    x, w, factor = normal(2, 7), normal(6, 7), numpy.array([1, -1, 1, 1, 1e-9, -1], f32)
+    coarse = {"w": w, "ws": f32(.5), "z": f32(0), "b3": f32(3), "b8": f32(8), "xs": f32(.2), "ys": f32(.13), "f": factor, "o": shift.repeat(2)[:6],
+              "m": normal(6), "v": numpy.ones(6, f32)}
+    made = quant(x, f32(.2), 0, 8) @ quant(w, f32(.5), 0, 3).T
+    made = (made - coarse["m"]) * (factor / numpy.sqrt(1 + 1e-5)) + coarse["o"]
+    nodes = [node("Quant", ["x", "xs", "z", "b8"], ["q"], **domain), node("Quant", ["w", "ws", "z", "b3"], ["k"], **domain),
+             node("Transpose", ["k"], ["t"], perm=[1, 0]), node("MatMul", ["q", "t"], ["c"]), node("BatchNormalization", ["c", "f", "o", "m", "v"], ["n"])]
+    for forms in (FORMS, on_systolic):
+        run(f"coarse sums {len(forms)}", [*nodes, node("Quant", ["n", "ys", "z", "b8"], ["y"], **domain)], {"x": x}, quant(made, f32(.13), 0, 8), coarse,
+            steps=.13, forms=forms)
+        run(f"coarse sums that stay {len(forms)}", [*nodes, node("Identity", ["n"], ["y"])], {"x": x}, made, coarse, forms=forms)
     # The words of weights are known, and nothing else is quantised.
+    x, w = normal(2, 4, 6, 6), constants["w"]
     run("weights in few bits", [learned[1], node("Conv", ["x", "k"], ["y"])], {"x": x}, numpy.einsum("nchw,oc->nohw", x, words), constants, limit=30,
         forms=on_systolic)
 
