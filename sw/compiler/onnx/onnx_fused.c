@@ -132,7 +132,7 @@ static cnnvp_result import_heads(struct cnnvp_import *import)
             return cnnvp_import_error(import, "its %s has %zu dimensions; 3 are supported", parts[i], rank);
         if (cnnvp_import_has(import, 3))
             say(&text, "of%s = Slice(d, [%lld], [%lld]); %s = Add(%c, of%s);", parts[i], (long long)from,
-                (long long)(from + dims[2]), parts[i], (int)('a' + (int)i), parts[i]);
+                (long long)from + (long long)dims[2], parts[i], (int)('a' + (int)i), parts[i]);
         else
             say(&text, "%s = Identity(%c);", parts[i], (int)('a' + (int)i));
         from += dims[2];
