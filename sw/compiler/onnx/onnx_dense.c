@@ -7,9 +7,10 @@
 
 /* ---- Gemm, MatMul ---- */
 
-/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`. */
-cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
-                                 float factor, uint32_t inputs, uint32_t *outputs, float **weights)
+/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is weightless.
+ */
+static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
+                                float factor, uint32_t inputs, uint32_t *outputs, float **weights)
 {
     const char *name = matrix->name != NULL ? matrix->name : "";
     if (matrix->n_dims != 2)
@@ -74,8 +75,8 @@ cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__T
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights,
-                                      int has_bias, float *bias)
+static cnnvp_result add_dense(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights, int has_bias,
+                              float *bias)
 {
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, in, 0, outputs, 1, 1, &layer));
@@ -135,8 +136,8 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     float *weights;
     int32_t out = CNNVP_GRAPH_NONE;
     struct cnnvp_import_numbers numbers;
-    CNNVP_TRY(cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
-                                  turned ? input.channels : input.width, &outputs, &weights));
+    CNNVP_TRY(read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                          turned ? input.channels : input.width, &outputs, &weights));
     CNNVP_TRY(multiply_rows(import, in, turned, outputs, weights, &out));
     if (bias == NULL)
         return cnnvp_import_alias(import, import->node->output[0], out);
@@ -167,11 +168,11 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     uint32_t outputs;
     float *weights;
     float *biases = NULL;
-    CNNVP_TRY(cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
-                                  import->graph->tensors[in].channels, &outputs, &weights));
+    CNNVP_TRY(read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                          import->graph->tensors[in].channels, &outputs, &weights));
     if (bias != NULL)
         CNNVP_TRY(cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases));
-    CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases));
+    CNNVP_TRY(add_dense(import, in, outputs, weights, bias != NULL, biases));
     if (!(alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
         cnnvp_import_steps(import, &import->graph->layers[import->graph->layer_count - 1], 1,
                            cnnvp_onnx_int(import->node, "transB", 0) != 0 ? 0 : 1, bias != NULL ? 2 : SIZE_MAX);
@@ -203,7 +204,7 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
             import, "the second operand has %u dimensions; a constant times one matrix is supported", rank);
     const int64_t maps[4] = {dims[0], dims[rank - 2], 1, dims[rank - 1]};
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in));
-    CNNVP_TRY(cnnvp_import_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights));
+    CNNVP_TRY(read_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights));
     CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
     dims[rank - 2] = outputs;
     return cnnvp_import_view(import, layer->out, rank, dims);
@@ -317,7 +318,7 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     if (tensor == 0 && rank > 4) {
         const int64_t merged[4] = {dims[0], count_of(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, merged, &in));
-        CNNVP_TRY(cnnvp_import_matrix(import, &matrix, 0, 1.0f, (uint32_t)dims[rank - 1], &outputs, &weights));
+        CNNVP_TRY(read_matrix(import, &matrix, 0, 1.0f, (uint32_t)dims[rank - 1], &outputs, &weights));
         CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
         dims[rank - 1] = outputs;
         return cnnvp_import_view(import, out, rank, dims);
@@ -326,10 +327,10 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_tensor(import, tensor, 0, &in));
     if (tensor == 1)
         return multiply_from_left(import, constant, in);
-    CNNVP_TRY(cnnvp_import_matrix(
-        import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights));
+    CNNVP_TRY(
+        read_matrix(import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs, &weights));
     if (input.rank == 2) {
-        CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL));
+        CNNVP_TRY(add_dense(import, in, outputs, weights, 0, NULL));
         cnnvp_import_steps(import, &import->graph->layers[import->graph->layer_count - 1], 1, 1, SIZE_MAX);
         return CNNVP_DONE;
     }

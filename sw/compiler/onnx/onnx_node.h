@@ -245,20 +245,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_whole_turns(struct cnnvp_import *import
  * by inputs of the node; SIZE_MAX: none. `axis` of the weights' dimensions is that of the outputs. */
 void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, size_t weights, int64_t axis,
                         size_t bias);
-/* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
- * to fill in. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,
-                                                    const Onnx__TensorProto *weights, struct cnnvp_graph_layer **layer);
-/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is
- * weightless. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,
-                                                int transposed, float factor, uint32_t inputs, uint32_t *outputs,
-                                                float **weights);
 /* onnx_product.c: the product of two tensors, matrix by matrix, as the node's output. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, int32_t second);
-/* A product with such weights as the node's output. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
-                                                     float *weights, int has_bias, float *bias);
 
 /* onnx_sequence.c: the nodes that a graph's outputs need, by their numbers in the file, each after what it reads.
  * Cleared by the caller, also after an error. */

@@ -178,23 +178,6 @@ static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint3
     return CNNVP_DONE;
 }
 
-/* The same with the zero point that the node says: words of another one, such as the network's input, are moved. */
-static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
-                                    struct steps *step)
-{
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(whole_input(import, index, rank, in, step));
-    CNNVP_TRY(check_one(import, index + 1, step));
-    const int32_t zero = base_of(import, *in)->zero;
-    const int32_t wanted = (int32_t)zero_of(step, 0);
-    if (zero == wanted)
-        return CNNVP_DONE;
-    CNNVP_TRY(add_scale(import, *in, 1.0f, (float)(zero - wanted), 1, &layer));
-    *in = layer->out;
-    set_zero(&import->graph->tensors[*in], step);
-    return CNNVP_DONE;
-}
-
 /* The concatenation of quantised tensors that the node quantises anew; NULL: it does something else. */
 static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
 {
@@ -350,125 +333,31 @@ void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *l
     layer->steps.bias_count = of_bias->count;
 }
 
-/* (w - zero) * scale * factor, `each` weights an output. */
-static void scale_weights(float *weights, size_t outputs, size_t each, const struct steps *steps, float factor)
-{
-    for (size_t o = 0; o < outputs; ++o)
-        for (size_t i = 0; i < each; ++i)
-            weights[o * each + i] = (weights[o * each + i] - zero_of(steps, o)) * (scale_of(steps, o) * factor);
-}
+/* Inputs: x, its scale and zero point, w, its, then those of y and the bias, in front of them where the operator is
+ * onnxruntime's own: a product between numbers, whose bias is in units of the products. */
+enum product { PRODUCT_CONV, PRODUCT_MATMUL, PRODUCT_GEMM };
 
-/* The bias is in units of the products. */
-static cnnvp_result read_bias(struct cnnvp_import *import, size_t index, size_t outputs, const struct steps *weights,
-                              float factor, struct cnnvp_graph_layer *layer)
+static cnnvp_result import_product(struct cnnvp_import *import)
 {
-    const Onnx__TensorProto *constant;
-    if (!cnnvp_import_has(import, index))
-        return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
-    CNNVP_TRY(cnnvp_import_floats(import, constant, outputs, &layer->bias));
-    layer->has_bias = 1;
-    for (size_t o = 0; layer->bias != NULL && o < outputs; ++o)
-        layer->bias[o] *= scale_of(weights, o) * factor;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result check_steps(struct cnnvp_import *import, size_t index, const struct steps *weights, size_t outputs)
-{
-    if (weights->count == 1 || weights->count == outputs)
-        return CNNVP_DONE;
-    return cnnvp_import_error(import, "input \"%s\" has %zu numbers; one, or one for each of %zu outputs is needed",
-                              import->node->input[index], weights->count, outputs);
-}
-
-/* Of a layer whose node says all of them; input `bias` of it has whole numbers. */
-static cnnvp_result set_steps(struct cnnvp_import *import, size_t bias, const struct steps *x, const struct steps *w,
-                              const struct steps *y, struct cnnvp_graph_layer *layer)
-{
-    struct cnnvp_constant numbers = {.count = 0};
-    const Onnx__TensorProto *weights;
-    CNNVP_TRY(cnnvp_import_constant(import, 3, &weights));
-    if (!cnnvp_constant_has_bytes(weights))
-        return CNNVP_DONE;
-    if (layer->has_bias != 0)
-        CNNVP_TRY(cnnvp_constant_read(import, bias, &numbers));
-    layer->steps = (struct cnnvp_graph_steps){
-        .in = x->scales[0],
-        .out = y->scales[0],
-        .weights = w->scales,
-        .weight_count = w->count,
-        .bias = numbers.ints,
-        .narrow = 1};
-    for (size_t i = 0; i < w->count; ++i)
-        layer->steps.narrow &= fabsf(zero_of(w, i) - cnnvp_constant_middle(weights)) < 0.5f;
-    return CNNVP_DONE;
-}
-
-/* Inputs: x, its scale and zero point, w, its, those of y, bias. */
-static cnnvp_result import_conv(struct cnnvp_import *import)
-{
-    int32_t in;
-    struct steps x, w, y;
-    const Onnx__TensorProto *constant;
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(same_zero_input(import, 0, 0, &in, &x));
-    CNNVP_TRY(cnnvp_import_constant(import, 3, &constant));
-    CNNVP_TRY(read_steps(import, 4, &w));
-    CNNVP_TRY(read_step(import, 6, &y));
-    CNNVP_TRY(cnnvp_import_conv_layer(import, in, constant, &layer));
-    const size_t outputs = import->graph->tensors[layer->out].channels;
-    const size_t weights = cnnvp_onnx_elements(constant);
-    const float factor = x.scales[0] / y.scales[0];
-    CNNVP_TRY(check_steps(import, 4, &w, outputs));
-    CNNVP_TRY(cnnvp_import_floats(import, constant, weights, &layer->weights));
-    if (layer->weights != NULL)
-        scale_weights(layer->weights, outputs, weights / outputs, &w, factor);
-    make_whole(import, layer, &y);
-    CNNVP_TRY(read_bias(import, 8, outputs, &w, factor, layer));
-    return set_steps(import, 8, &x, &w, &y, layer);
-}
-
-/* x times a matrix of constants; y's numbers are inputs `result_index` and the next. */
-static cnnvp_result add_product(struct cnnvp_import *import, int transposed, float alpha, size_t bias,
-                                size_t result_index)
-{
-    int32_t in;
-    struct steps x, w, y;
-    uint32_t outputs = 0;
-    float *weights = NULL;
-    const Onnx__TensorProto *matrix;
-    CNNVP_TRY(same_zero_input(import, 0, 2, &in, &x));
-    CNNVP_TRY(cnnvp_import_constant(import, 3, &matrix));
-    CNNVP_TRY(read_steps(import, 4, &w));
-    CNNVP_TRY(read_step(import, result_index, &y));
-    const uint32_t inputs = import->graph->tensors[in].channels;
-    const float factor = alpha * x.scales[0] / y.scales[0];
-    CNNVP_TRY(cnnvp_import_matrix(import, matrix, transposed, 1.0f, inputs, &outputs, &weights));
-    CNNVP_TRY(check_steps(import, 4, &w, outputs));
-    CNNVP_TRY(cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL));
-    struct cnnvp_graph_layer *layer = &import->graph->layers[import->graph->layer_count - 1];
-    memset(layer->origins, 0, sizeof layer->origins); /* not trained */
-    if (weights != NULL)
-        scale_weights(weights, outputs, inputs, &w, factor);
-    make_whole(import, layer, &y);
-    CNNVP_TRY(read_bias(import, bias, outputs, &w, factor, layer));
-    return alpha < 1.0f || alpha > 1.0f ? CNNVP_DONE : set_steps(import, bias, &x, &w, &y, layer);
-}
-
-static cnnvp_result import_matmul(struct cnnvp_import *import)
-{
-    return add_product(import, 0, 1.0f, SIZE_MAX, 6);
-}
-
-/* Inputs: a, its scale and zero point, b, its, bias, those of y. */
-static cnnvp_result import_gemm(struct cnnvp_import *import)
-{
-    if (cnnvp_onnx_int(import->node, "transA", 0) != 0)
-        return cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
-    if (!cnnvp_import_has(import, 7))
-        return cnnvp_import_error(import, "the result must be quantised; input 7, its scale, is missing");
-    return add_product(import, cnnvp_onnx_int(import->node, "transB", 0) != 0,
-                       cnnvp_onnx_float(import->node, "alpha", 1.0f), 6, 7);
+    const enum product product = (enum product)import->kind;
+    const int turned = cnnvp_onnx_int(import->node, "transB", 0) != 0;
+    const char bias = product == PRODUCT_GEMM ? 'g' : 'i', result = product == PRODUCT_GEMM ? 'h' : 'g';
+    const int has_bias = cnnvp_import_has(import, (size_t)(bias - 'a'));
+    struct cnnvp_text text = {.used = 0};
+    if (!cnnvp_import_has(import, (size_t)(result - 'a')))
+        return cnnvp_import_error(
+            import, "the result must be quantised; input %d, its scale, is missing", result - 'a');
+    say(&text, "x = DequantizeLinear(a, b, c); w = DequantizeLinear <axis = %d> (d, e, f);",
+        product == PRODUCT_MATMUL || (product == PRODUCT_GEMM && !turned));
+    if (has_bias)
+        say(&text, "each = Mul(b, e); step = Mul(each, %#.9g); more = DequantizeLinear <axis = 0> (%c, step);",
+            (double)cnnvp_onnx_float(import->node, "alpha", 1.0f), bias);
+    say(&text, "out = %s(x, w%s); y = QuantizeLinear(out, %c, %c)",
+        product == PRODUCT_CONV   ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> "
+        : product == PRODUCT_GEMM ? "Gemm <@alpha, @transA, @transB> "
+                                  : "MatMul",
+        has_bias ? ", more" : "", result, result + 1);
+    return rewrite(import, &text);
 }
 
 /* ---- onnxruntime's own ---- */
@@ -534,8 +423,11 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     if (import->graph->joins_steps && !last)
         return cnnvp_import_rewrite(import, "in = DequantizeLinear(a, b, c); out = GlobalAveragePool(in);"
                                             "y = QuantizeLinear(out, d, e)");
-    CNNVP_TRY(same_zero_input(import, 0, 4, &in, &x));
+    CNNVP_TRY(whole_input(import, 0, 4, &in, &x));
+    CNNVP_TRY(check_one(import, 1, &x));
     CNNVP_TRY(read_step(import, 3, &y));
+    const float factor = x.scales[0] / y.scales[0],
+                offset = ((float)base_of(import, in)->zero - zero_of(&x, 0)) * factor;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (last || input.height > INT16_MAX || input.width > INT16_MAX)
         return cnnvp_import_error(
@@ -544,7 +436,7 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->kx = layer->sx = input.width;
     layer->ky = layer->sy = input.height;
-    CNNVP_TRY(add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer));
+    CNNVP_TRY(add_scale(import, layer->out, factor, offset, 0, &layer));
     make_whole(import, layer, &y);
     return CNNVP_DONE;
 }
@@ -589,8 +481,8 @@ static cnnvp_result import_integers(struct cnnvp_import *import)
 static const struct cnnvp_import_operator operators[] = {
     {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
     {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
-    {"QLinearConv", import_conv, CNNVP_FORM_IMAGES, 0},
-    {"QLinearMatMul", import_matmul, CNNVP_FORM_IMAGES, 0},
+    {"QLinearConv", import_product, CNNVP_FORM_ALL, PRODUCT_CONV},
+    {"QLinearMatMul", import_product, CNNVP_FORM_ALL, PRODUCT_MATMUL},
     {"ConvInteger", import_integers, CNNVP_FORM_ALL, 1},
     {"MatMulInteger", import_integers, CNNVP_FORM_ALL, 0},
 };
@@ -600,7 +492,7 @@ const struct cnnvp_import_operators cnnvp_import_quantised = {operators, sizeof 
 static const struct cnnvp_import_operator vendor_operators[] = {
     {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
     {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
-    {"QGemm", import_gemm, CNNVP_FORM_IMAGES, 0},
+    {"QGemm", import_product, CNNVP_FORM_ALL, PRODUCT_GEMM},
     {"QLinearAdd", import_add, CNNVP_FORM_WORDS, 0},
     {"QLinearMul", import_multiply, CNNVP_FORM_ALL, 0},
     {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},

@@ -152,8 +152,9 @@ static cnnvp_result window_input(struct cnnvp_import *import, uint32_t most, int
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *weights,
-                                     struct cnnvp_graph_layer **layer)
+/* Conv's layer over `in`, without its weights and bias. */
+static cnnvp_result add_conv(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *weights,
+                             struct cnnvp_graph_layer **layer)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t group = cnnvp_onnx_int(import->node, "group", 1);
@@ -182,7 +183,7 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_constant(import, 1, &weights));
     if (cnnvp_import_has(import, 2))
         CNNVP_TRY(cnnvp_import_constant(import, 2, &bias));
-    CNNVP_TRY(cnnvp_import_conv_layer(import, in, weights, &layer));
+    CNNVP_TRY(add_conv(import, in, weights, &layer));
     CNNVP_TRY(cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &layer->weights));
     cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
     cnnvp_import_steps(import, layer, 1, 0, bias != NULL ? 2 : SIZE_MAX);
