@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BN-gradient update of S001. See bn_update.h. */
-#include "bn_update.h"
+/*
+ * BN-gradient update of S001: applies dgamma and dbeta, which batch norm's backward has left in the batch norm buffer
+ * (Part B 1-26), to gamma and beta there, by the rule of stage/momentum.h. Gradients are rounded to binary32 first.
+ */
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/momentum.h"

@@ -10,7 +10,7 @@
 #include "units.h"
 #include "unit/parts.h"
 
-#include "training/stage/pool_ids.h"
+#include "training/stage/pool.h"
 #include "training/stage/stage.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "unit/parts.h"
 
 #include "training/stage/pool.h"
-#include "training/stage/pool_ids.h"
 
 #include <string.h>
 

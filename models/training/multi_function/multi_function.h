@@ -13,10 +13,10 @@
  *   tstat      statistics (extremes, stage/extremes.h) and sum (training/stage/sums.h) take the tile; value i of
  * channel c of image n has number first + n * map + i. Entries that channels share have positions without meaning.
  *              convert: the tile in binary32 at out_addr. squares: instead sum of (x - sum / count)^2 into `squares`.
- *   tcoef      coefficients of batch norm (training/batch_norm/batch_norm.h) of entries entry .. entry + channels - 1
+ *   tcoef      coefficients of batch norm (training/batch_norm/batch_norm.c) of entries entry .. entry + channels - 1
  * of the three buffers. form: that of enum cnnvp_norm_form. running: r += running * (batch - r), in binary64, rounded.
  * back: from dbeta and dgamma as tpostback.reduce has left them. texp       m = largest magnitude of the extremes,
- * mapped where asked (training/quantise/quantise.h); without map and with relu that of their positive parts. Exponent
+ * mapped where asked (training/quantise/quantise.c); without map and with relu that of their positive parts. Exponent
  * floor(log2 m), -128 for 0. each: one for each entry. tpost      batch norm -> ReLU -> quantise -> max pool -> encode;
  * what has no status bit only passes. Mantissa of value (n, c, i): exponent [n * image + c * channel stride] at
  * `block`, random number `first` + n * tensor_image_stride + c * plane + i of the seed. float: values in place of
@@ -29,7 +29,7 @@
  * outside its window clears its plane. tsoftmax   softmax/softmax.h; record `result` + n of the output data buffer is a
  * struct cnnvp_class_result and a probability for each class. gradient: rate of the gradient is `factor`; a label that
  * is no class is refused. tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
- *   tbnupdate  bn_update/bn_update.h.
+ *   tbnupdate  bn_update/bn_update.c.
  *   tdecode    mantissa * 2^(exponent - (bits - 2)).
  *   tload, tsave, tclear   bytes of a buffer of the module; tclear of the max-min buffer makes entries without values.
  *

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The quantiser of S001 (C4): activations and errors become mantissas under exponents from the max-min buffer (C7). The
- * same block makes the exponents, and quantises weights after the update.
+ * The quantiser of S001 (C4): activations and errors become mantissas (cnnvp_bfp.h) under exponents from the max-min
+ * buffer, without another sweep over the data (C7, Part B 1-25): extremes of a channel before batch norm are mapped
+ * through it and through ReLU, both of which are monotone also in binary32, and the largest magnitude gives the
+ * exponent. In backward the same for errors, in range form and without batch norm; in standard form inputs take part,
+ * and a sweep is needed. The same block quantises weights after the update.
  */
-#include "quantise.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "cnnvp_bfp.h"

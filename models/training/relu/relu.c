@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5). */
-#include "relu.h"
+/*
+ * ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5), one bit
+ * a value, for `relu_back`. NaN counts as not positive. Bit i of a plane is bit i mod 8 of byte i / 8.
+ */
+#include "units.h"
 #include "unit/parts.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
-#include "relu_back.h"
+#include "units.h"
 #include "unit/parts.h"
 
 #include "training/stage/stage.h"

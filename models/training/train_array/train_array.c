@@ -8,9 +8,11 @@
  * 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a command).
  *
  * A command makes these accesses: its first operand, its second, the exponents of both, the results. The answer's
- * delay is compute, fill and write-out cycles and what the buffers' ports add.
+ * delay is compute, fill and write-out cycles and what the buffers' ports add. An access's `words` are mantissas of 1
+ * byte (4 with wide mantissas) on `input` and `weight`, sums of 4 bytes (8) on `output`, `word_bytes` says which.
+ * Addresses and sizes are even.
  */
-#include "train_array.h"
+#include "units.h"
 #include "unit/command.h"
 #include "unit/parts.h"
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 
-#include "training/batch_norm/batch_norm.h"
-#include "training/bn_update/bn_update.h"
 #include "cnnvp_buffer.h"
 #include "cnnvp_tile.h"
 #include "units.h"
 #include "training/multi_function/multi_function.h"
-#include "training/quantise/quantise.h"
-#include "training/relu/relu.h"
-#include "training/relu_back/relu_back.h"
 #include "training/softmax/softmax.h"
-#include "training/train_array/train_array.h"
 
 #include "test.h"
 

@@ -6,7 +6,7 @@
 #include "array_rig.h"
 #include "cnnvp_buffer.h"
 #include "units.h"
-#include "training/train_array/train_array.h"
+#include "units.h"
 #include "train_case.h"
 
 #include "cnnvp_tile.h"
