@@ -5,7 +5,7 @@
  * of data at another spacing, depends on few things, so it is the same from row to row. It is learned when the other
  * ways have gone it once, and done in one step from then on.
  */
-#include "dram_change.h"
+#include "dram_run.h"
 
 enum { MAX_CLOCKS = 1024 }; /* a change that took longer was hindered by something */
 

@@ -25,7 +25,20 @@
 #ifndef CNNVP_DRAM_CHANNEL_H
 #define CNNVP_DRAM_CHANNEL_H
 
-#include "dram_plan.h"
+#include "dram_state.h"
+
+/* ---- which command is next, and when: dram_plan.c ---- */
+
+void dram_plan_make(struct dram_channel *channel);
+
+/* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */
+void dram_plan_pass(struct dram_channel *channel, uint64_t clock);
+
+/* A burst has entered at `clock`; `behind`: others of its bank go before it. The next command stays what it is where
+ * that burst neither can be it nor changes which queue is served. */
+void dram_plan_enter(struct dram_channel *channel, uint64_t clock, int behind);
+
+/* ---- the channel ---- */
 
 /* All banks closed at `clock`, queues empty, counts 0. */
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,

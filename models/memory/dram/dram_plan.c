@@ -3,7 +3,7 @@
  * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
  * of the commands that could be next the earliest wins.
  */
-#include "dram_plan.h"
+#include "dram_channel.h"
 
 #include "dram_policy.h"
 

@@ -3,8 +3,6 @@
 #include "dram_queue.h"
 
 #include "dram_policy.h"
-#include "dram_reads.h"
-#include "dram_work.h"
 
 #include <stdlib.h>
 

@@ -3,12 +3,8 @@
  * Reads from open rows, most bursts of a network: of one stream, while no other waits, so that nothing has to be chosen
  * or planned. What is reported of them is summed over a window of the statistics.
  */
-#include "dram_reads.h"
-
-#include "dram_change.h"
 #include "dram_policy.h"
-#include "dram_row.h"
-#include "dram_train.h"
+#include "dram_run.h"
 
 static inline void issue(struct dram_run *run, const struct dram_next_column *next)
 {

@@ -5,7 +5,7 @@
  * Once the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all
  * that fit before the row, the request or the time ends are made in one step.
  */
-#include "dram_row.h"
+#include "dram_run.h"
 
 /* RDs that the window which `reads` counts takes, the first of them at `ready`. */
 static uint64_t in_window(const struct dram_run *run, uint64_t ready)

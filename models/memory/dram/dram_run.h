@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of a lone stream from open rows, without planning: what the shortcuts along a row (dram_row.h), from one row to
- * the next (dram_change.h) and of all that wait (dram_train.h) share. Host-free. */
+/* Reads of a lone stream from open rows, without planning: the shortcuts along a row, from one row to the next and of
+ * all that wait, and what they share. Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
@@ -110,5 +110,28 @@ int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *
  * and sending and entering. */
 void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency,
                            uint64_t waited);
+
+/* ---- along one row: dram_row.c ---- */
+
+/* Bursts of one row enter and issue by turns (dram_is_periodic()): makes all that fit before the row, the request or
+ * the time ends, and returns 1; 0 if there are few. */
+int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
+
+/* ---- from the end of one row to the next: dram_change.c ---- */
+
+/* If bursts of one row enter and issue by turns (dram_is_periodic()), and the next burst is the first of a row whose
+ * bank is closed: goes on to where it is so again in that row, as it went the last time that it was like that, and
+ * returns 1. */
+int dram_row_change(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
+
+/* It is so in the next burst's row: if that was changed to since dram_row_change() was asked, keeps how. */
+void dram_change_learn(struct dram_run *run, uint64_t ready);
+
+/* ---- trains: dram_train.c ---- */
+
+/* `next`, of a waiting burst, belongs to the window that `columns` counts. If from it on RDs follow each other at one
+ * spacing, those of one bank group or of two by turns: makes those of the bursts that wait, with what enters meanwhile,
+ * and returns 1. */
+int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 #endif

@@ -277,4 +277,21 @@ void dram_stream_begin(struct dram_queue *queue, struct dram_stream *stream, str
 /* A request completes at `at`. */
 void dram_stream_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at);
 
+/* ---- reads of a lone stream from open rows, in short: dram_reads.c ---- */
+
+enum dram_progress {
+    DRAM_STUCK,   /* nothing was done */
+    DRAM_MOVED,   /* something was */
+    DRAM_DECIDED, /* nothing is left to do up to `last` */
+};
+
+/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. */
+enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last);
+
+/* ---- how long nothing completes for certain: dram_work.c ---- */
+
+/* A clock before which no request of those that wait or have entered completes, `start` being that of the next thing
+ * that happens. */
+uint64_t dram_work(const struct dram_queue *queue, uint64_t start);
+
 #endif

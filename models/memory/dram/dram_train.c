@@ -4,7 +4,7 @@
  * in a row, are read at one spacing, whatever enters after them meanwhile. So nothing has to be planned from command to
  * command. That is how a stream reads short pieces and goes from one row to the next, and how its last bursts leave.
  */
-#include "dram_train.h"
+#include "dram_run.h"
 
 /* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of `banks`. */
 struct train {

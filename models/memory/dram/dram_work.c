@@ -3,7 +3,7 @@
  * How long nothing completes for certain. Each time that is too early costs an event of the kernel, and a run of the
  * core ends there; one that is too late would be an error.
  */
-#include "dram_work.h"
+#include "dram_stream.h"
 
 /* The banks and the alignment of longer requests are not looked at. */
 enum { ROWS = 8, SEGMENTS = 16 };
