@@ -117,12 +117,11 @@ static void sum_units(const struct cnnvp_stats *stats, const size_t *owners, siz
 
 static void add_unit_names(struct stats_builder *b, json_t *object, const size_t *owners, size_t owner)
 {
-    json_t *units = json_array();
+    json_t *units = set_array(b, object, "units");
 
-    set(b, object, "units", units);
     for (size_t i = 0; i < b->stats->platform->instance_count; ++i)
-        if (owners[i] == owner && json_array_append_new(units, text_value(b->stats->platform->instances[i].name)) != 0)
-            b->failed = 1;
+        if (owners[i] == owner)
+            append(b, units, text_value(b->stats->platform->instances[i].name));
 }
 
 static void add_accelerator(struct stats_builder *b, json_t *list, const size_t *owners, size_t element)
@@ -131,12 +130,8 @@ static void add_accelerator(struct stats_builder *b, json_t *list, const size_t 
     const uint64_t idle = cnnvp_stats_total(stats, element, "idle_cycles");
     uint64_t sums[CNNVP_LAYER_COLUMNS] = {0};
     struct cnnvp_bounds bounds = {0};
-    json_t *object = json_object();
+    json_t *object = append_object(b, list);
 
-    if (json_array_append_new(list, object) != 0) {
-        b->failed = 1;
-        return;
-    }
     sum_units(stats, owners, element + FIRST_OWNER, sums);
     set_text(b, object, "name", stats->platform->instances[element].name);
     add_unit_names(b, object, owners, element + FIRST_OWNER);
@@ -166,9 +161,8 @@ void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root)
         return;
 
     size_t *owners = find_owners(stats);
-    json_t *list = json_array();
+    json_t *list = set_array(b, root, "accelerators");
 
-    set(b, root, "accelerators", list);
     if (owners == NULL)
         b->failed = 1;
     for (size_t i = 0; i < stats->platform->instance_count && !b->failed; ++i)

@@ -69,6 +69,30 @@ static inline json_t *set_object(struct stats_builder *b, json_t *object, const 
     return b->failed ? NULL : child;
 }
 
+/* The same of an array. */
+static inline json_t *set_array(struct stats_builder *b, json_t *object, const char *name)
+{
+    json_t *child = json_array();
+
+    set(b, object, name, child);
+    return b->failed ? NULL : child;
+}
+
+static inline void append(struct stats_builder *b, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        b->failed = 1;
+}
+
+/* A new object at the end of an array. */
+static inline json_t *append_object(struct stats_builder *b, json_t *array)
+{
+    json_t *child = json_object();
+
+    append(b, array, child);
+    return b->failed ? NULL : child;
+}
+
 static inline double ratio(double dividend, double divisor)
 {
     return divisor > 0 ? dividend / divisor : 0;

@@ -266,13 +266,9 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     const struct cnnvp_layer_info *info = cnnvp_stats_layer(stats, tag);
     const uint64_t *sums = row(stats, tag);
     const struct cnnvp_layer_times *times = &stats->times[tag];
-    json_t *object = json_object();
+    json_t *object = append_object(b, layers);
     char name[24];
 
-    if (json_array_append_new(layers, object) != 0) {
-        b->failed = 1;
-        return;
-    }
     set_count(b, object, "index", tag - 1);
     set_text(b, object, "name", cnnvp_stats_layer_name(stats, tag, name, sizeof name));
     set_text(b, object, "op", info != NULL ? info->op : "");
@@ -308,9 +304,8 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 
 static void add_layers(struct stats_builder *b, json_t *root)
 {
-    json_t *layers = json_array();
+    json_t *layers = set_array(b, root, "layers");
 
-    set(b, root, "layers", layers);
     for (uint32_t tag = 1; tag < b->stats->tags && !b->failed; ++tag)
         if (has_line(b->stats, tag))
             add_layer(b, layers, tag);
@@ -367,19 +362,16 @@ static void add_units(struct stats_builder *b, json_t *root)
 static void add_links(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
-    json_t *links = json_array();
+    json_t *links = set_array(b, root, "links");
 
-    set(b, root, "links", links);
     for (uint32_t i = 0; i < stats->link_count && !b->failed; ++i) {
         const struct cnnvp_link_stats *link = &stats->links[i];
-        json_t *object = json_object();
+        json_t *object = append_object(b, links);
         struct cnnvp_range range = {0, 0, 0};
         uint64_t energy = 0;
 
         for (uint32_t tag = 0; tag < stats->tags; ++tag)
             energy += link_energy(stats, i, tag, &range);
-        if (json_array_append_new(links, object) != 0)
-            b->failed = 1;
         set_text(b, object, "from", stats->platform->instances[link->from].name);
         set_text(b, object, "to", stats->platform->instances[link->to].name);
         set_count(b, object, "read_bytes", link->read_bytes);
@@ -404,12 +396,6 @@ static void add_storage(struct stats_builder *b, json_t *root)
 
     set_count(b, object, "peak_feature_words", b->stats->peak[CNNVP_LIVE_WORDS]);
     set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
-}
-
-static void add_name(struct stats_builder *b, json_t *array, const char *name)
-{
-    if (json_array_append_new(array, json_string(name)) != 0)
-        b->failed = 1;
 }
 
 /* An instance's energy of time in states, which belongs to no layer, in fJ. */
@@ -451,7 +437,7 @@ static void add_energy(struct stats_builder *b, json_t *root)
         dynamic_sum += moving;
         static_sum += standing;
         if (cnnvp_costs_unknown(&stats->platform->instances[i], costs)) {
-            add_name(b, unknown, name);
+            append(b, unknown, json_string(name));
         } else if (stats->platform->instances[i].unit != NULL) {
             json_t *unit = set_object(b, units, name);
             set_real(b, unit, "dynamic_pj", picojoules(moving));
@@ -492,7 +478,7 @@ static void add_area(struct stats_builder *b, json_t *root)
             set_real(b, units, name, costs->area_um2.typical);
         else if (!costs->known && stats->platform->instances[i].unit != NULL &&
                  !cnnvp_stats_is_memory(stats->platform->instances[i].unit))
-            add_name(b, unknown, name);
+            append(b, unknown, json_string(name));
         sum.low += costs->area_um2.low;
         sum.typical += costs->area_um2.typical;
         sum.high += costs->area_um2.high;

@@ -50,12 +50,8 @@ static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 static void add_tensor(struct stats_builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
                        const struct cnnvp_moved_bytes *moved)
 {
-    json_t *object = json_object();
+    json_t *object = append_object(b, tensors);
 
-    if (json_array_append_new(tensors, object) != 0) {
-        b->failed = 1;
-        return;
-    }
     set_text(b, object, "name", info->name);
     set_text(b, object, "kind", info->kind);
     set_count(b, object, "least_read_bytes", info->least_read_bytes);
@@ -71,9 +67,8 @@ void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root)
     const struct cnnvp_stats *stats = b->stats;
     struct cnnvp_moved_bytes rest = {
         memory_total(stats, "read_bytes"), memory_total(stats, "write_bytes"), memory_total(stats, "burst_bytes")};
-    json_t *tensors = json_array();
+    json_t *tensors = set_array(b, root, "tensors");
 
-    set(b, root, "tensors", tensors);
     for (size_t i = 0; i < stats->work.tensor_count && !b->failed; ++i) {
         add_tensor(b, tensors, &stats->work.tensors[i], &stats->moved[i]);
         rest.read -= stats->moved[i].read;
@@ -86,12 +81,10 @@ void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root)
 
 static void set_counts(struct stats_builder *b, json_t *object, const char *name, const uint64_t *counts, size_t count)
 {
-    json_t *array = json_array();
+    json_t *array = set_array(b, object, name);
 
-    set(b, object, name, array);
     for (size_t i = 0; i < count && !b->failed; ++i)
-        if (json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0)
-            b->failed = 1;
+        append(b, array, json_integer((json_int_t)counts[i]));
 }
 
 static void add_over_time(struct stats_builder *b, json_t *memory)
@@ -110,13 +103,9 @@ static void add_overfetch_row(struct stats_builder *b, json_t *list, const struc
 {
     const struct cnnvp_stats *stats = b->stats;
     const int several = row->row_bytes == 0;
-    json_t *object = json_object();
+    json_t *object = append_object(b, list);
     char name[24];
 
-    if (json_array_append_new(list, object) != 0) {
-        b->failed = 1;
-        return;
-    }
     set_text(b, object, "tensor", row->tensor != 0 ? stats->work.tensors[row->tensor - 1].name : "");
     set_text(b, object, "layer", row->tag != 0 ? cnnvp_stats_layer_name(stats, row->tag, name, sizeof name) : "");
     set_text(b, object, "access", several ? "" : row->op == CNNVP_READ ? "read" : "write");
@@ -132,9 +121,8 @@ static void add_overfetch(struct stats_builder *b, json_t *memory)
 {
     const struct cnnvp_overfetch *overfetch = &b->stats->overfetch;
     const uint32_t count = overfetch->count;
-    json_t *list = json_array();
+    json_t *list = set_array(b, memory, "overfetch");
 
-    set(b, memory, "overfetch", list);
     if (count == 0)
         return;
     struct cnnvp_overfetch_row *rows = malloc(count * sizeof *rows);

@@ -10,10 +10,8 @@ static const char *name_of(const struct cnnvp_work_info *work, size_t layer)
 /* A new line of the list. */
 static json_t *add_line(struct stats_builder *b, json_t *list, size_t first, size_t last)
 {
-    json_t *line = json_object();
+    json_t *line = append_object(b, list);
 
-    if (json_array_append_new(list, line) != 0)
-        b->failed = 1;
     set_text(b, line, "first", name_of(&b->stats->work, first));
     set_text(b, line, "last", name_of(&b->stats->work, last));
     return line;
@@ -24,12 +22,13 @@ static void add_chains(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
     json_t *object = set_object(b, root, "schedule");
-    json_t *chains = json_array();
 
     set_text(b, object, "name", "depth-first");
     set_count(b, object, "block", work->block);
     set_text(b, object, "order", work->order);
-    set(b, object, "chains", chains);
+
+    json_t *chains = set_array(b, object, "chains");
+
     for (size_t i = 0; i < work->chain_count && !b->failed; ++i) {
         const struct cnnvp_chain_info *chain = &work->chains[i];
         json_t *line = add_line(b, chains, chain->first_layer, chain->last_layer);
@@ -68,21 +67,18 @@ static void add_plan(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
     json_t *object = set_object(b, root, "schedule");
-    json_t *groups = json_array();
-    json_t *on_chip = json_array();
-    json_t *residents = json_array();
 
     set_text(b, object, "name", work->schedule);
-    set(b, object, "groups", groups);
-    set(b, object, "on_chip", on_chip);
-    set(b, object, "residents", residents);
-    add_groups(b, groups);
+    add_groups(b, set_array(b, object, "groups"));
+
+    json_t *on_chip = set_array(b, object, "on_chip");
+    json_t *residents = set_array(b, object, "residents");
+
     for (size_t i = 0; i < work->resident_count && !b->failed; ++i) {
         const struct cnnvp_resident_info *resident = &work->residents[i];
         json_t *line = add_line(b, residents, resident->first_layer, resident->last_layer);
 
-        if (json_array_append_new(on_chip, json_string(resident->tensor)) != 0)
-            b->failed = 1;
+        append(b, on_chip, json_string(resident->tensor));
         set_text(b, line, "tensor", resident->tensor);
         set_count(b, line, "half", resident->half);
         set_count(b, line, "bytes", resident->bytes);
