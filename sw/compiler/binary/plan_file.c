@@ -135,15 +135,31 @@ static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_n
                               cnnvp_config_show(node->text).text);
 }
 
-static cnnvp_result unknown_key(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *keys,
-                                size_t count)
+/* The number of the node's key among those that there are; `count`: it is none of them. */
+static size_t find_key(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *keys, size_t count)
 {
     struct cnnvp_suggest suggest;
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(node->key, keys[i]) == 0)
+            return i;
     cnnvp_suggest_begin(&suggest, node->key);
     for (size_t i = 0; i < count; ++i)
         cnnvp_suggest_offer(&suggest, keys[i]);
-    return cnnvp_config_error(reader->error, node->key_place, "unknown key %s%s", cnnvp_config_show(node->key).text,
-                              cnnvp_suggest_text(&suggest, "there are"));
+    (void)cnnvp_config_error(reader->error, node->key_place, "unknown key %s%s", cnnvp_config_show(node->key).text,
+                             cnnvp_suggest_text(&suggest, "there are"));
+    return count;
+}
+
+typedef cnnvp_result (*read_fn)(struct reader *reader, const struct cnnvp_yaml_node *node);
+
+/* All of a list or a map. */
+static cnnvp_result read_all(struct reader *reader, const struct cnnvp_yaml_node *all, enum cnnvp_yaml_kind kind,
+                             const char *what, read_fn read)
+{
+    CNNVP_TRY(expect(reader, all, kind, what));
+    for (const struct cnnvp_yaml_node *node = all->children; node != NULL; node = node->next)
+        CNNVP_TRY(read(reader, node));
+    return CNNVP_DONE;
 }
 
 /* ---- groups ---- */
@@ -230,11 +246,9 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
     int given[4] = {0, 0, 0, 0};
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a group"));
     for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
-        size_t key = 0;
-        while (key < 4 && strcmp(child->key, keys[key]) != 0)
-            ++key;
+        const size_t key = find_key(reader, child, keys, 4);
         if (key == 4)
-            return unknown_key(reader, child, keys, 4);
+            return CNNVP_BAD_INPUT;
         given[key] = 1;
         CNNVP_TRY(key == 0   ? read_layers(reader, child, &run)
                   : key == 3 ? read_halo(reader, child, &run.halo)
@@ -242,14 +256,6 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
     }
     CNNVP_TRY(check_run(reader, node, given, &run));
     reader->plan->runs[reader->plan->run_count++] = run;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_groups(struct reader *reader, const struct cnnvp_yaml_node *list)
-{
-    CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of groups"));
-    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next)
-        CNNVP_TRY(read_group(reader, node));
     return CNNVP_DONE;
 }
 
@@ -274,13 +280,11 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
     CNNVP_TRY(find_layer(reader, node->key, node->key_place, &layer));
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out, or unit"));
     for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
-        size_t key = 0;
-        while (key < KEYS && strcmp(child->key, keys[key]) != 0)
-            ++key;
+        const size_t key = find_key(reader, child, keys, KEYS);
+        if (key == KEYS)
+            return CNNVP_BAD_INPUT;
         tiles += key < UNIT;
-        CNNVP_TRY(key == KEYS   ? unknown_key(reader, child, keys, KEYS)
-                  : key == UNIT ? read_unit(reader, child, &cut)
-                                : read_number(reader, child, values[key]));
+        CNNVP_TRY(key == UNIT ? read_unit(reader, child, &cut) : read_number(reader, child, values[key]));
     }
     for (size_t i = 0; i < NEEDED && (tiles != 0 || cut.unit == CNNVP_PLAN_ANY_UNIT); ++i)
         if (*values[i] == 0)
@@ -288,14 +292,6 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
                 cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]));
     reader->plan->cuts[layer] = cut;
     reader->plan->cut_places[layer] = node->place;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_cuts(struct reader *reader, const struct cnnvp_yaml_node *map)
-{
-    CNNVP_TRY(expect(reader, map, CNNVP_YAML_MAP, "a map of layers"));
-    for (const struct cnnvp_yaml_node *node = map->children; node != NULL; node = node->next)
-        CNNVP_TRY(read_cut(reader, node));
     return CNNVP_DONE;
 }
 
@@ -345,14 +341,6 @@ static cnnvp_result read_resident(struct reader *reader, const struct cnnvp_yaml
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_residents(struct reader *reader, const struct cnnvp_yaml_node *list)
-{
-    CNNVP_TRY(expect(reader, list, CNNVP_YAML_LIST, "a list of tensors"));
-    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next)
-        CNNVP_TRY(read_resident(reader, node));
-    return CNNVP_DONE;
-}
-
 static cnnvp_result read_layout(struct reader *reader, const struct cnnvp_yaml_node *node, size_t tensor)
 {
     static const char blocks[] = "blocks-";
@@ -375,17 +363,11 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
     size_t tensor;
     CNNVP_TRY(find_tensor(reader, node->key, node->key_place, &tensor));
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map with memory_layout"));
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next)
-        CNNVP_TRY(strcmp(child->key, keys[0]) == 0 ? read_layout(reader, child, tensor)
-                                                   : unknown_key(reader, child, keys, 1));
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_tensors(struct reader *reader, const struct cnnvp_yaml_node *map)
-{
-    CNNVP_TRY(expect(reader, map, CNNVP_YAML_MAP, "a map of tensors"));
-    for (const struct cnnvp_yaml_node *node = map->children; node != NULL; node = node->next)
-        CNNVP_TRY(read_tensor(reader, node));
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
+        if (find_key(reader, child, keys, 1) != 0)
+            return CNNVP_BAD_INPUT;
+        CNNVP_TRY(read_layout(reader, child, tensor));
+    }
     return CNNVP_DONE;
 }
 
@@ -412,16 +394,24 @@ static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_no
 
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
-    enum { GROUPS, CUTS, ON_CHIP, TENSORS, HALO, ORDER, KEYS };
+    enum { HALO = 4, ORDER, KEYS };
     static const char *const keys[] = {"groups", "cuts", "on_chip", "tensors", "halo", "order"};
-    static cnnvp_result (*const readers[])(struct reader *, const struct cnnvp_yaml_node *) = {
-        read_groups, read_cuts, read_residents, read_tensors, read_halo_of_all, read_order};
+    static const struct {
+        enum cnnvp_yaml_kind kind;
+        const char *what;
+        read_fn read;
+    } parts[] = {{CNNVP_YAML_LIST, "a list of groups", read_group},
+                 {CNNVP_YAML_MAP, "a map of layers", read_cut},
+                 {CNNVP_YAML_LIST, "a list of tensors", read_resident},
+                 {CNNVP_YAML_MAP, "a map of tensors", read_tensor}};
     CNNVP_TRY(name_layers(reader));
     for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
-        size_t key = 0;
-        while (key < KEYS && strcmp(child->key, keys[key]) != 0)
-            ++key;
-        CNNVP_TRY(key == KEYS ? unknown_key(reader, child, keys, KEYS) : readers[key](reader, child));
+        const size_t key = find_key(reader, child, keys, KEYS);
+        if (key == KEYS)
+            return CNNVP_BAD_INPUT;
+        CNNVP_TRY(key == HALO    ? read_halo_of_all(reader, child)
+                  : key == ORDER ? read_order(reader, child)
+                                 : read_all(reader, child, parts[key].kind, parts[key].what, parts[key].read));
         if (key < HALO && reader->plan->choice_place == NULL)
             reader->plan->choice_place = child->key_place;
     }
