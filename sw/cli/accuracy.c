@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outputs beside labels and beside the float model's. */
-#include "accuracy.h"
+#include "cli.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-#include "cli.h"
 
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See advise.h. Parameters are asked of the platform: none is known by name. What could help is tried in the order of
+ * Parameters are asked of the platform: none is known by name. What could help is tried in the order of
  * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
  * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them.
  * Below 1 % nothing is tried. Options promise everything. As many trials run at a time as there are processors.
  */
-#include "advise.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base.h"
-#include "cli.h"
 #include "output_file.h"
 #include "value.h"
 

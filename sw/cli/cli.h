@@ -166,4 +166,30 @@ void cli_print_folded(const char *text, FILE *stream);
 /* The same in sections: what begins in the first column is a title. */
 void cli_print_sections(const char *text, FILE *stream);
 
+/* ---- advice on a run (advise.c): which single change of the platform or of the options would help it most, by its
+ * objective: each parameter is doubled and halved, memories take each other part, and the network runs again, timing
+ * only ---- */
+
+/* `config` is resolved; the run has been planned with it. Prints a table of what helps, and writes it into `file`, for
+ * the run's page; NULL: it has none. */
+CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file,
+                                   FILE *stream, struct cnnvp_error *error);
+/* Of a run with these statistics that was short: batches and maps on chip are tried, timing only. A line says which of
+ * them is best by the objective, and what it gains; none, if nothing does. */
+CNNVP_MUST_USE cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics,
+                                       FILE *stream, struct cnnvp_error *error);
+
+/* ---- outputs beside labels and beside the float model's (accuracy.c) ---- */
+
+/* Top-1 of the output and of the float model. */
+void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream);
+/* In words: SQNR, the largest difference relative to the largest magnitude, agreement of a classifier's top-1. `name`,
+ * of one of several outputs, may be NULL. */
+void accuracy_print_difference(const char *name, const struct cnnvp_difference *difference, FILE *stream);
+
+/* An output with less than this is warned of. */
+enum { ACCURACY_DECIBELS = 20 };
+/* To standard error, where there is reason to. */
+void accuracy_warn(const char *name, const struct cnnvp_difference *difference);
+
 #endif

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "accuracy.h"
-#include "advise.h"
 #include "cli.h"
 #include "cnnvp_explore.h"
 

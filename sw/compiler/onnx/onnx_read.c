@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "input_file.h"
-#include "onnx_scan.h"
 
 #define OPSET_FIRST 6
 #define OPSET_LAST 26

@@ -19,7 +19,7 @@ struct cnnvp_onnx {
     const char *name; /* the caller's, for messages */
     const uint8_t *file;
     size_t size;
-    uint64_t hash; /* see onnx_scan.h */
+    uint64_t hash; /* see cnnvp_onnx_scan */
     Onnx__ModelProto *model;
     uint64_t opset;                /* of the default domain */
     struct cnnvp_onnx_file *files; /* with external data, as they are needed */
@@ -71,5 +71,11 @@ int64_t cnnvp_onnx_int(const Onnx__NodeProto *node, const char *name, int64_t ot
 float cnnvp_onnx_float(const Onnx__NodeProto *node, const char *name, float otherwise);
 /* A text of bytes is not terminated: compare with this. */
 int cnnvp_onnx_is(const Onnx__NodeProto *node, const char *name, const char *text);
+
+/* onnx_scan.c: a copy that holds only what the compiler looks at. `skeleton` is given back with free(). `hash` is xxh3
+ * of the file without the raw data of tensors that have more than 4096 bytes of it: they stay untouched. The error says
+ * at which byte the file is damaged. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size, uint8_t **skeleton,
+                                            size_t *skeleton_size, uint64_t *hash, struct cnnvp_error *error);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field numbers are those of onnx.proto, wire types those of the protobuf encoding. */
-#include "onnx_scan.h"
+/*
+ * A first pass over an ONNX file: a copy of it that holds only what the compiler looks at, for protobuf-c to unpack.
+ * The bytes of tensors stay in the file: raw_data in the copy is 16 bytes, offset and length in the file (64-bit, the
+ * host's byte order). Graphs in graphs more than 8 deep and types other than tensors are left out, so that no file
+ * makes the unpacking recurse deeply. Field numbers are those of onnx.proto, wire types those of the protobuf encoding.
+ */
+#include "onnx_read.h"
 
 #include <stdlib.h>
 #include <string.h>

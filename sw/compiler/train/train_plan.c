@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "train_fit.h"
+#include "train_plan.h"
 #include "train_price.h"
 
 /* Bytes of a 32-bit intermediate. */
