@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_text.h"
 
 /* What is normalised at once, and how often: dimensions from `axis` on, those before. */
 struct split {
@@ -82,100 +82,77 @@ static cnnvp_result import_layer_norm(struct cnnvp_import *import)
 }
 
 /* Before operator set 21 scale and offset are numbers of groups, since then of channels. */
-static cnnvp_result read_channels(struct cnnvp_import *import, size_t index, uint32_t channels, int64_t groups,
-                                  float **values)
-{
-    const Onnx__TensorProto *constant;
-    float *read;
-    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
-    const size_t count = import->onnx.opset < 21 ? (size_t)groups : channels;
-    CNNVP_TRY(cnnvp_import_floats(import, constant, count, &read));
-    *values = read;
-    if (read == NULL || count == channels)
-        return CNNVP_DONE;
-    *values = cnnvp_arena_array(&import->graph->arena, channels, sizeof **values);
-    if (*values == NULL)
-        return cnnvp_import_no_memory(import);
-    for (uint32_t c = 0; c < channels; ++c)
-        (*values)[c] = read[c / (channels / (uint32_t)groups)];
-    return CNNVP_DONE;
-}
-
 static cnnvp_result import_group_norm(struct cnnvp_import *import)
 {
-    int32_t in;
-    float *scale;
-    float *offset;
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const struct split split = split_at(import, in, 2);
-    const int64_t groups = cnnvp_onnx_int(import->node, "num_groups", 0);
-    if (split.rank < 3 || groups < 1 || split.maps % groups != 0)
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    const long long groups = cnnvp_onnx_int(import->node, "num_groups", 0), channels = rank > 1 ? dims[1] : 0;
+    if (rank < 3 || groups < 1 || channels % groups != 0)
         return cnnvp_import_error(
             import,
-            "%lld groups of %lld channels in %u dimensions; as many channels in each group, and 3 "
-            "dimensions or more are needed",
-            (long long)groups, (long long)split.maps, split.rank);
-    CNNVP_TRY(read_channels(import, 1, (uint32_t)split.maps, groups, &scale));
-    CNNVP_TRY(read_channels(import, 2, (uint32_t)split.maps, groups, &offset));
-    CNNVP_TRY(normalise(import, &in, groups, split.maps / groups * split.words,
-                        cnnvp_onnx_float(import->node, "epsilon", 1e-5f)));
-    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, split.rank, split.dims, &in));
-    return cnnvp_import_affine(import, in, scale, offset, 0, &layer);
+            "%lld groups of %lld channels in %zu dimensions; as many channels in each group, and 3 dimensions or more "
+            "are needed",
+            groups, channels, rank);
+    say(&text,
+        "maps = Reshape(a, [0, %lld, -1]); none = ConstantOfShape([%lld]); one = Add(none, 1.0);"
+        "even = InstanceNormalization <@epsilon> (maps, one, none); whole = Reshape(even, [0",
+        groups, groups);
+    say_numbers(&text, dims, 1, rank);
+    say(&text, "]);");
+    const int by_group = import->onnx.opset < 21;
+    if (by_group)
+        say(&text,
+            "few = Unsqueeze(b, [1]); wide = Expand(few, [1, %lld]); each = Reshape(wide, [-1]);"
+            "less = Unsqueeze(c, [1]); long = Expand(less, [1, %lld]); more = Reshape(long, [-1]);",
+            channels / groups, channels / groups);
+    say_along(&text, "slope", by_group ? "each" : "b", rank - 2);
+    say_along(&text, "shift", by_group ? "more" : "c", rank - 2);
+    say(&text, "scaled = Mul(whole, slope); y = Add(scaled, shift)");
+    return rewrite(import, &text);
 }
 
 /* x / sqrt(mean of x * x + epsilon) * scale: the last dimensions' mean without its own. */
 static cnnvp_result import_rms_norm(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t size;
-    int64_t axis;
-    float *scale;
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const uint32_t rank = import->graph->tensors[in].rank;
-    CNNVP_TRY(cnnvp_import_axis(import, rank, cnnvp_onnx_int(import->node, "axis", -1), &axis));
-    const struct split split = split_at(import, in, axis);
-    const int64_t dims[4] = {0, split.maps, 1, split.words};
-    CNNVP_TRY(read_places(import, 1, split.words, &scale));
-    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &in));
-    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &size));
-    CNNVP_TRY(cnnvp_import_mean(import, 3, &size));
-    CNNVP_TRY(cnnvp_import_scale(import, size, 1.0f, cnnvp_onnx_float(import->node, "epsilon", 1e-5f), 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, 0.5f, 1, &size));
-    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, size, 1, &in));
-    CNNVP_TRY(cnnvp_import_line(import, in, CNNVP_EACH_LAST, scale, NULL, 1, &in));
-    return cnnvp_import_view(import, in, split.rank, split.dims);
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank, axis;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(find_counted(import, cnnvp_onnx_int(import->node, "axis", -1), rank, &axis));
+    say(&text, "square = Mul(a, a); mean = ReduceMean <keepdims = 1> (square, [%zu", axis);
+    for (size_t i = axis + 1; i < rank; ++i)
+        say(&text, ", %zu", i);
+    say(&text, "]); deep = Add(mean, %.12f); root = Sqrt(deep); even = Div(a, root); y = Mul(even, b)",
+        (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f));
+    return rewrite(import, &text);
 }
 
 /* x / (bias + alpha * mean of the squares of `size` channels around)^beta: channels are rows to the mean. */
 static cnnvp_result import_local(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t mean;
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    const int64_t size = cnnvp_onnx_int(import->node, "size", 0);
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    const long long size = cnnvp_onnx_int(import->node, "size", 0);
     const float beta = cnnvp_onnx_float(import->node, "beta", 0.75f);
-    const struct split split = split_at(import, in, 2);
-    if (size < 1 || size > CNNVP_ONNX_WINDOW_MAX || !(beta > 0.0f && beta <= 16.0f))
+    if (rank < 2 || size < 1 || size > CNNVP_ONNX_WINDOW_MAX || !(beta > 0.0f && beta <= 16.0f))
         return cnnvp_import_error(
-            import, "size is %lld, beta %g; a size from 1 to %d, and a beta up to 16 are possible", (long long)size,
-            (double)beta, CNNVP_ONNX_WINDOW_MAX);
-    const int64_t rows[4] = {0, 1, split.maps, split.words};
-    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, rows, &in));
-    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, in, in, 1, &mean));
-    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, mean, 1, 1, (uint32_t)rows[2], (uint32_t)rows[3], &layer));
-    layer->pool = CNNVP_POOL_AVERAGE;
-    layer->ky = (uint32_t)size;
-    layer->kx = layer->sx = layer->sy = 1;
-    layer->pad_top = (uint32_t)(size - 1) / 2;
-    layer->pad_bottom = (uint32_t)(size - 1) - layer->pad_top;
-    CNNVP_TRY(cnnvp_import_scale(import, layer->out, cnnvp_onnx_float(import->node, "alpha", 1e-4f),
-                                 cnnvp_onnx_float(import->node, "bias", 1.0f), 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_POWER, beta, 1, &mean));
-    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, in, mean, 1, &in));
-    return cnnvp_import_view(import, in, split.rank, split.dims);
+            import, "size is %lld, beta %g; a size from 1 to %d, and a beta up to 16 are possible", size, (double)beta,
+            CNNVP_ONNX_WINDOW_MAX);
+    say(&text,
+        "maps = Reshape(a, [0, 1, %lld, -1]); square = Mul(maps, maps);"
+        "mean = AveragePool <kernel_shape = [%lld, 1], pads = [%lld, 0, %lld, 0], count_include_pad = 1> (square);"
+        "part = Mul(mean, %.12f); deep = Add(part, %.12f); bent = Pow(deep, %.9f); even = Div(maps, bent);"
+        "y = Reshape(even, [0",
+        (long long)dims[1], size, (size - 1) / 2, size - 1 - (size - 1) / 2,
+        (double)cnnvp_onnx_float(import->node, "alpha", 1e-4f), (double)cnnvp_onnx_float(import->node, "bias", 1.0f),
+        (double)beta);
+    say_numbers(&text, dims, 1, rank);
+    say(&text, "])");
+    return rewrite(import, &text);
 }
 
 /* ---- taken apart ---- */

@@ -229,9 +229,8 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
 /* What Expand has only noted is computed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
-/* *in becomes the largest, or the mean, along that axis, from 1 on, of which one element is left. */
+/* *in becomes the largest along that axis, from 1 on, of which one element is left. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
-CNNVP_MUST_USE cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32_t *in);
 /* onnx_layer_norm.c: a quotient or product of two tensors that ends a normalisation becomes that: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done);
 /* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */

@@ -93,25 +93,14 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
     return CNNVP_DONE;
 }
 
-/* Along one axis, of which one element is left. */
-static cnnvp_result reduce_axis(struct cnnvp_import *import, enum reduction reduction, uint32_t axis, int32_t *in)
+cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
 {
     struct reduced reduced = {.words = 1};
     reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
     reduced.axes[axis] = 1;
-    CNNVP_TRY(reduce_runs(import, in, reduction, &reduced));
+    CNNVP_TRY(reduce_runs(import, in, REDUCE_MAX, &reduced));
     reduced.dims[axis] = 1;
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
-}
-
-cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
-{
-    return reduce_axis(import, REDUCE_MAX, axis, in);
-}
-
-cnnvp_result cnnvp_import_mean(struct cnnvp_import *import, uint32_t axis, int32_t *in)
-{
-    return reduce_axis(import, REDUCE_MEAN, axis, in);
 }
 
 static cnnvp_result import_reduce(struct cnnvp_import *import)
