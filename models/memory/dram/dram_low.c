@@ -3,7 +3,7 @@
  * CKE of a rank is low from `power_down_after` clocks after its last command has had its effect: a clock after the last
  * read data, tWR after the last written, tRFC after a refresh. Nothing happens then, so it is found out when a burst
  * enters for the rank or its refresh is due. CKE goes up at that clock, not before it has been low for tCKE (of
- * self-refresh, which it enters by a command, a clock longer), and commands follow tXP (tXS) later.
+ * self-refresh, which it enters by a command, a clock longer), and commands follow tXP (tXS, RD and WR tXSDLL) later.
  */
 #include "dram_channel.h"
 
@@ -33,12 +33,13 @@ void dram_power_up(struct dram_channel *channel, uint32_t number, uint64_t clock
     struct dram_rank *rank = &channel->rank[number];
     const uint64_t up = cnnvp_maximum(clock, rank->low_from + t[DRAM_T_cke] + rank->self_refresh);
     const uint64_t ready = up + t[rank->self_refresh ? DRAM_T_xs : DRAM_T_xp];
+    const uint64_t locked = rank->self_refresh ? cnnvp_maximum(ready, up + t[DRAM_T_xsdll]) : ready;
     count_low(channel, rank, up);
     rank->low = rank->self_refresh = 0;
     rank->low_from = ready + channel->low_after;
     dram_raise(&rank->act, ready);
-    dram_raise(&rank->column[0], ready);
-    dram_raise(&rank->column[1], ready);
+    dram_raise(&rank->column[0], locked);
+    dram_raise(&rank->column[1], locked);
     dram_raise(&rank->pre_all, ready);
     dram_raise(&rank->refresh, ready);
     for (uint64_t banks = channel->open & dram_rank_banks(channel, number); banks; banks &= banks - 1u)

@@ -78,7 +78,8 @@ for line in 'kind ddr3 ddr4 ddr4 lpddr4 hbm2 ddr5 lpddr5 hbm3' 'MT/s 1600 2400 3
     'command buses 1 1 1 1 2 1 1 2' 'bytes of a row 8192 8192 8192 4096 2048 4096 4096 2048' 't_rp 11 16 22 29 14 39 15 26' \
     't_rcd_wr 11 16 22 29 12 39 15 15' 't_cmd_act 1 1 1 4 2 2 1 2' 't_aad 0 0 0 0 0 0 8 0' \
     't_cmd_pre 1 1 1 2 1 1 1 1' 't_wck 0 0 0 0 0 0 1 0' \
-    't_xp 5 8 10 12 8 18 6 13' 't_xs 288 445 592 300 358 710 174 573'; do
+    't_xp 5 8 10 12 8 18 6 13' 't_xs 288 445 592 300 358 710 174 573' \
+    't_xsdll 512 768 1024 0 0 1536 0 0'; do
     grep -Eq "^ $line( |\$)" parts || fail "no line '$line' in models dram"
 done
 grep -q '^ hbm2 t_faw 14 to 30: .*Ramulator 2.1 15' parts || fail "models dram does not say whose tFAW is what"

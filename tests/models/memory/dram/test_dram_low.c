@@ -16,7 +16,8 @@ enum {
     REFI = 9364,
     XP = 8,
     CKE = 6,
-    XS = 445, /* tXS: tRFC and 10 ns */
+    XS = 445,    /* tXS: tRFC and 10 ns */
+    XSDLL = 768, /* tXSDLL: tDLLK */
     AFTER = 16,
     ROW = 8192,
     LAST = 16
@@ -158,7 +159,7 @@ static void test_ranks(void **state)
 static void test_self_refresh(void **state)
 {
     const uint64_t low = 1 + RCD + CL + BL + 1 + AFTER, first = REFI + XP + RP, next = 4 * REFI + 100;
-    const uint64_t self = 2 * REFI + XP, last = next + XS + RCD + CL + BL + 1 + AFTER;
+    const uint64_t self = 2 * REFI + XP, last = next + XSDLL + CL + BL + 1 + AFTER;
     struct bench bench;
     (void)state;
     begin(&bench, DRAM_POWER_DOWN_self_refresh, DRAM_PAGE_open, 1);
@@ -169,6 +170,7 @@ static void test_self_refresh(void **state)
     check_command(&bench, 3, DRAM_REF, first);
     check_command(&bench, 4, DRAM_SRE, self);
     check_command(&bench, 5, DRAM_ACT, next + XS);
+    check_command(&bench, 6, DRAM_RD, next + XSDLL);
     check_command(&bench, 7, DRAM_PREA, 5 * REFI + XP);
     check_low(&bench, (REFI - low) + (5 * REFI - last), 2 * REFI - (first + RFC + AFTER), next - self, 3);
     assert_int_equal(bench.result.counts.commands[DRAM_REF], 2);
