@@ -347,6 +347,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     if (replay == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
+    cnnvp_dram_replay_show(replay, &run->windows);
     cnnvp_result status = replay_trace(reader, replay, run, error);
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;
@@ -357,6 +358,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         run->data_ps = from.last_data * run->tck_ps;
     }
     cnnvp_dram_replay_free(replay);
+    cnnvp_dram_windows_fini(&run->windows);
     return status;
 }
 

@@ -85,10 +85,16 @@ static uint64_t number(const json_t *object, const char *member)
 static int is_like_memory(const struct trace *trace, const json_t *dram)
 {
     static const char *const counted[] = {"row_hits", "row_misses", "row_conflicts", "turnarounds", "refreshes"};
+    static const char *const low[] = {"active_power_down", "precharge_power_down", "self_refresh"};
     int same = is_integral(
         trace, "dram", "bandwidth", number(dram, "bus_read_bytes") + number(dram, "bus_write_bytes"), PS_PER_SECOND);
     for (size_t i = 0; i < sizeof counted / sizeof counted[0]; ++i)
         same &= is_integral(trace, "dram", counted[i], number(dram, counted[i]), PS_PER_US);
+    for (size_t i = 0; i < sizeof low / sizeof low[0]; ++i) {
+        char stat[32];
+        (void)snprintf(stat, sizeof stat, "%s_ps", low[i]);
+        same &= is_integral(trace, "dram", low[i], number(dram, stat), PS_PER_US);
+    }
     return same;
 }
 

@@ -138,12 +138,14 @@ def expected(stats):
     yield ("dram", "bandwidth"), (dram["bus_read_bytes"] + dram["bus_write_bytes"]) * PS
     for name in "row_hits", "row_misses", "row_conflicts", "turnarounds", "refreshes":
         yield ("dram", name), dram[name] * WINDOW
+    for name in "active_power_down", "precharge_power_down", "self_refresh":
+        yield ("dram", name), dram[name + "_ps"] * WINDOW
     for link in stats["links"]:
         if link["from"] != "cpu" and link["from"] != "bus":  # whose traffic is in no statistic of a link
             yield ("links", link["from"] + "_to_" + link["to"]), (link["read_bytes"] + link["write_bytes"]) * PS
 
 
-def check(*command, outputs=("vcd", "pftrace", "series")):
+def check(*command, outputs=("vcd", "pftrace", "series"), states=()):
     with tempfile.TemporaryDirectory() as folder:
         for form in outputs:
             stats, trace = os.path.join(folder, "of.json"), os.path.join(folder, "run." + form)
@@ -152,6 +154,7 @@ def check(*command, outputs=("vcd", "pftrace", "series")):
             with open(stats, encoding="utf-8") as stream:
                 said = json.load(stream)
             wanted = dict(expected(said))
+            assert all(wanted["dram", state] > 0 for state in states), wanted
             assert wanted["dram", "bandwidth"] > 0 and wanted["dram", "row_misses"] > 0, wanted
             found = {"vcd": vcd, "pftrace": perfetto, "series": series}[form](trace)
             for key, value in wanted.items():
@@ -249,6 +252,8 @@ def main():
     check("run", lenet5, "--timing-only", "-q")
     check("run", lenet5, "--timing-only", "-q", "-s", "cpu.memory=cache", "-p", "window")
     check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.page=closed")
+    low = ["-s", "dram.power_down=self-refresh", "-s", "dram.t_refi=1000", "-s", "dram.ranks=2"]
+    check("run", lenet5, "--timing-only", "-q", *low, states=("active_power_down", "precharge_power_down", "self_refresh"))
     check_slices(lenet5)
     check_order(os.path.join(NETWORKS, "digits.onnx"))
     check("exec", TAIL)  # nothing moves in the last 99 % of its time
@@ -257,6 +262,7 @@ def main():
         trace = os.path.join(folder, "bursts.txt")
         subprocess.run([CNNVP, "run", lenet5, "--timing-only", "-q", "--memory-trace", trace], check=True)
         check("memory", trace, outputs=("vcd", "pftrace"))
+        check("memory", trace, *low, outputs=("vcd", "pftrace"), states=("self_refresh",))
 
 
 main()

@@ -360,6 +360,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return status;
     }
     cnnvp_dram_windows_init(&self->windows, &timing, show_window, self);
+    cnnvp_dram_queue_show(&self->queue, &self->windows);
     self->burst_trace = 1;
     self->queue.issued = note_command;
     self->queue.columns_issued = note_columns;
@@ -376,6 +377,7 @@ static void dram_fini(void *instance)
     if (self->trial_made)
         cnnvp_dram_queue_fini(&self->trial);
     free(self->early);
+    cnnvp_dram_windows_fini(&self->windows);
     cnnvp_storage_free(self->data, self->size);
     self->data = NULL;
 }

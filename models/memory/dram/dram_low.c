@@ -6,6 +6,7 @@
  * self-refresh, which it enters by a command, a clock longer), and commands follow tXP (tXS, RD and WR tXSDLL) later.
  */
 #include "dram_channel.h"
+#include "dram_windows.h"
 
 /* It is low, or has been, up to `clock`. */
 static void count_low(struct dram_channel *channel, struct dram_rank *rank, uint64_t clock)
@@ -17,6 +18,8 @@ static void count_low(struct dram_channel *channel, struct dram_rank *rank, uint
     channel->counts.power_downs += !rank->low && !rank->self_refresh;
     rank->low = cnnvp_maximum(rank->low, rank->low_from);
     channel->counts.low_clocks[low] += clock - rank->low;
+    if (channel->windows != NULL)
+        cnnvp_dram_windows_low(channel->windows, low, rank->low, clock);
     rank->low = clock;
 }
 

@@ -53,13 +53,21 @@ void cnnvp_dram_queue_fini(struct dram_queue *queue)
     queue->channel = NULL;
 }
 
+void cnnvp_dram_queue_show(struct dram_queue *queue, struct dram_windows *windows)
+{
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        queue->channel[i].windows = windows;
+}
+
 void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now)
 {
+    struct dram_windows *const windows = queue->channel[0].windows;
     free_streams(queue);
     cnnvp_dram_queue_counts(queue, &queue->before);
     queue->clock = now / queue->timing.tck_ps + 1u;
     for (uint32_t i = 0; i < queue->options.channels; ++i)
         cnnvp_dram_channel_init(&queue->channel[i], &queue->options, &queue->timing, queue->clock);
+    cnnvp_dram_queue_show(queue, windows);
     queue->served = queue->decided = queue->fair = 0;
     queue->port = (struct dram_port){.burst_fs = queue->port.burst_fs};
     queue->reads = 0;
@@ -328,6 +336,7 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue,
         if (!cnnvp_dram_channel_waiting(&queue->channel[i]))
             continue;
         *copy = queue->channel[i];
+        copy->windows = NULL;
         while (cnnvp_dram_channel_waiting(copy)) {
             struct dram_issued issued;
             (void)cnnvp_dram_channel_next(copy);

@@ -20,6 +20,8 @@
 CNNVP_MUST_USE int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
                                          const struct dram_timing *timing);
 void cnnvp_dram_queue_fini(struct dram_queue *queue);
+/* Windows that show its ranks' low power from now on, also after a reset. */
+void cnnvp_dram_queue_show(struct dram_queue *queue, struct dram_windows *windows);
 /* Forgets every request, closes every bank. */
 void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now);
 

@@ -54,6 +54,12 @@ void cnnvp_dram_replay_free(struct dram_replay *replay)
     free(replay);
 }
 
+void cnnvp_dram_replay_show(struct dram_replay *replay, struct dram_windows *windows)
+{
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        replay->channel[i].windows = windows;
+}
+
 /* A read's end is known. */
 static void note_end(struct dram_replay *replay, uint64_t end)
 {
@@ -216,6 +222,8 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
         run_before(replay, until + 1u);
     sum_counts(replay, until != DRAM_NEVER ? until : 0, &result->counts);
     const uint64_t last_data = replay->result.last_data;
+    if (until != DRAM_NEVER)
+        cnnvp_dram_replay_show(replay, NULL);
     while (anything_waits(replay)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));

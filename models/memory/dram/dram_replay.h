@@ -28,6 +28,8 @@ struct dram_replay *cnnvp_dram_replay_new(
     const struct dram_options *options, const struct dram_timing *timing, uint32_t outstanding,
     void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued), void *context);
 void cnnvp_dram_replay_free(struct dram_replay *replay);
+/* Windows that show its ranks' low power. */
+void cnnvp_dram_replay_show(struct dram_replay *replay, struct dram_windows *windows);
 /* The next burst. */
 void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address);
 /* The next burst, which enters at `clock`, however many are on their way, or later if its queue is full then. */

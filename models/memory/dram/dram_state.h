@@ -145,6 +145,7 @@ struct dram_plan {
     int write_mode; /* and this one is served */
 };
 
+struct dram_windows;
 struct dram_scheduler; /* dram_policy.h */
 struct dram_page;
 struct dram_refresh;
@@ -195,6 +196,7 @@ struct dram_channel {
     struct dram_rank rank[DRAM_RANKS];
     struct dram_entry entry[DRAM_ENTRIES];
     struct dram_counts counts;
+    struct dram_windows *windows; /* that show the time of ranks in low power, or NULL */
 };
 
 static inline int cnnvp_dram_is_column(enum dram_command command)

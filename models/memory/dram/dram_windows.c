@@ -2,6 +2,9 @@
 /* See dram_windows.h. */
 #include "dram_windows.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #define UNIT_DEF "memory/dram/dram.def"
 #include "unit/unit_enums.inc"
 
@@ -64,8 +67,51 @@ void cnnvp_dram_windows_data(struct dram_windows *windows, cnnvp_time at, uint64
     cnnvp_bandwidth_add(&windows->counters[COUNTER_bandwidth], at, bursts * DRAM_BURST_BYTES);
 }
 
+/* Windows up to number `last` are there. */
+static int reach(struct dram_windows *windows, uint64_t last)
+{
+    const uint64_t count = last - windows->shown + 1u;
+    if (count > windows->room) {
+        const uint64_t room = cnnvp_maximum(count, 2u * windows->room + 64u);
+        uint64_t(*low)[DRAM_LOWS] = realloc(windows->low, room * sizeof *low);
+        if (low == NULL)
+            return 0;
+        windows->low = low;
+        windows->room = room;
+    }
+    if (count > windows->count) {
+        memset(windows->low + windows->count, 0, (count - windows->count) * sizeof *windows->low);
+        windows->count = count;
+    }
+    return 1;
+}
+
+void cnnvp_dram_windows_low(struct dram_windows *windows, enum dram_low low, uint64_t begin, uint64_t end)
+{
+    cnnvp_time next = 0;
+    for (cnnvp_time at = begin * windows->tck_ps; at < end * windows->tck_ps; at = next) {
+        const uint64_t window = cnnvp_maximum(at / CNNVP_BANDWIDTH_WINDOW_PS, windows->shown);
+        next = cnnvp_minimum((window + 1u) * CNNVP_BANDWIDTH_WINDOW_PS, end * windows->tck_ps);
+        if (!reach(windows, window))
+            return; /* the trace lacks it */
+        windows->low[window - windows->shown][low] += next - at;
+    }
+}
+
 void cnnvp_dram_windows_end(struct dram_windows *windows)
 {
+    for (uint64_t i = 0; i < windows->count; ++i)
+        for (uint32_t low = 0; low < DRAM_LOWS; ++low)
+            cnnvp_bandwidth_add(&windows->counters[COUNTER_active_power_down + low],
+                                (windows->shown + i + 1u) * CNNVP_BANDWIDTH_WINDOW_PS, windows->low[i][low]);
+    windows->shown += windows->count ? windows->count - 1u : 0; /* more may come of the last */
+    windows->count = 0;
     for (uint32_t i = 0; i < DRAM_WINDOWS; ++i)
         cnnvp_bandwidth_end(&windows->counters[i]);
+}
+
+void cnnvp_dram_windows_fini(struct dram_windows *windows)
+{
+    free(windows->low);
+    windows->low = NULL;
 }
