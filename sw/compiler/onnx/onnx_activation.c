@@ -115,6 +115,22 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
     return cnnvp_import_scale(import, in, gamma, 0.0f, 0, &layer);
 }
 
+/* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
+static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
+{
+    int32_t in;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    struct cnnvp_graph_layer *layer;
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 0.2f),
+                beta = cnnvp_onnx_float(import->node, "beta", 0.5f);
+    CNNVP_TRY(cnnvp_import_scale(import, in, alpha, beta, 0, &layer));
+    layer->gates = fabsf(alpha - 1.0f / 6.0f) < 1e-6f && fabsf(beta - 0.5f) < 1e-6f;
+    layer->post_count = 2;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
+    layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 1.0f};
+    return CNNVP_DONE;
+}
+
 /* A limit of Clip from an attribute (before operator set 11) or an input; *there is 0 if it has none. */
 static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribute, size_t input, int *there,
                                float *limit)
@@ -333,6 +349,7 @@ static const struct cnnvp_import_operator operators[] = {
     {"Sign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGN},
     {"Not", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
     {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
+    {"HardSigmoid", import_hard_sigmoid, CNNVP_FORM_WORDS, 0},
     {"Clip", import_clip, CNNVP_FORM_WORDS, 0},
     {"PRelu", import_prelu, CNNVP_FORM_WORDS, 0},
     {"Softmax", import_softmax, CNNVP_FORM_ALL, 0},

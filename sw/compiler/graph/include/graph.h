@@ -108,6 +108,7 @@ struct cnnvp_graph_layer {
     uint32_t
         narrow_weights; /* they have 8 bits, not 16, after cnnvp_words_choose; those of a product are in2's words */
     float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
+    uint32_t gates;     /* norm: its input times its result is hard swish */
     float epsilon;      /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
      * bias. */

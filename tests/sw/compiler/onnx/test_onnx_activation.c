@@ -106,12 +106,35 @@ static void functions_without_attributes(void **state)
     }
 }
 
+/* Times what it is of: hard swish if its line is x / 6 + 1 / 2 (graph_fold.c), which the default is not. */
+static void hard_sigmoids_gate(void **state)
+{
+    static const struct {
+        float alpha, beta;
+        uint32_t gates;
+    } cases[] = {{0.16666667f, 0.5f, 1}, {0.2f, 0.5f, 0}, {0.16666667f, 0.4f, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        onnx_case_begin(&b, "x", 4, maps);
+        Onnx__NodeProto *node = builder_node(&b, "HardSigmoid", "y", "x", NULL, NULL, NULL);
+        builder_float(&b, node, "alpha", cases[i].alpha);
+        builder_float(&b, node, "beta", cases[i].beta);
+        onnx_case_must_import(&b, &graph);
+        assert_int_equal(graph.layers[0].gates, cases[i].gates);
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_have_limits),
         cmocka_unit_test(functions_without_attributes),
         cmocka_unit_test(limits_of_clip),
+        cmocka_unit_test(hard_sigmoids_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
