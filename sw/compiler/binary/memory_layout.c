@@ -145,15 +145,26 @@ static int touches(const struct choice *choice, size_t index, int32_t base)
            (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(choice->graph, layer->in2) == base);
 }
 
-/* What the plans of layers are worth, and their bytes of bursts. */
+/* What the plans of layers are worth, and their bytes of bursts, as they are and at least. */
 struct worth {
-    double score, bytes;
+    double score, bytes, least;
 };
+
+/* What the layer moves at least: its operands, weights and results, each once. */
+static double least_bytes(const struct cnnvp_layer *layer)
+{
+    const struct cnnvp_tensor *const maps[] = {&layer->in, &layer->out, &layer->in2};
+    const size_t count = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? 3u : 2u;
+    double bytes = (double)cnnvp_plan_weight_words(layer) * CNNVP_WORD_BYTES;
+    for (size_t i = 0; i < count; ++i)
+        bytes += (double)((uint64_t)maps[i]->channels * maps[i]->height * maps[i]->width << maps[i]->word_shift);
+    return bytes;
+}
 
 /* Of those that make and read the map, in such blocks. */
 static struct worth worth_of(struct choice *choice, int32_t base, uint32_t channels)
 {
-    struct worth worth = {0, 0};
+    struct worth worth = {0, 0, 0};
     choice->blocks[base] = channels;
     for (size_t i = 0; i < choice->graph->layer_count; ++i) {
         const struct known *known = touches(choice, i, base) ? plan_of(choice, i) : NULL;
@@ -161,6 +172,7 @@ static struct worth worth_of(struct choice *choice, int32_t base, uint32_t chann
             continue;
         worth.score += known->finalists.count != 0 ? known->finalists.all[0].score : INFINITY;
         worth.bytes += known->finalists.all[0].taken.bytes;
+        worth.least += least_bytes(&known->layer);
     }
     return worth;
 }
@@ -170,11 +182,12 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
 {
     const uint32_t before = choice->blocks[base];
     const struct worth planes = worth_of(choice, base, 1);
-    for (uint32_t channels = largest;
+    const double enough = planes.bytes * (1 - 1 / LESS_PART);
+    for (uint32_t channels = planes.least < enough ? largest : 1u;
          channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
          channels = largest_blocks(choice->graph, base, channels / 2u)) {
         const struct worth blocks = worth_of(choice, base, channels);
-        if (isfinite(blocks.score) && blocks.score <= planes.score && blocks.bytes < planes.bytes * (1 - 1 / LESS_PART))
+        if (isfinite(blocks.score) && blocks.score <= planes.score && blocks.bytes < enough)
             return channels != before;
     }
     choice->blocks[base] = 1;

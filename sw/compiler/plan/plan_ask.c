@@ -13,7 +13,7 @@
 #include "isa/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
-#define ANSWERS 4096u      /* a power of two */
+#define ANSWERS 128u       /* at first; a power of two */
 #define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
 #define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
@@ -45,16 +45,22 @@ struct cnnvp_plan_ask {
     uint64_t line[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
     char refusal[256];
     struct cnnvp_error wrong; /* "": nothing is */
-    size_t count;
-    struct answer answers[ANSWERS];
+    size_t count, size;       /* of answers: known, and places */
+    struct answer *answers;
 };
 
 struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_ask *ask = calloc(1, sizeof *ask);
-    if (ask == NULL)
+    struct answer *answers = calloc(ANSWERS, sizeof *answers);
+    if (ask == NULL || answers == NULL) {
+        free(ask);
+        free(answers);
         return NULL;
+    }
+    ask->answers = answers;
+    ask->size = ANSWERS;
     ask->layer = layer;
     ask->name = name;
     ask->limits = limits;
@@ -64,6 +70,8 @@ struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const
 
 void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask)
 {
+    if (ask != NULL)
+        free(ask->answers);
     free(ask);
 }
 
@@ -492,27 +500,51 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
 
 /* ---- answers ---- */
 
-static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7], int *known)
+/* The answer, or the empty place where it is to be. */
+static struct answer *place_of(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7])
 {
     uint64_t hash = (uint64_t)kind;
     for (size_t i = 0; i < 7; ++i)
         hash = (hash ^ question[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    if (ask->count > ANSWERS / 4u * 3u) {
-        memset(ask->answers, 0, sizeof ask->answers);
-        ask->count = 0;
-    }
     for (size_t at = (size_t)(hash >> 40);; ++at) {
-        struct answer *answer = &ask->answers[at % ANSWERS];
-        *known = answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0;
-        if (*known)
+        struct answer *answer = &ask->answers[at % ask->size];
+        if (answer->kind == EMPTY ||
+            (answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0))
             return answer;
-        if (answer->kind != EMPTY)
-            continue;
-        answer->kind = kind;
-        memcpy(answer->question, question, sizeof answer->question);
-        ++ask->count;
-        return answer;
     }
+}
+
+/* Twice as many places; where there is no memory for them, none of the answers is known any more. */
+static void make_room(struct cnnvp_plan_ask *ask)
+{
+    struct answer *const before = ask->answers;
+    const size_t size = ask->size;
+    struct answer *more = calloc(2u * size, sizeof *more);
+    if (more == NULL) {
+        memset(ask->answers, 0, size * sizeof *ask->answers);
+        ask->count = 0;
+        return;
+    }
+    ask->answers = more;
+    ask->size = 2u * size;
+    for (size_t i = 0; i < size; ++i)
+        if (before[i].kind != EMPTY)
+            *place_of(ask, before[i].kind, before[i].question) = before[i];
+    free(before);
+}
+
+static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7], int *known)
+{
+    if (ask->count > ask->size / 4u * 3u)
+        make_room(ask);
+    struct answer *answer = place_of(ask, kind, question);
+    *known = answer->kind != EMPTY;
+    if (*known)
+        return answer;
+    answer->kind = kind;
+    memcpy(answer->question, question, sizeof answer->question);
+    ++ask->count;
+    return answer;
 }
 
 static void no_answer(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
