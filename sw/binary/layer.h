@@ -56,6 +56,11 @@ struct cnnvp_tensor {
     int32_t zero; /* the word that stands for 0, there and within: value = (word - zero) * 2^-frac. 16 bits: 0 */
 };
 
+/* Words from one channel, row and column of an operand in a buffer to the next; 0: the same ones count for all. */
+struct cnnvp_strides {
+    uint32_t channel, row, column;
+};
+
 /* Which word of its image that of a channel, row and column is, from the first one on. */
 static inline uint64_t cnnvp_tensor_word(const struct cnnvp_tensor *tensor, uint64_t channel, uint64_t row,
                                          uint64_t column)

@@ -189,6 +189,55 @@ static inline uint32_t cnnvp_addition_sources(const struct cnnvp_layer *layer)
     return 2u << (layer->added.second != 0 ? CNNVP_STATUS_vadd_b : CNNVP_STATUS_vadd_a);
 }
 
+/* Those of a tile whose dimensions change places, by the results' dimensions. */
+static inline struct cnnvp_strides cnnvp_permuted_strides(const struct cnnvp_layer *layer, struct cnnvp_strides tile)
+{
+    const uint32_t strides[3] = {tile.channel, tile.row, tile.column};
+    return (struct cnnvp_strides){strides[layer->from[0]], strides[layer->from[1]], strides[layer->from[2]]};
+}
+
+/* Those of an operand's tile: dimensions of 1 count for all positions. */
+static inline struct cnnvp_strides cnnvp_spread_strides(const struct cnnvp_tensor *operand,
+                                                        const struct cnnvp_tensor *out, struct cnnvp_strides tile)
+{
+    return (struct cnnvp_strides){
+        operand->channels < out->channels ? 0 : tile.channel, operand->height < out->height ? 0 : tile.row,
+        operand->width < out->width ? 0 : tile.column};
+}
+
+/* Words of a plane follow each other, or one word counts for all of them. */
+static inline int cnnvp_is_plane(const struct cnnvp_strides *tile, uint32_t rows, uint32_t columns)
+{
+    return rows == 1 || tile->row == columns * tile->column;
+}
+
+/* Sets counts and strides of an elementwise instruction over a box of dense results. How many of them the box takes:
+ * one a channel where its first row does not follow the last row of the one before as rows follow each other. */
+static inline uint32_t cnnvp_elementwise(const struct cnnvp_strides *a, const struct cnnvp_strides *b,
+                                         uint32_t channels, uint32_t rows, uint32_t columns,
+                                         struct cnnvp_vector *vector)
+{
+    const struct cnnvp_strides *second = b != NULL ? b : a;
+    const uint32_t plane = rows * columns;
+    vector->a_stride = a->column;
+    vector->b_stride = b != NULL ? b->column : vector->b_stride;
+    if (cnnvp_is_plane(a, rows, columns) && cnnvp_is_plane(second, rows, columns)) {
+        const int dense = a->column == 1 && a->channel == plane && second->column == 1 && second->channel == plane;
+        vector->count = dense ? channels * plane : plane;
+        vector->repeat = dense ? 1u : channels;
+        vector->a_repeat = dense ? 0 : a->channel;
+        vector->b_repeat = dense || b == NULL ? 0 : b->channel;
+        vector->out_repeat = dense ? 0 : plane;
+        return 1;
+    }
+    const int rows_follow = a->channel == rows * a->row && second->channel == rows * second->row;
+    vector->count = vector->out_repeat = columns;
+    vector->repeat = rows_follow ? channels * rows : rows;
+    vector->a_repeat = a->row;
+    vector->b_repeat = b != NULL ? b->row : vector->b_repeat;
+    return rows_follow ? 1u : channels;
+}
+
 /* Batch normalisation, one after the other: stored statistics take the last alone. mean, variance and transform are
  * over all words of each channel, the three between them over the channels. */
 enum cnnvp_norm_step {

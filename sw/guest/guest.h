@@ -27,10 +27,8 @@ struct cnnvp_slot {
 struct cnnvp_input_tile {
     uint32_t half;
     uint32_t address;
-    uint32_t row_stride;     /* words */
-    uint32_t channel_stride; /* words */
-    uint32_t column_stride;  /* 1; 0 where one word counts for a whole row */
-    uint32_t image_bytes;    /* from the tile of an image to that of the next one */
+    struct cnnvp_strides stride;
+    uint32_t image_bytes; /* from the tile of an image to that of the next one */
 };
 
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */

@@ -74,8 +74,8 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
 {
     struct cnnvp_window window = cnnvp_layer_window(layer, kx, ky, output->rows, output->columns);
     window.in_addr = tile->address;
-    window.in_row_stride = tile->row_stride;
-    window.in_channel_stride = tile->channel_stride;
+    window.in_row_stride = tile->stride.row;
+    window.in_channel_stride = tile->stride.channel;
     return window;
 }
 
@@ -323,10 +323,7 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
     }
     const struct cnnvp_box box = {(uint32_t)from[0], size[0], from[1], size[1], from[2], size[2]};
     struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-    const uint32_t strides[3] = {tile.channel_stride, tile.row_stride, tile.column_stride};
-    tile.channel_stride = strides[layer->from[0]];
-    tile.row_stride = strides[layer->from[1]];
-    tile.column_stride = strides[layer->from[2]];
+    tile.stride = cnnvp_permuted_strides(layer, tile.stride);
     return tile;
 }
 
@@ -371,24 +368,11 @@ static struct cnnvp_box operand_box(const struct cnnvp_tensor *operand, const st
     return part;
 }
 
-/* Strides that stay where they are in those dimensions. */
-static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_tensor *operand,
-                                      const struct cnnvp_tensor *out)
-{
-    if (operand->channels < out->channels)
-        tile.channel_stride = 0;
-    if (operand->height < out->height)
-        tile.row_stride = 0;
-    if (operand->width < out->width)
-        tile.column_stride = 0;
-    return tile;
-}
-
 static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                            const struct cnnvp_box *box, uint32_t half, uint32_t at)
 {
     cnnvp_load_box_into(guest, tensor, box, half, at);
-    return (struct cnnvp_input_tile){half, at, box->columns, box->rows * box->columns, 1, 0};
+    return (struct cnnvp_input_tile){half, at, {box->rows * box->columns, box->columns, 1}, 0};
 }
 
 /* Both operands in one half: where the one that is on chip lies, the second of two from memory after the first. */
@@ -407,8 +391,8 @@ static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_layer *
         *b = layer->in2.on_chip ? cnnvp_bring_input(guest, &layer->in2, &b_box)
                                 : load_beside(guest, &layer->in2, &b_box, a->half, layer->in2.chip_address + bytes);
     }
-    *a = spread(*a, &layer->in, &layer->out);
-    *b = spread(*b, &layer->in2, &layer->out);
+    a->stride = cnnvp_spread_strides(&layer->in, &layer->out, a->stride);
+    b->stride = cnnvp_spread_strides(&layer->in2, &layer->out, b->stride);
 }
 
 void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)

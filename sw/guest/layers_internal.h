@@ -16,12 +16,12 @@ static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *gue
         return (struct cnnvp_input_tile){
             tensor->chip_half,
             cnnvp_tensor_chip_address(tensor, box),
-            tensor->row_stride,
-            tensor->channel_stride,
-            1,
+            {tensor->channel_stride, tensor->row_stride, 1},
             0};
     return (struct cnnvp_input_tile){
-        cnnvp_load_images(guest, tensor, box, more_images), tensor->chip_address, box->columns, plane, 1,
+        cnnvp_load_images(guest, tensor, box, more_images),
+        tensor->chip_address,
+        {plane, box->columns, 1},
         box->channels * plane << tensor->word_shift};
 }
 static inline struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,

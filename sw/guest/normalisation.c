@@ -28,15 +28,15 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_layer
         .limits = layer->limits,
         .b_repeat = 1,
         .c_repeat = 1,
-        .a_repeat = tile.channel_stride,
+        .a_repeat = tile.stride.channel,
         .out_repeat = plane,
     };
     /* Channels are repetitions. Where a channel is not contiguous each of its rows takes an instruction. */
-    const int whole = tile.row_stride == box->columns;
+    const int whole = tile.stride.row == box->columns;
     vector.count = whole ? plane : box->columns;
     vector.repeat = box->channels;
     for (uint32_t row = 0; row < (whole ? 1u : box->rows); ++row) {
-        vector.a_addr = tile.address + (row * tile.row_stride << layer->in.word_shift);
+        vector.a_addr = tile.address + (row * tile.stride.row << layer->in.word_shift);
         vector.out_addr = row * box->columns * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         vector.b_addr = scales + box->channel * CNNVP_WORD_BYTES;
         vector.c_addr = offsets + box->channel * CNNVP_WORD_BYTES;
@@ -99,9 +99,7 @@ static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struc
     return (struct cnnvp_input_tile){
         cnnvp_load_batch(guest, &layer->in, box, step->more_images),
         layer->in.chip_address,
-        box->columns,
-        (step->more_images + 1u) * plane,
-        1,
+        {(step->more_images + 1u) * plane, box->columns, 1},
         plane << layer->in.word_shift};
 }
 
@@ -111,8 +109,8 @@ static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
 {
     struct cnnvp_window window = cnnvp_sums_window(layer, channels);
     window.in_addr = tile->address;
-    window.in_row_stride = tile->row_stride;
-    window.in_channel_stride = tile->channel_stride;
+    window.in_row_stride = tile->stride.row;
+    window.in_channel_stride = tile->stride.channel;
     for (int squares = 0; squares < 2; ++squares) {
         const struct cnnvp_operation operation = cnnvp_sums_operation(squares);
         window.acc_addr = squares ? channels * cnnvp_norm_part_count(layer) * CNNVP_SUM_BYTES : 0;
@@ -149,7 +147,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_layer *
         .count = plane * (step->more_images + 1u),
         .repeat = box->channels,
         .a_stride = 1,
-        .a_repeat = tile.channel_stride,
+        .a_repeat = tile.stride.channel,
         .b_repeat = 1,
         .out_repeat = 1,
         .immediate = formats->epsilon,

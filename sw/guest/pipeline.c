@@ -429,66 +429,26 @@ void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
                      1u << offsetof(struct cnnvp_vector, immediate) / sizeof(uint32_t));
 }
 
-/* Words of a plane follow each other, or one word counts for all of them. */
-static int is_plane(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return box->rows == 1 || tile->row_stride == box->columns * tile->column_stride;
-}
-
-/* All words follow each other. */
-static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return is_plane(tile, box) && tile->column_stride == 1 && tile->channel_stride == box->rows * box->columns;
-}
-
-/* A channel's first row follows the last row of the one before as rows follow each other. */
-static int is_rows(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
-{
-    return tile->channel_stride == box->rows * tile->row_stride;
-}
-
 void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                             const struct cnnvp_vector *base, const struct cnnvp_box *box,
                             const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b)
 {
-    const uint32_t plane = box->rows * box->columns;
-    const struct cnnvp_input_tile *second = b != NULL ? b : a;
     struct cnnvp_vector vector = *base;
     vector.a_addr = a->address;
-    vector.a_stride = a->column_stride;
-    if (b != NULL) {
-        vector.b_addr = b->address;
-        vector.b_stride = b->column_stride;
-    }
-    if (is_plane(a, box) && is_plane(second, box)) {
-        const int dense = is_dense(a, box) && is_dense(second, box);
-        vector.count = dense ? box->channels * plane : plane;
-        vector.repeat = dense ? 1u : box->channels;
-        vector.a_repeat = dense ? 0 : a->channel_stride;
-        vector.b_repeat = dense || b == NULL ? 0 : b->channel_stride;
-        vector.out_repeat = dense ? 0 : plane;
-        cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        return;
-    }
-    vector.count = box->columns;
-    vector.repeat = box->rows;
-    vector.a_repeat = a->row_stride;
-    vector.out_repeat = box->columns;
     if (b != NULL)
-        vector.b_repeat = b->row_stride;
-    if (is_rows(a, box) && is_rows(second, box)) {
-        vector.repeat *= box->channels;
+        vector.b_addr = b->address;
+    uint32_t more =
+        cnnvp_elementwise(&a->stride, b != NULL ? &b->stride : NULL, box->channels, box->rows, box->columns, &vector);
+    for (;;) {
         cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        return;
-    }
-    for (uint32_t channel = 0; channel < box->channels; ++channel) {
-        cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        vector.a_addr += a->channel_stride * cnnvp_format_bytes(base->format, CNNVP_NARROW_A);
+        if (--more == 0)
+            return;
+        vector.a_addr += a->stride.channel * cnnvp_format_bytes(base->format, CNNVP_NARROW_A);
         if (b != NULL)
-            vector.b_addr += b->channel_stride * cnnvp_format_bytes(base->format, CNNVP_NARROW_B);
-        vector.out_addr += plane * cnnvp_format_bytes(base->format, CNNVP_NARROW_OUT);
+            vector.b_addr += b->stride.channel * cnnvp_format_bytes(base->format, CNNVP_NARROW_B);
+        vector.out_addr += box->rows * box->columns * cnnvp_format_bytes(base->format, CNNVP_NARROW_OUT);
         if (base->c_repeat == 0) /* the operands are not scaled */
-            vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
+            vector.seed = cnnvp_part_seed(base->seed, box->channels - more);
     }
 }
 
@@ -584,7 +544,7 @@ static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue
     const struct cnnvp_layer *layer = epilogue->layer;
     const struct cnnvp_box box = {.channels = epilogue->channels, .rows = epilogue->height, .columns = epilogue->width};
     const struct cnnvp_input_tile results = {
-        0, epilogue->result_address, epilogue->width, epilogue->height * epilogue->width, 1, 0};
+        0, epilogue->result_address, {epilogue->height * epilogue->width, epilogue->width, 1}, 0};
     struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, 0);
     vector.out_addr = epilogue->result_address;
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);

@@ -61,32 +61,32 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
     const struct cnnvp_vector base = {.format = layer->format, .seed = epilogue->seed};
     if (layer->axis == CNNVP_AXIS_CHANNELS) {
         /* One row of positions at a time: rows need not follow each other. */
-        const struct groups groups = {box.channels, tile.channel_stride, box.columns, 1};
+        const struct groups groups = {box.channels, tile.stride.channel, box.columns, 1};
         epilogue->result_address = words << out;
         for (uint32_t row = 0; row < box.rows; ++row) {
             const uint32_t to = row * box.columns * box.channels << out;
-            push_groups(guest, &groups, &base, halves, tile.address + (row * tile.row_stride << in), to);
+            push_groups(guest, &groups, &base, halves, tile.address + (row * tile.stride.row << in), to);
             push_transpose(guest, &groups, halves, to, epilogue->result_address + (row * box.columns << out), plane,
                            out);
         }
     } else if (layer->axis == CNNVP_AXIS_ROWS) {
-        const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
+        const struct groups groups = {box.rows, tile.stride.row, box.columns, 1};
         epilogue->result_address = words << out;
         for (uint32_t channel = 0; channel < box.channels; ++channel) {
             const uint32_t to = channel * plane << out;
-            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in), to);
+            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.stride.channel << in), to);
             push_transpose(guest, &groups, halves, to, epilogue->result_address + to, box.columns, out);
         }
     } else if (position) {
-        const struct groups groups = {box.channels, tile.channel_stride, 1, 0};
+        const struct groups groups = {box.channels, tile.stride.channel, 1, 0};
         push_groups(guest, &groups, &base, halves, tile.address, 0);
     } else if (box.rows == 1) {
-        const struct groups groups = {box.columns, 1, box.channels, tile.channel_stride};
+        const struct groups groups = {box.columns, 1, box.channels, tile.stride.channel};
         push_groups(guest, &groups, &base, halves, tile.address, 0);
     } else {
-        const struct groups groups = {box.columns, 1, box.rows, tile.row_stride};
+        const struct groups groups = {box.columns, 1, box.rows, tile.stride.row};
         for (uint32_t channel = 0; channel < box.channels; ++channel)
-            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.channel_stride << in),
+            push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.stride.channel << in),
                         channel * plane << out);
     }
     cnnvp_end_step(guest);

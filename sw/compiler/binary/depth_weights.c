@@ -18,8 +18,8 @@
 
 /* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. Fewer where
  * the guest repeats what it has pushed for the block before (guest/depth_convolution.c). */
-#define BLOCK_CORE 2400u
-#define AGAIN_CORE 1200u
+#define BLOCK_CORE 2600u
+#define AGAIN_CORE 1400u
 
 /* The core's cycles for the scheduler's table of a layer, measured, of which a network with one chain needs one for all
  * images: it is weighed by two of them. */
@@ -166,7 +166,8 @@ static void sum_loads(struct slicing *slicing)
 static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t compute, const struct loads *loads,
                          uint64_t slices, uint64_t block_core, uint64_t before)
 {
-    const uint64_t core = ((slices + 2u * loads->count) * CNNVP_PLAN_COMMAND_CYCLES + block_core) * limits->core_ps;
+    const uint64_t core =
+        (slices * CNNVP_PLAN_COMMAND_CYCLES + loads->count * CNNVP_PLAN_LOAD_CYCLES + block_core) * limits->core_ps;
     const uint64_t waits = loads->longest_ps - cnnvp_minimum(loads->longest_ps, before);
     return cnnvp_maximum(cnnvp_maximum(compute, loads->ps) + waits, core) + core / CORE_PART;
 }
@@ -208,7 +209,7 @@ static uint64_t scheduled_ps(const struct slicing *slicing)
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
         const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
-        const uint64_t core = (slices + 2u * sliced->first.count) * CNNVP_PLAN_COMMAND_CYCLES;
+        const uint64_t core = slices * CNNVP_PLAN_COMMAND_CYCLES + sliced->first.count * CNNVP_PLAN_LOAD_CYCLES;
         ps += cnnvp_maximum(sliced->first.ps, core * limits->core_ps) +
               TABLE_CORE * (uint64_t)limits->core_ps / images + visits_of(&slicing->levels[i]) * sliced->compute_ps;
     }

@@ -17,6 +17,8 @@
 #define FITTING 2u     /* tiles of a halo that fit and are priced */
 #define EDGES 24u      /* of tiles along an axis that are looked at */
 #define STREAM_PART 8u /* of a half, for tiles of maps in memory, at the least */
+/* Of the core for a layer's tile: a group's places on chip take more of it than a step of a layer by itself. */
+#define TILE_CYCLES 1600.0
 
 /* What the others do with a map that is its own base. */
 struct use {
@@ -152,9 +154,7 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
             (double)alone->compute * repeated(group, i, tiling->rows, tiling->cols) + (double)alone->vector * again;
         if (member->done)
             continue;
-        core +=
-            (CNNVP_PLAN_LAYER_CYCLES + tiles_of(group) * (CNNVP_PLAN_STEP_CYCLES + 6.0 * CNNVP_PLAN_COMMAND_CYCLES)) *
-            search->target->limits.core_ps;
+        core += (CNNVP_PLAN_LAYER_CYCLES + TILE_CYCLES * tiles_of(group)) * search->target->limits.core_ps;
         taken.pj += (again - 1) * macs_of(&member->layer) * energy->mac;
         if (member->out != CNNVP_PLAN_NO_SLOT)
             taken.pj += again * results_of(&member->layer) * (energy->output_word + energy->input_word);

@@ -43,6 +43,7 @@ struct cnnvp_plan_ask {
     uint64_t latency; /* UINT64_MAX: not asked yet */
     uint64_t request; /* likewise */
     uint64_t line[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
+    uint64_t vectors; /* instructions of the vector unit that were asked about for a tile */
     char refusal[256];
     struct cnnvp_error wrong; /* "": nothing is */
     size_t count, size;       /* of answers: known, and places */
@@ -646,25 +647,46 @@ uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_ti
     return best;
 }
 
+/* So many such instructions. */
 static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation operation,
-                          const struct cnnvp_vector *vector)
+                          const struct cnnvp_vector *vector, uint32_t count)
 {
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
     put_descriptor(&command, vector, sizeof *vector);
-    return ask_command(ask, &command, 1);
+    const uint64_t ps = ask_command(ask, &command, 1);
+    ask->vectors += count;
+    return ps != CNNVP_PLAN_REFUSED ? ps * count : ps;
+}
+
+/* Of what an operand has of a box of results: on chip, or loaded. */
+static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const struct cnnvp_tensor *operand,
+                                       const uint32_t box[3])
+{
+    uint32_t size[3] = {box[0], box[1], box[2]};
+    for (uint32_t i = 0; i < 3 && layer->permuted != 0; ++i)
+        size[layer->from[i]] = box[i];
+    const uint32_t rows = cnnvp_minimum32(size[1], operand->height), columns = cnnvp_minimum32(size[2], operand->width);
+    const struct cnnvp_strides tile =
+        operand->on_chip ? (struct cnnvp_strides){operand->channel_stride, operand->row_stride, 1}
+                         : (struct cnnvp_strides){rows * columns, columns, 1};
+    return layer->permuted != 0 ? cnnvp_permuted_strides(layer, tile)
+                                : cnnvp_spread_strides(operand, &layer->out, tile);
 }
 
 /* Both operands in the input buffer, the second after the first; or one in place of the results. */
-static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, const uint32_t box[3])
 {
-    struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
-    const int added = ask->layer->added.tag != 0;
-    struct cnnvp_vector vector = cnnvp_arithmetic_vector(ask->layer, 0);
-    vector.b_addr = added ? 0 : cnnvp_even(words << ask->layer->in.word_shift);
-    vector.count = words;
-    vector.repeat = vector.a_stride = vector.b_stride = 1;
-    operation.status |= added ? cnnvp_addition_sources(ask->layer) : 0;
-    return vector_ps(ask, operation, &vector);
+    const struct cnnvp_layer *layer = ask->layer;
+    struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
+    const int added = layer->added.tag != 0;
+    struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, 0);
+    const struct cnnvp_strides a =
+        added ? (struct cnnvp_strides){box[1] * box[2], box[2], 1} : strides_of(layer, &layer->in, box);
+    const struct cnnvp_strides b = strides_of(layer, &layer->in2, box);
+    const uint32_t count = cnnvp_elementwise(&a, &b, box[0], box[1], box[2], &vector);
+    vector.b_addr = added ? 0 : cnnvp_even(box[0] * box[1] * box[2] << layer->in.word_shift);
+    operation.status |= added ? cnnvp_addition_sources(layer) : 0;
+    return vector_ps(ask, operation, &vector, count);
 }
 
 /* The array's sums of values and of squares. */
@@ -677,6 +699,7 @@ static uint64_t sums_ps(struct cnnvp_plan_ask *ask, uint32_t channels)
         struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
         put_descriptor(&command, &window, sizeof window);
         const uint64_t ps = ask_command(ask, &command, 1);
+        ++ask->vectors;
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     return sum;
@@ -709,8 +732,9 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
             .format = cnnvp_norm_format(ask->layer, step)};
         if (ask->layer->norm_parts != 0 && step <= CNNVP_NORM_VARIANCE)
             vector = cnnvp_sums_vector(ask->layer, step, &vector);
-        const uint64_t ps = vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector);
-        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps * (step == CNNVP_NORM_TRANSFORM ? images : 1u) : ps;
+        const uint64_t ps =
+            vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector, step == CNNVP_NORM_TRANSFORM ? images : 1u);
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     return sum;
 }
@@ -731,40 +755,47 @@ static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32
         .a_repeat = count,
         .out_repeat = count,
         .format = ask->layer->format};
-    const uint64_t ps = vector_ps(ask, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector);
-    return ps != CNNVP_PLAN_REFUSED ? ps * cnnvp_divide_up32(channels * rows * columns, count * groups) : ps;
+    return vector_ps(ask, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector,
+                     cnnvp_divide_up32(channels * rows * columns, count * groups));
 }
 
-static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_layer_post *post, uint32_t words)
-{
-    struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
-    const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
-    return vector_ps(
-        ask, (struct cnnvp_operation){operation.opcode, operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a},
-        &vector);
-}
-
-uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns)
+/* The first one of a layer of its own is over the operand, others are over the results. */
+static uint64_t post_ps(struct cnnvp_plan_ask *ask, uint32_t index, const uint32_t box[3])
 {
     const struct cnnvp_layer *layer = ask->layer;
-    const uint32_t words = channels * rows * columns;
+    struct cnnvp_vector vector = {.count = box[0] * box[1] * box[2], .repeat = 1, .a_stride = 1};
+    const int first = index == 0 && layer->op == CNNVP_OP_ACTIVATION;
+    const struct cnnvp_strides a = strides_of(layer, &layer->in, box);
+    const uint32_t count = first ? cnnvp_elementwise(&a, NULL, box[0], box[1], box[2], &vector) : 1u;
+    struct cnnvp_operation operation = cnnvp_post_operation(&layer->posts[index], &vector);
+    operation.status |= first ? 0 : SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a;
+    return vector_ps(ask, operation, &vector, count);
+}
+
+struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows,
+                                                uint32_t columns)
+{
+    const struct cnnvp_layer *layer = ask->layer;
+    const uint32_t box[3] = {channels, rows, columns};
     const uint32_t question[7] = {channels, rows, columns};
     int known;
     struct answer *answer = look_up(ask, VECTOR, question, &known);
     if (known)
-        return answer->ps[0];
-    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(ask, words)
+        return (struct cnnvp_plan_vectors){answer->ps[0], answer->ps[1]};
+    ask->vectors = 0;
+    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(ask, box)
                    : layer->op == CNNVP_OP_NORM                       ? norm_ps(ask, channels, rows * columns)
                    : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(ask, channels, rows, columns)
                                                                       : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         if (cnnvp_is_written_out(layer, i))
             continue;
-        const uint64_t ps = post_ps(ask, &layer->posts[i], words);
+        const uint64_t ps = post_ps(ask, i, box);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     answer->ps[0] = sum;
-    return sum;
+    answer->ps[1] = ask->vectors;
+    return (struct cnnvp_plan_vectors){sum, ask->vectors};
 }
 
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the

@@ -24,7 +24,12 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling);
 /* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,
  * softmax, and what follows the calculation. */
-uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns);
+struct cnnvp_plan_vectors {
+    uint64_t ps;
+    uint64_t count; /* of instructions */
+};
+struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows,
+                                                uint32_t columns);
 /* Of the DMA for a load's request, before it takes the next one. */
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
 

@@ -20,6 +20,9 @@
 #define ARRAY_PART 4u
 #define SMALL_EDGE 8u /* what is no longer is not divided */
 
+/* By time, of the core's work where a network waits for it. */
+#define CORE_WEIGHT 1.5
+
 /* So much longer a batch may take, to load less. */
 #define BATCH_PART 128.0
 
@@ -154,9 +157,10 @@ static void calculate(struct search *search, struct work *work)
         if (steps == 0)
             continue;
         work->compute += images * steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
-        work->vector +=
-            sweeps * steps *
-            accepted(work, cnnvp_plan_vector_ps(search->ask, groups.size[g], rows.size[r], columns.size[c]));
+        const struct cnnvp_plan_vectors vectors =
+            cnnvp_plan_vectors_of(search->ask, groups.size[g], rows.size[r], columns.size[c]);
+        work->vector += sweeps * steps * accepted(work, vectors.ps);
+        work->core += sweeps * steps * vectors.count * CNNVP_PLAN_COMMAND_CYCLES * search->limits->core_ps;
     }
 }
 
@@ -252,14 +256,6 @@ static double moving_pj(const struct search *search, const struct visits *visits
            stored * each->output_word + partial * each->partial_word;
 }
 
-/* Posts that take a pass of the vector unit. Limits in the write-out count as one more: with less work for the core the
- * steps become too small, and the array waits (LeNet-5 on 4x4 PEs 45 instead of 43 us). */
-static uint32_t passes_of(const struct cnnvp_layer *layer)
-{
-    const uint32_t clips = layer->clips + layer->added.clips;
-    return layer->post_count - clips + (clips != 0);
-}
-
 /* `times` more, of tiles at an edge, or of the first, full one. */
 static void add_moved(struct cnnvp_plan_moved *sum, struct cnnvp_plan_moved *full, uint64_t times,
                       struct cnnvp_plan_moved moved)
@@ -306,7 +302,9 @@ static struct work transfers_of(struct search *search)
     const uint64_t words = (uint64_t)layer->out.channels * layer->out.height * layer->out.width;
     const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
     const uint64_t channels = layer->out.channels, whole = (uint64_t)counts.groups * layer->group_out;
-    const uint64_t slices = counts.tiles * (uint64_t)(cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
+    const uint64_t slices = cnnvp_plan_has_weights(layer) ? (uint64_t)counts.tiles * counts.blobs
+                            : layer->op == CNNVP_OP_POOL  ? steps
+                                                          : 0;
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
     const struct moves moves = moves_of(search);
@@ -328,8 +326,8 @@ static struct work transfers_of(struct search *search)
                             blob_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +
                  steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
-                 (2u * (visits.inputs + visits.blobs) + images * (slices + steps * (1u + passes_of(layer)))) *
-                     CNNVP_PLAN_COMMAND_CYCLES) *
+                 (visits.inputs + visits.blobs) * CNNVP_PLAN_LOAD_CYCLES +
+                 images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + blob.ps;
     return work;
@@ -347,20 +345,22 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
 static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
-    const uint64_t bound =
-        cnnvp_maximum(cnnvp_maximum(work->compute, vector), cnnvp_maximum(work->memory, work->core)) + work->ends;
-    const uint64_t all = bound + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
-    const double price = (double)all;
-    const struct cnnvp_plan_taken taken = {
-        price, work->moving + price * search->limits->energy.ps, (double)(work->read_bytes + work->write_bytes)};
+    const uint64_t units = cnnvp_maximum(cnnvp_maximum(work->compute, vector), work->memory) + work->ends;
+    const uint64_t all = cnnvp_maximum(units, work->core + work->ends) +
+                         (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
+    const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
+                                           (double)(work->read_bytes + work->write_bytes)};
+    struct cnnvp_plan_taken price = taken;
+    price.ps += search->limits->core_is_bound ? CORE_WEIGHT * (double)work->core : 0;
     return (struct cnnvp_plan_finalist){
         .cut = cnnvp_plan_cut_of(search->layer),
         .taken = taken,
-        .score = cnnvp_plan_score(search->limits->objective, &taken) + price * search->bytes_a_ps,
+        .score = cnnvp_plan_score(search->limits->objective, &price) + price.ps * search->bytes_a_ps,
         .compute = work->compute,
         .vector = work->vector,
         .memory = work->memory,
-        .core = work->core};
+        .core = work->core,
+        .units = units};
 }
 
 /* It takes too long, or the list is full of better ones: also if this is only a part of its work. */

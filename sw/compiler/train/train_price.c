@@ -11,6 +11,8 @@
 
 /* Part of all work that counts beside the longest: what is not hidden. */
 #define WORK_PART 24u
+/* Cycles of the core for an instruction that is pushed, roughly. */
+#define COMMAND_CYCLES 300u
 #define ANSWERS 8192u /* a power of two */
 #define ROOM 4096u    /* words that the element always has room for */
 
@@ -192,7 +194,7 @@ static void note(struct cnnvp_train_pricer *pricer, const struct cnnvp_word_part
         .halves = word->halves,
         .immediate = word->immediate,
         .count = opcode->count};
-    pricer->core += CNNVP_PLAN_COMMAND_CYCLES * pricer->target->core_ps;
+    pricer->core += COMMAND_CYCLES * pricer->target->core_ps;
     memcpy(command.descriptor, &pricer->registers[word->a], opcode->count * sizeof command.descriptor[0]);
     const uint64_t ps = command.opcode == CNNVP_OPCODE_request ? pieces_ps(pricer, &command, BURST_BYTES, 1)
                         : opcode->unit == DMA                  ? transfer_ps(pricer, &command)

@@ -34,8 +34,7 @@ SCHEDULED = {"block": "4"}
 HIDES = {
     **{("max-time", option): "a run that ends early prints and writes no more than its statistics"
        for option in ("color", "labels", "plan-out", "quiet")},
-    ("plan", "objective"): "the layers that the plan leaves out are cut alike by all objectives",
-    ("platform", "objective"): "LeNet-5's fastest plan on the window engine takes the least energy, too",
+    ("tune", "objective"): "of the plans that are tried the fastest takes the least energy, too",
     ("images", "input"): "as many images, whose values timing only does not read",
     ("quiet", "color"): "nothing is printed",
 }

@@ -35,10 +35,10 @@ PYTHON
     sed '/^and the least/,$d' advice | grep -c ' -> ' >shown
     head -n "$(cat shown)" gains | sort -c -g || fail "$2: not in the order of $3: $(cat gains)"
 }
-helps "$network" "-n 8 -s pe_array.rows=4" total.time_ps --batch
-expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4
+helps "$network" "-n 8 -s pe_array.rows=4 -s dram.preset=ddr3-1600" total.time_ps --batch
+expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4 -s dram.preset=ddr3-1600
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
-helps "$SOURCE/scripts/networks/digits.onnx" "-n 4 --batch 4 -s cpu.timing=off" total.time_ps --objective
+helps "$SOURCE/scripts/networks/digits.onnx" "-n 4 -s cpu.timing=off" total.time_ps --objective
 helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise

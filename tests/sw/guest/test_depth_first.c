@@ -64,6 +64,8 @@ static void look_at(struct view *view, const struct cnnvp_word *word)
         break;
     case CNNVP_OPCODE_conv:
     case CNNVP_OPCODE_pool:
+    case CNNVP_OPCODE_vconv:
+    case CNNVP_OPCODE_vpool:
         view->steps[view->count++] = (struct seen){.opcode = opcode, .tag = view->tag};
         break;
     case CNNVP_OPCODE_move:
@@ -93,6 +95,8 @@ static uint32_t address_of(const struct cnnvp_tensor *tensor, uint32_t row, uint
 
 static void check(const struct view *view, const struct cnnvp_depth *depth, const struct steps *steps)
 {
+    static const uint32_t opcodes[2][2] = {
+        {CNNVP_OPCODE_conv, CNNVP_OPCODE_pool}, {CNNVP_OPCODE_vconv, CNNVP_OPCODE_vpool}};
     const struct cnnvp_binary_chain *chain = &depth->chains[0];
     uint32_t loads = 0;
     uint32_t emitted = 0;
@@ -100,12 +104,12 @@ static void check(const struct view *view, const struct cnnvp_depth *depth, cons
     for (uint32_t i = 0; i < steps->count; ++i) {
         const struct step *step = &steps->all[i];
         const struct seen *seen = &view->steps[i];
+        const struct cnnvp_layer *plan = &depth->layers[step->layer].plan;
         const struct cnnvp_binary_level *from = &depth->levels[step->layer];
         const struct cnnvp_binary_level *to = &depth->levels[step->layer + 1];
         const int ready = step->gathered == step->target;
         assert_int_equal(seen->tag, step->layer + 1);
-        assert_int_equal(seen->opcode,
-                         depth->layers[step->layer].plan.op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv : CNNVP_OPCODE_pool);
+        assert_int_equal(seen->opcode, opcodes[plan->unit == CNNVP_UNIT_VECTOR][plan->op == CNNVP_OP_POOL]);
         if (step->layer == 0)
             assert_int_equal(view->loads[loads++],
                              address_of(&chain->in, step->y * from->block.height, step->x * from->block.width));

@@ -86,12 +86,49 @@ static void rows_begin_after_the_border(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Maps of rows that become channels and back: instructions, and passes over them, as the guest software pushes them. */
+static void dimensions_that_change_places_take_instructions(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {.op = CNNVP_OP_ACTIVATION, .permuted = 1, .from = {1, 0, 2}, .post_count = 1};
+    layer.in = (struct cnnvp_tensor){
+        .column_stride = 1,
+        .row_stride = 4,
+        .channel_stride = 464,
+        .word_shift = 1,
+        .channels = 2,
+        .height = 116,
+        .width = 4};
+    layer.out = (struct cnnvp_tensor){
+        .column_stride = 1,
+        .row_stride = 4,
+        .channel_stride = 8,
+        .word_shift = 1,
+        .channels = 116,
+        .height = 2,
+        .width = 4};
+    layer.posts[0].kind = CNNVP_POST_MAX;
+    struct cnnvp_plan_ask *ask = cnnvp_plan_ask_new(&layer, "L", &target.limits);
+    assert_non_null(ask);
+    assert_int_equal(cnnvp_plan_vectors_of(ask, 116, 2, 4).count, 116);
+    assert_int_equal(cnnvp_plan_vectors_of(ask, 116, 1, 4).count, 1);
+    assert_true(cnnvp_plan_vectors_of(ask, 116, 2, 4).ps > 4 * cnnvp_plan_vectors_of(ask, 116, 1, 4).ps);
+    cnnvp_plan_ask_free(ask);
+    struct cnnvp_error error = {""};
+    assert_int_equal(cases_plan(&layer, "L", &target.limits, &error), CNNVP_DONE);
+    assert_int_equal(layer.tile_h, 1);
+    cnnvp_target_clear(&target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(large_maps_take_their_time),
         cmocka_unit_test(rows_begin_after_the_border),
+        cmocka_unit_test(dimensions_that_change_places_take_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
