@@ -426,6 +426,27 @@ def check_bursts():
         assert chosen["total"]["time_ps"] <= planes["total"]["time_ps"], (chosen["total"], planes["total"])
 
 
+def check_blocks():
+    """Larger blocks bring less, but their tiles have more channels and fewer rows: the best ones are chosen, not the largest."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(10))
+        net.shape, net.maps = (16, 112, 112), [("input", (16, 112, 112))]
+        net.node("Conv", ["input", net.parameter(96, 16, 1, 1)], (96, 112, 112), kernel_shape=[1, 1])
+        net.node("Conv", ["n0", net.parameter(96, 1, 3, 3)], (96, 56, 56), kernel_shape=[3, 3], pads=[1] * 4,
+                 strides=[2, 2], group=96)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        words = ["-p", "systolic", "-s", "pe_array.precision=fx16"]
+        chosen, _, error = run(folder, *words)
+        assert chosen is not None, error
+        for layout in ("planes", "blocks-8", "blocks-16", "blocks-32"):
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"tensors: {{n0: {{memory_layout: {layout}}}}}\n")
+            stats, _, error = run(folder, *words, "--plan", plan)
+            assert stats is not None, error
+            assert chosen["total"]["time_ps"] <= 1.02 * stats["total"]["time_ps"], (layout, chosen["total"], stats["total"])
+
+
 def best_cuts(folder, layers, choices, *words):
     """What the plan of the network in the folder takes, and the least that it takes with other cuts of these layers."""
     plan = os.path.join(folder, "p.yaml")
@@ -541,6 +562,7 @@ def main():
     check_units()
     check_layouts()
     check_bursts()
+    check_blocks()
     check_best()
     check_example()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How maps lie in memory: in planes, or in blocks of channels that lie interleaved, so that a row of a narrow tile is
- * one piece of many bytes, and bursts bring little else. A plan says it, or it is chosen: for each map the largest
- * blocks that a burst has room for and with which the plans of the layers that make and read it are no worse and bring
+ * one piece of many bytes, and bursts bring little else. A plan says it, or it is chosen: for each map the blocks, as
+ * far as a burst has room for them, with which the plans of the layers that make and read it are the best and bring
  * less; else planes.
  */
 #include <math.h>
@@ -177,21 +177,25 @@ static struct worth worth_of(struct choice *choice, int32_t base, uint32_t chann
     return worth;
 }
 
-/* The largest that will do, each about half of the one before. 1: it has changed. */
+/* Those of the best plans, each about half of the one before; of equal ones the largest. 1: it has changed. */
 static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
 {
     const uint32_t before = choice->blocks[base];
     const struct worth planes = worth_of(choice, base, 1);
     const double enough = planes.bytes * (1 - 1 / LESS_PART);
+    uint32_t best = 1;
+    double score = INFINITY;
     for (uint32_t channels = planes.least < enough ? largest : 1u;
          channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
          channels = largest_blocks(choice->graph, base, channels / 2u)) {
         const struct worth blocks = worth_of(choice, base, channels);
-        if (isfinite(blocks.score) && blocks.score <= planes.score && blocks.bytes < enough)
-            return channels != before;
+        if (blocks.score <= planes.score && blocks.bytes < enough && blocks.score < score) {
+            best = channels;
+            score = blocks.score;
+        }
     }
-    choice->blocks[base] = 1;
-    return before != 1;
+    choice->blocks[base] = best;
+    return best != before;
 }
 
 static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
