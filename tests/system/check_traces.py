@@ -190,18 +190,20 @@ def check_slices(network):
         # Channels are those of the tensor; weights are of an output channel, and of no image.
         of = {kind: [said for _, _, said in found if said.get("tensor_kind") == kind] for kind in ("input", "feature", "output", "weights")}
         assert [said["channel"] for said in of["feature"] if said["tensor"] == "C3_relu" and "rows" in said and said["planes"] == 8] == 3 * [0, 8]
-        assert [said["channel"] for said in of["weights"] if said["tensor"] == "C3"] == 3 * [0, 8]
+        assert [said["channel"] for said in of["weights"] if said["tensor"] == "C3"] == 3 * [0, 4, 8, 12]
         assert all("image" not in said for said in of["weights"])
         for kind in "input", "output":
-            assert [said["image"] for said in of[kind]] == [0, 1, 2], kind
+            images = [said["image"] for said in of[kind]]
+            assert images and images == [image for image in range(3) for _ in images[::3]], (kind, images)
         work = [said for track, name, said in found if track == "array" and name in ("conv", "pool", "matmul")]
         assert {said["layer"] for said in work} == set(layers)
         for said in work:
             assert {"input_buffer_half", "output_buffer_half", "in_addr", "out_addr"} <= set(said), said
             assert ("weight_buffer_half" in said) == (said["layer"][0] != "S"), said
         # A calculation is of the channels that it reads.
-        for layer, channels in ("C1", [(0, 0)]), ("C3", [(0, 0), (0, 8)]), ("F5", [(0, 0), (0, 64)]), ("S4", [(0, None)]):
-            assert [(said["channel"], said.get("out_channel")) for said in work if said["layer"] == layer] == 3 * channels, layer
+        for layer, channels in ("C1", 2 * [(0, 0)]), ("C3", [(0, out) for out in (0, 4, 8, 12)]), ("F5", [(word // 25, 0) for word in range(0, 400, 64)]), ("S4", [(0, None)]):
+            found_channels = [(said["channel"], said.get("out_channel")) for said in work if said["layer"] == layer]
+            assert found_channels == 3 * channels, (layer, found_channels)
         for several in work, [said for said in of["feature"] if "feature_words" in said]:
             assert len(several) % 3 == 0
             for layer in layers:

@@ -36,8 +36,8 @@ static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     const struct cnnvp_box box = input_of(layer, output, first + slice->in, slice->inputs);
     *tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
     *window = cnnvp_layer_window(layer, layer->kx, layer->ky, output->rows, output->columns);
-    window->in_row_stride = tile->row_stride;
-    window->in_channel_stride = tile->channel_stride;
+    window->in_row_stride = tile->stride.row;
+    window->in_channel_stride = tile->stride.channel;
     window->in_channels = slice->inputs;
     window->out_channels = slice->outputs;
     const uint32_t half =

@@ -66,11 +66,11 @@ cat >tune.yaml <<END
 network: $network
 platform: window
 options: {timing_only: true, tune: [true, false]}
-parameters: {dma.outstanding: [1]}
+parameters: {dma.outstanding: [2]}
 END
 expect 0 sweep tune.yaml -o tune.sqlite -j 2
 says "2 points: 2 ok, 0 failed"
-expect 0 run "$network" -p window -s dma.outstanding=1 --timing-only --tune -q --stats one.json
+expect 0 run "$network" -p window -s dma.outstanding=2 --timing-only --tune -q --stats one.json
 own=$(sqlite3 tune.sqlite "select json_extract(stats, '\$.total.time_ps', '\$.memory.read_bytes') from points
     where params like '%\"tune\":true%'")
 theirs=$(sqlite3 :memory: "select json_extract(readfile('one.json'), '\$.total.time_ps', '\$.memory.read_bytes')")
