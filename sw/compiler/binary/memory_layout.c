@@ -246,7 +246,7 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
                 largest_blocks(graph, i, target->limits.burst_bytes / cnnvp_graph_word_bytes(graph, i));
     }
     CNNVP_TRY(choose(&choice, largest));
-    if (target->limits.objective == CNNVP_OBJECTIVE_TIME && waits_for_core(graph, build)) {
+    if (waits_for_core(graph, build)) {
         bound.limits.core_is_bound = 1;
         choice.target = &bound;
         choice.known_count = 0;

@@ -20,7 +20,7 @@
 #define ARRAY_PART 4u
 #define SMALL_EDGE 8u /* what is no longer is not divided */
 
-/* By time, of the core's work where a network waits for it. */
+/* Of the core's work where a network waits for it. */
 #define CORE_WEIGHT 1.5
 
 /* So much longer a batch may take, to load less. */
@@ -351,7 +351,9 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
     const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
                                            (double)(work->read_bytes + work->write_bytes)};
     struct cnnvp_plan_taken price = taken;
-    price.ps += search->limits->core_is_bound ? CORE_WEIGHT * (double)work->core : 0;
+    const double waits = search->limits->core_is_bound ? CORE_WEIGHT * (double)work->core : 0;
+    price.ps += waits;
+    price.pj += waits * search->limits->energy.ps;
     return (struct cnnvp_plan_finalist){
         .cut = cnnvp_plan_cut_of(search->layer),
         .taken = taken,
