@@ -315,8 +315,8 @@ static void refine_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
         const float step = cnnvp_graph_weight_step(graph, layer, o);
         const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each) / step;
         const float offset = fabsf(layer->bias[o]) / step;
-        float parts = offset > BIAS_MAX ? BIAS_MAX / offset : 1.0f;
-        while (parts < INT8_MAX && 2.0f * parts * largest <= INT8_MAX && 2.0f * parts * offset <= BIAS_MAX)
+        float parts = offset > BIAS_MAX / 2.0f ? BIAS_MAX / 2.0f / offset : 1.0f;
+        while (parts < INT8_MAX && 2.0f * parts * largest <= INT8_MAX && 4.0f * parts * offset <= BIAS_MAX)
             parts *= 2.0f;
         refined[o] = steps->weights[steps->weight_count == 1 ? 0 : o] / parts;
     }
