@@ -180,7 +180,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     if (options.gdb) {
         cnnvp_result opened = open_gdb(options.gdb, made, error);
         if (opened == CNNVP_DONE)
-            opened = cnnvp_recorder_keep_latest(made.recorder, error);
+            opened = cnnvp_recorder_keep_snapshot(made.recorder, error);
         if (opened != CNNVP_DONE)
             return opened;
         control.gdb = made.gdb;

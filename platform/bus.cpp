@@ -75,8 +75,8 @@ bus::route *bus::find(uint64_t first, uint64_t last)
 {
     if (last < first)
         return nullptr;
-    if (latest_ < routes_.size()) {
-        route &route = routes_[latest_];
+    if (snapshot_ < routes_.size()) {
+        route &route = routes_[snapshot_];
         if (first - route.place.base < route.place.size && last - route.place.base < route.place.size)
             return &route;
     }
@@ -88,7 +88,7 @@ bus::route *bus::find(uint64_t first, uint64_t last)
     route &route = *(behind - 1);
     if (first - route.place.base >= route.place.size || last - route.place.base >= route.place.size)
         return nullptr;
-    latest_ = static_cast<size_t>(&route - routes_.data());
+    snapshot_ = static_cast<size_t>(&route - routes_.data());
     return &route;
 }
 

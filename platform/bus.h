@@ -73,7 +73,7 @@ private:
     std::vector<std::string> initiators_;
     std::vector<unsigned> warnings_; /* of each initiator */
     std::vector<std::unique_ptr<target_socket>> targets_;
-    size_t latest_ = 0;
+    size_t snapshot_ = 0;
 
     route *find(uint64_t first, uint64_t last);
     route *decode(int socket, tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last);

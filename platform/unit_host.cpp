@@ -413,7 +413,7 @@ std::string unit_host::waiting_for() const
         add("owes the completion of " + in_words(owed_.front()) + ", given at " + time_in_words(owed_.front().since) +
             (owed_.size() > 1 ? " and of " + std::to_string(owed_.size() - 1) + " more" : ""));
     if (latest_end_ > control_.now())
-        add("works on " + in_words(latest_) + " until " + time_in_words(latest_end_));
+        add("works on " + in_words(snapshot_) + " until " + time_in_words(latest_end_));
     return text;
 }
 

@@ -247,7 +247,7 @@ private:
         cnnvp_time since;
     };
     std::vector<command> owed_;
-    command latest_{0, 0, 0, 0}; /* of those with an end, and that end: */
+    command snapshot_{0, 0, 0, 0}; /* of those with an end, and that end: */
     cnnvp_time latest_end_ = 0;
     std::vector<answer> answered_; /* by other people's targets, due at a time */
     sc_core::sc_event answered_event_;

@@ -536,7 +536,7 @@ void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time 
     if (status == CNNVP_PENDING) {
         owed_.push_back(one);
     } else if (status == CNNVP_OK) {
-        latest_ = one;
+        snapshot_ = one;
         latest_end_ = control_.now() + delay;
     }
 }

@@ -93,8 +93,8 @@ std::string doing(const view &view, const unit_host &host)
     const cnnvp_time now = view.platform.control().now();
     std::string text;
     for (uint32_t track = 0; track < host.instance().unit->track_count; ++track) {
-        const cnnvp_latest_span *span =
-            cnnvp_latest_get_span(cnnvp_recorder_latest(&view.recorder), view.number(host), track);
+        const cnnvp_snapshot_span *span =
+            cnnvp_snapshot_get_span(cnnvp_recorder_snapshot(&view.recorder), view.number(host), track);
         if (!span || !span->name || span->begin > now || span->end <= now)
             continue;
         text += (text.empty() ? "" : ", ") + std::string(span->name) +
@@ -116,14 +116,14 @@ std::string unit_line(const view &view, const unit_host &host)
 std::string counters(const view &view, const unit_host &host)
 {
     const cnnvp_unit &unit = *host.instance().unit;
-    const cnnvp_latest *latest = cnnvp_recorder_latest(&view.recorder);
+    const cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(&view.recorder);
     std::string text;
     for (uint32_t i = 0; i < unit.counter_count; ++i) {
         char line[160];
         if (std::strcmp(unit.counters[i].unit, "function") == 0)
             continue;
         std::snprintf(line, sizeof line, "  %s %" PRIu64 " %s\n", unit.counters[i].name,
-                      cnnvp_latest_get_counter(latest, view.number(host), i), unit.counters[i].unit);
+                      cnnvp_snapshot_get_counter(snapshot, view.number(host), i), unit.counters[i].unit);
         text += line;
     }
     return text;

@@ -3,7 +3,7 @@
 #include "recorder.h"
 
 #include "burst_trace.h"
-#include "latest.h"
+#include "snapshot.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -16,7 +16,7 @@ struct cnnvp_recorder {
     struct cnnvp_stats stats;
     struct cnnvp_trace *trace;                                       /* NULL: no trace */
     struct cnnvp_burst_trace *bursts;                                /* NULL: none */
-    struct cnnvp_latest *latest;                                     /* NULL: not kept */
+    struct cnnvp_snapshot *snapshot;                                 /* NULL: not kept */
     void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* NULL: nobody listens */
     void *on_layer_context;
 };
@@ -91,20 +91,20 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
         return;
     cnnvp_trace_free(recorder->trace);
     cnnvp_burst_trace_free(recorder->bursts);
-    cnnvp_latest_free(recorder->latest);
+    cnnvp_snapshot_free(recorder->snapshot);
     cnnvp_stats_fini(&recorder->stats);
     free(recorder);
 }
 
-cnnvp_result cnnvp_recorder_keep_latest(cnnvp_recorder *recorder, struct cnnvp_error *error)
+cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp_error *error)
 {
-    recorder->latest = cnnvp_latest_new(recorder->stats.platform);
-    return recorder->latest != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    recorder->snapshot = cnnvp_snapshot_new(recorder->stats.platform);
+    return recorder->snapshot != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
-const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder)
+const struct cnnvp_snapshot *cnnvp_recorder_snapshot(const cnnvp_recorder *recorder)
 {
-    return recorder->latest;
+    return recorder->snapshot;
 }
 
 void cnnvp_recorder_mute(cnnvp_recorder *recorder)
@@ -216,8 +216,9 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
         recorder->on_layer(recorder->on_layer_context, tag - 1u, begin);
     if (recorder->trace != NULL)
         cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
-    if (recorder->latest != NULL)
-        cnnvp_latest_set_span(recorder->latest, instance, track, &(struct cnnvp_latest_span){name, tag, begin, end});
+    if (recorder->snapshot != NULL)
+        cnnvp_snapshot_set_span(
+            recorder->snapshot, instance, track, &(struct cnnvp_snapshot_span){name, tag, begin, end});
 }
 
 void cnnvp_recorder_about(cnnvp_recorder *recorder, uint32_t instance, const struct cnnvp_command *command)
@@ -234,8 +235,8 @@ void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_
     cnnvp_stats_counter(&recorder->stats, instance, counter, value);
     if (recorder->trace != NULL)
         cnnvp_trace_counter(recorder->trace, instance, counter, at, value);
-    if (recorder->latest != NULL)
-        cnnvp_latest_set_counter(recorder->latest, instance, counter, value);
+    if (recorder->snapshot != NULL)
+        cnnvp_snapshot_set_counter(recorder->snapshot, instance, counter, value);
 }
 
 void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level)

@@ -10,7 +10,7 @@
 
 #include "config.h"
 #include "energy.h"
-#include "latest.h"
+#include "snapshot.h"
 #include "path.h"
 
 #ifdef __cplusplus
@@ -35,9 +35,9 @@ void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file,
                                                         struct cnnvp_error *error);
 /* From here on what units have said last is kept: for a debugger. */
-CNNVP_MUST_USE cnnvp_result cnnvp_recorder_keep_latest(cnnvp_recorder *recorder, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp_error *error);
 /* NULL where it is not kept. */
-const struct cnnvp_latest *cnnvp_recorder_latest(const cnnvp_recorder *recorder);
+const struct cnnvp_snapshot *cnnvp_recorder_snapshot(const cnnvp_recorder *recorder);
 /* No trace any more, and no file of one is touched: for the copy of a process. */
 void cnnvp_recorder_mute(cnnvp_recorder *recorder);
 /* Without a successful cnnvp_recorder_finish no trace appears. */

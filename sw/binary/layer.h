@@ -128,23 +128,22 @@ struct cnnvp_layer_norm_data {
  *                           for each slice of `tile_out` output channels (S000's output_para) of the group
  *                             for each of the images
  * More than one image is for layers with weights, which then serve them all, and for statistics of a batch.
- * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
- * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h
- * has both directions). The table is never searched for one, so it serves layers one by one, blocks depth first and
- * networks on chip alike; what differs is where blobs live on chip (struct cnnvp_binary_blob). A layer that takes its
- * slices as above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to
- * a number. A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise:
- * [channel][ky][kx], with tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in
- * the blobs of the last input slice, at an even address, `bias` 16-bit words an output channel, and then the table of
- * a TABLE post-operation. Layers without weights but with a table or norm parameters have one blob: first_blob; without
- * either
- * none (blob_count 0).
+ * A slice's weights are a weight tile, and what it holds says where it is: that of group g, input slice i and output
+ * slice o is number first_weight_tile + g * B + i * S + o, with S output slices in group g and B weight tiles in a full
+ * group (layer_weights.h has both directions). The table is never searched for one, so it serves layers one by one,
+ * blocks depth first and networks on chip alike; what differs is where weight tiles live on chip (struct
+ * cnnvp_weight_tile). A layer that takes its slices as above meets ever higher numbers, and so do the layers of a
+ * chain: what stays of their weight tiles is there up to a number. A weight tile holds conv: words [output
+ * channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with tile_in = channels of the slice and
+ * one input slice a group); fc: [input][output]; then, in the weight tiles of the last input slice, at an even address,
+ * `bias` 16-bit words an output channel, and then the table of a TABLE post-operation. Layers without weights but with
+ * a table or norm parameters have one weight tile: first_weight_tile; without either none (weight_tile_count 0).
  *
  * Buffer use by the guest, which the compiler must make fit into one half each (bytes; input and output: for each of
  * tile_images, in the output half `image_bytes` apart):
  *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut
  *           at the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
- *   weight: the largest blob
+ *   weight: the largest weight tile
  *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in *
  *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine
  *           keeps partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm
@@ -165,8 +164,8 @@ struct cnnvp_layer {
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
     uint32_t product;           /* conv: 1: its weights are the words of in2, [output channel][input channel] without
-                                   gaps; there is one input slice, and a blob's address counts from their first byte */
-    uint32_t bias; /* conv, fc: words of each output that blobs end with: 1: its bias; CNNVP_SCALE_WORDS: by
+                                   gaps; there is one input slice, and a weight tile's address counts from their first byte */
+    uint32_t bias; /* conv, fc: words of each output that weight tiles end with: 1: its bias; CNNVP_SCALE_WORDS: by
                       what it is scaled (struct cnnvp_scale); 0: none */
     uint32_t pool; /* enum cnnvp_layer_pool_kind */
     union {
@@ -198,7 +197,7 @@ struct cnnvp_layer {
     uint32_t seed;   /* of stochastic rounding; the guest adds the image number */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_images, images_outer, image_bytes;
-    uint32_t first_blob, blob_count;
+    uint32_t first_weight_tile, weight_tile_count;
     struct cnnvp_layer_post posts[CNNVP_LAYER_POSTS];
     uint32_t post_count;
     uint32_t clips;  /* so many of them from the first on (activation: after the first) are limits that the write-out of

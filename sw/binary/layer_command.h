@@ -58,7 +58,7 @@ static inline uint32_t cnnvp_even(uint32_t bytes)
     return (bytes + 1u) & ~1u;
 }
 
-/* Bytes of so many weights of a blob, after which biases or a table follow. */
+/* Bytes of so many weights of a weight tile, after which biases or a table follow. */
 static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_layer *layer, uint32_t weights)
 {
     return cnnvp_even(weights * cnnvp_format_bytes(layer->format, CNNVP_NARROW_B));

@@ -18,7 +18,7 @@ enum cnnvp_layer_post_kind {
     CNNVP_POST_NONE = 0,
     CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
     CNNVP_POST_MIN = 2,  /* min{x, value}: upper clip */
-    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob (layer.h) */
+    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the weight tile (layer.h) */
 };
 
 #define CNNVP_LAYER_POSTS 3
@@ -44,8 +44,8 @@ enum cnnvp_layer_axis {
 };
 
 enum cnnvp_layer_norm_kind {
-    CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], blob: scales then offsets, one word each a channel */
-    CNNVP_NORM_DATA = 1,   /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
+    CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], weight tile: scales then offsets, one word each a channel */
+    CNNVP_NORM_DATA = 1,   /* mean and variance of the data (S000's three sweeps), weight tile: gamma then beta */
     CNNVP_NORM_BATCH = 2   /* the same of all images of the batch: tile_images is the batch (Part B 0-10) */
 };
 

@@ -3,11 +3,12 @@
  * The network binary: what the host compiler leaves in memory and the guest software reads. One guest program runs
  * every network.
  *
- * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and
- * the blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses
- * are absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are fixed point of 16 bits or of 8
- * (two's complement, value = (word - zero) * 2^-frac, one of each and one size for each tensor). Sizes of weights and
- * of what layers make of their operands are in their descriptor registers `format` (enum cnnvp_narrow).
+ * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the weight tile
+ * table and the weight tiles (weights, biases, tables). Behind it lie the tensors. All members are 32-bit
+ * little-endian, all addresses are absolute bytes, all weight tiles and tensors start on 64-byte boundaries. Words are
+ * fixed point of 16 bits or of 8 (two's complement, value = (word - zero) * 2^-frac, one of each and one size for each
+ * tensor). Sizes of weights and of what layers make of their operands are in their descriptor registers `format` (enum
+ * cnnvp_narrow).
  *
  * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
  * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
@@ -26,7 +27,7 @@
 #define CNNVP_BINARY_VERSION UINT32_C(14)
 
 enum cnnvp_binary_flag {
-    /* All blobs stay in the weight buffer; they are loaded once, before the first image. */
+    /* All weight tiles stay in the weight buffer; they are loaded once, before the first image. */
     CNNVP_BINARY_PRELOAD = 1u << 0
 };
 
@@ -36,7 +37,7 @@ struct cnnvp_binary {
     uint32_t flags; /* of enum cnnvp_binary_flag */
     uint32_t layer_count;
     uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
-    uint32_t blobs;        /* address of all layers' struct cnnvp_binary_blob[blob_count] */
+    uint32_t weight_tiles; /* address of all layers' struct cnnvp_weight_tile[weight_tile_count] */
     uint32_t images;       /* how many images to run */
     uint32_t batch;        /* this many go through a layer together, 1 or more; the last ones may be fewer */
     uint32_t element;      /* address of the instruction element's registers */
@@ -114,13 +115,13 @@ enum cnnvp_binary_padding {
 struct cnnvp_binary_chain {
     uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
     uint32_t layer_count;
-    uint32_t layers;        /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
-                               slots */
-    uint32_t levels;        /* address of struct cnnvp_binary_level[layer_count + 1] */
-    uint32_t resident;      /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
-                               block that needs them */
-    uint32_t scheduled;     /* 1: the scheduler issues its instructions where they fit its table; 2: or none does */
-    struct cnnvp_tensor in; /* feature 0 in memory */
+    uint32_t layers;    /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
+                           slots */
+    uint32_t levels;    /* address of struct cnnvp_binary_level[layer_count + 1] */
+    uint32_t resident;  /* 1: some weight tiles stay in the weight buffer while the chain runs; others are loaded for
+                           each  block that needs them */
+    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or none does */
+    struct cnnvp_tensor in;  /* feature 0 in memory */
     struct cnnvp_tensor out; /* the last feature in memory */
 };
 
@@ -166,16 +167,17 @@ struct cnnvp_binary_group {
     uint32_t tile_rows;
     uint32_t tile_columns;
     uint32_t halo;     /* enum cnnvp_group_halo */
-    uint32_t resident; /* 1: some blobs stay in the weight buffer while the group runs */
+    uint32_t resident; /* 1: some weight tiles stay in the weight buffer while the group runs */
 };
 
 enum cnnvp_binary_stay {
-    CNNVP_BLOB_PASSES = 0,
-    CNNVP_BLOB_STAYS = 1, /* it has a place: it is loaded once, before the first image or where its chain begins */
-    CNNVP_BLOB_TENSOR = 2 /* words of a tensor, `product` above */
+    CNNVP_WEIGHT_TILE_PASSES = 0,
+    CNNVP_WEIGHT_TILE_STAYS =
+        1, /* it has a place: it is loaded once, before the first image or where its chain begins */
+    CNNVP_WEIGHT_TILE_TENSOR = 2 /* words of a tensor, `product` above */
 };
 
-struct cnnvp_binary_blob {
+struct cnnvp_weight_tile {
     uint32_t address;
     uint32_t bytes;
     uint32_t stays; /* enum cnnvp_binary_stay */

@@ -8,8 +8,8 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_layer *laye
     const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
     uint32_t table = 0;
     uint32_t weight_half = 0;
-    if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
+    if (layer->weight_tile_count != 0)
+        weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     struct cnnvp_window window =
         cnnvp_layer_window(layer, layer->kx, layer->ky, step->output.rows, step->output.columns);
@@ -32,8 +32,8 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_layer
 {
     if (guest->element.capture != NULL || windows != 1 || cnnvp_rounds_by_chance(layer))
         return 0;
-    for (uint32_t i = 0; i < layer->blob_count; ++i)
-        if (!guest->blobs[layer->first_blob + i].stays)
+    for (uint32_t i = 0; i < layer->weight_tile_count; ++i)
+        if (!guest->weight_tiles[layer->first_weight_tile + i].stays)
             return 0;
     return 1;
 }

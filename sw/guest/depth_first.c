@@ -81,10 +81,10 @@ static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
 static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer, uint32_t next)
 {
     uint32_t address;
-    if (depth->layers[next].plan.blob_count == 0)
+    if (depth->layers[next].plan.weight_tile_count == 0)
         return;
     cnnvp_element_layer(&guest->element, depth->layers[next].plan.tag);
-    (void)cnnvp_load_blob(guest, depth->layers[next].plan.first_blob, &address);
+    (void)cnnvp_load_weight_tile(guest, depth->layers[next].plan.first_weight_tile, &address);
     cnnvp_element_layer(&guest->element, depth->layers[layer].plan.tag);
 }
 
@@ -175,8 +175,9 @@ static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *d
         const struct cnnvp_layer *layer = &depth->layers[i].plan;
         uint32_t address;
         cnnvp_element_layer(&guest->element, layer->tag);
-        for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
-            (void)cnnvp_load_blob(guest, blob, &address);
+        for (uint32_t weight_tile = layer->first_weight_tile;
+             weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
+            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
     }
 }
 

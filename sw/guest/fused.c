@@ -135,13 +135,15 @@ static void note_values(struct cnnvp_guest *guest, const struct work *work, uint
         note_free(guest, work, member->in2_maker - 1u);
 }
 
-/* Blobs that stay are loaded in the order of their numbers, also of a layer with nothing to do in the first tile. */
+/* Weight tiles that stay are loaded in the order of their numbers, also of a layer with nothing to do in the first
+ * tile. */
 static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     uint32_t address;
-    for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
-        if (guest->blobs[blob].stays)
-            (void)cnnvp_load_blob(guest, blob, &address);
+    for (uint32_t weight_tile = layer->first_weight_tile;
+         weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
+        if (guest->weight_tiles[weight_tile].stays)
+            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
 }
 
 static void run_member(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
@@ -188,7 +190,8 @@ static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row,
         run_member(guest, work, i);
 }
 
-/* Blobs that stay are loaded where layers need them first, and again after others have used the weight buffer. */
+/* Weight tiles that stay are loaded where layers need them first, and again after others have used the weight buffer.
+ */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
 {
     const uint32_t wanted = group->resident ? FIRST_GROUP + number : 0;

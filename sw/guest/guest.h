@@ -111,7 +111,7 @@ struct cnnvp_guest {
     uint32_t element_irq;   /* the element's line there */
     uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
-    const struct cnnvp_binary_blob *blobs;
+    const struct cnnvp_weight_tile *weight_tiles;
     struct cnnvp_binary_regions regions; /* of the scratchpad, as they are set */
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];
@@ -124,7 +124,7 @@ struct cnnvp_guest {
     uint32_t image_number;                          /* of the image in work, or the first one in hand together */
     uint32_t batch_first;                           /* and of the batch's first */
     uint32_t batch_images;                          /* images of the batch in work */
-    uint32_t in_chain;  /* blobs that stay are the chain's or the group's (depth.h, fused.h) */
+    uint32_t in_chain;  /* weight tiles that stay are the chain's or the group's (depth.h, fused.h) */
     uint32_t block;     /* of the chain's layer in work, as window instructions name it; 0: none */
     uint32_t window_at; /* registers where the descriptors of windows and of results begin */
     uint32_t store_at;
@@ -132,8 +132,9 @@ struct cnnvp_guest {
     uint32_t last_window;
     uint32_t scheduler_chain;        /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
-    uint32_t chain_weights;          /* the chain or group whose blobs are in the weight buffer, 0: none */
-    uint32_t chain_loaded; /* of these, those below this number: layers, and their blobs, begin one after the other */
+    uint32_t chain_weights;          /* the chain or group whose weight tiles are in the weight buffer, 0: none */
+    uint32_t
+        chain_loaded; /* of these, those below this number: layers, and their weight tiles, begin one after the other */
     struct cnnvp_note notes[CNNVP_NOTES]; /* pushed when the layer in work is done */
     uint32_t note_count;
     struct cnnvp_binary_layer member; /* of the fused group in work: its layer, with the addresses of the tile */

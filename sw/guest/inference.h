@@ -12,7 +12,7 @@
 static inline uint32_t cnnvp_inference_take(struct cnnvp_guest *guest, const struct cnnvp_binary *binary)
 {
     guest->binary = binary;
-    guest->blobs = cnnvp_memory(guest->machine, binary->blobs);
+    guest->weight_tiles = cnnvp_memory(guest->machine, binary->weight_tiles);
     guest->plic = binary->plic;
     guest->element_irq = binary->element_irq;
     guest->scheduler_irq = binary->scheduler != 0 ? binary->scheduler_irq : 0;

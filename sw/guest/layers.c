@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
     const uint32_t tile_in = layer->tile_in;
     const uint32_t tile_out = layer->tile_out;
     const int by_chance = cnnvp_rounds_by_chance(layer);
-    uint32_t blob = cnnvp_blob_number(layer, output->channel, 0, 0);
+    uint32_t weight_tile = cnnvp_weight_tile_number(layer, output->channel, 0, 0);
     uint32_t weight_half = 0;
     struct cnnvp_box box = window_input(layer, layer->kx, layer->ky, output, first_in, tile_in);
     struct cnnvp_epilogue *epilogue = NULL;
@@ -147,10 +147,11 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
             operation.status = cnnvp_scaled_status(layer, operation.status);
         const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, 0);
         const uint32_t weights = cnnvp_output_weights(layer, box.channels);
-        for (uint32_t out = 0; out < outputs; out += tile_out, ++blob) {
+        for (uint32_t out = 0; out < outputs; out += tile_out, ++weight_tile) {
             window.out_channels = cnnvp_minimum32(tile_out, outputs - out);
-            weight_half = any && layer->product ? cnnvp_load_tensor_blob(guest, &layer->in2, blob, &window.weight_addr)
-                                                : cnnvp_load_blob(guest, blob, &window.weight_addr);
+            weight_half = any && layer->product
+                              ? cnnvp_load_tensor_weight_tile(guest, &layer->in2, weight_tile, &window.weight_addr)
+                              : cnnvp_load_weight_tile(guest, weight_tile, &window.weight_addr);
             if (epilogue == NULL)
                 epilogue = cnnvp_begin_results(guest, layer, step);
             window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, window.out_channels * weights);
@@ -248,8 +249,8 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
             const struct cnnvp_box box = part_input(layer, output, &part);
             const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
             if (epilogue == NULL) { /* the first load goes before what waits of the step before (pipeline.h) */
-                if (layer->blob_count != 0)
-                    weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
+                if (layer->weight_tile_count != 0)
+                    weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
                 epilogue = cnnvp_begin_results(guest, layer, step);
             }
             push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
@@ -268,7 +269,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
     const uint32_t inputs = cnnvp_layer_inputs(layer);
     const uint32_t outputs = step->output.channels;
     const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-    uint32_t blob = cnnvp_blob_number(layer, step->output.channel, 0, 0);
+    uint32_t weight_tile = cnnvp_weight_tile_number(layer, step->output.channel, 0, 0);
     uint32_t weight_half = 0;
     struct cnnvp_epilogue *epilogue = NULL;
     struct cnnvp_box box = {.channels = 1, .rows = 1};
@@ -281,9 +282,9 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         const uint32_t status =
             cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, in + matmul.inputs == inputs));
-        for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++blob) {
+        for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++weight_tile) {
             matmul.outputs = cnnvp_minimum32(layer->tile_out, outputs - out);
-            weight_half = cnnvp_load_blob(guest, blob, &matmul.weight_addr);
+            weight_half = cnnvp_load_weight_tile(guest, weight_tile, &matmul.weight_addr);
             if (epilogue == NULL)
                 epilogue = cnnvp_begin_results(guest, layer, step);
             matmul.in_addr = tile.address;
@@ -336,8 +337,8 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
                                                          : cnnvp_bring_input(guest, &layer->in, &step->output);
     struct cnnvp_vector vector = {.limits = layer->limits};
     uint32_t weight_half = 0;
-    if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, layer->first_blob, &vector.b_addr);
+    if (layer->weight_tile_count != 0)
+        weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &vector.b_addr);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     vector.seed = epilogue->seed;
     const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
@@ -402,8 +403,8 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, 
     bring_operands(guest, layer, box, &a, &b);
     uint32_t table = 0;
     uint32_t weight_half = 0;
-    if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
+    if (layer->weight_tile_count != 0)
+        weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     const struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, epilogue->seed);
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);

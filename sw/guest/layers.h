@@ -2,8 +2,8 @@
 /*
  * The layer functions of S000, algorithms 1 to 5, with their arguments: layer parameters, input address, output
  * address, parameter address and next-layer storage parameters. Here an address is a box of a tensor (its place in
- * memory or on chip follows), the parameter address is the layer's entry in the blob table, and the next-layer storage
- * parameters are the output tensor's frame (struct cnnvp_tensor).
+ * memory or on chip follows), the parameter address is the layer's entry in the weight tile table, and the next-layer
+ * storage parameters are the output tensor's frame (struct cnnvp_tensor).
  *
  * Each function does one step of a layer: what the output buffer holds at once (S000 A1 L22, Part B 0-13); the caller,
  * schedule.c, cuts layers into steps. The loop bounds of S000 are last valid indexes (Part B 0-1); here loops count.

@@ -3,7 +3,7 @@
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
-#include "binary/layer_blob.h"
+#include "binary/layer_weights.h"
 #include "binary/layer_command.h"
 #include "layers.h"
 

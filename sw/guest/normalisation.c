@@ -8,13 +8,13 @@
  */
 #include "layers_internal.h"
 
-/* x * scale[c] + offset[c]; the blob holds the scales of all channels, then the offsets. */
+/* x * scale[c] + offset[c]; the weight tile holds the scales of all channels, then the offsets. */
 static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
     uint32_t scales = 0;
-    const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &scales);
+    const uint32_t weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &scales);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     const uint32_t status = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM).status;
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
@@ -132,7 +132,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_layer *
     const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
     const struct cnnvp_input_tile tile = bring_data(guest, layer, step);
     uint32_t gammas = 0;
-    const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
+    const uint32_t weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &gammas);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
     const uint32_t plane = box->rows * box->columns;

@@ -303,37 +303,38 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *ten
                        REGISTER_COUNT(transfer));
 }
 
-/* Words of a blob in the binary: 16-bit ones, or pairs of 8-bit ones. */
-#define BLOB_SHIFT 1u
+/* Words of a weight tile in the binary: 16-bit ones, or pairs of 8-bit ones. */
+#define WEIGHT_TILE_SHIFT 1u
 
-static inline struct cnnvp_transfer all_words(const struct cnnvp_binary_blob *blob, uint32_t memory, uint32_t at)
+static inline struct cnnvp_transfer all_words(const struct cnnvp_weight_tile *weight_tile, uint32_t memory, uint32_t at)
 {
     return (struct cnnvp_transfer){
         .memory_addr = memory,
         .buffer_addr = at,
-        .row_bytes = blob->bytes,
+        .row_bytes = weight_tile->bytes,
         .rows = 1,
-        .memory_row_stride = blob->bytes,
-        .buffer_row_stride = blob->bytes,
+        .memory_row_stride = weight_tile->bytes,
+        .buffer_row_stride = weight_tile->bytes,
         .planes = 1,
-        .memory_plane_stride = blob->bytes,
-        .buffer_plane_stride = blob->bytes,
+        .memory_plane_stride = weight_tile->bytes,
+        .buffer_plane_stride = weight_tile->bytes,
         .feature_words = 0,
     };
 }
 
-static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest, const struct cnnvp_binary_blob *blob,
-                                                     uint32_t memory, uint32_t half, uint32_t at, uint32_t word_shift)
+static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest,
+                                                     const struct cnnvp_weight_tile *weight_tile, uint32_t memory,
+                                                     uint32_t half, uint32_t at, uint32_t word_shift)
 {
-    const struct cnnvp_transfer transfer = all_words(blob, memory, at);
+    const struct cnnvp_transfer transfer = all_words(weight_tile, memory, at);
     free_half(guest, CNNVP_BUFFER_WEIGHT, half);
     push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     return half;
 }
 
 /* One that stays in no place of its own. */
-static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnvp_binary_blob *blob, uint32_t memory,
-                                    uint32_t word_shift)
+static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnvp_weight_tile *weight_tile,
+                                    uint32_t memory, uint32_t word_shift)
 {
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
         if (guest->weight[half].valid && guest->weight[half].address == memory)
@@ -344,39 +345,41 @@ static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnv
     if (!guest->in_chain)
         guest->chain_weights = 0; /* this one may lie over theirs */
     if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
-        return load_words(guest, blob, memory, half, 0, word_shift);
-    /* Where the blob before had as many bytes, the addresses alone differ. */
-    const struct cnnvp_transfer transfer = all_words(blob, memory, 0);
+        return load_words(guest, weight_tile, memory, half, 0, word_shift);
+    /* Where the weight tile before had as many bytes, the addresses alone differ. */
+    const struct cnnvp_transfer transfer = all_words(weight_tile, memory, 0);
     if (guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))] ==
-        blob->bytes)
+        weight_tile->bytes)
         put_load(guest, &transfer, 3u, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     else
         put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     return half;
 }
 
-uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
+uint32_t cnnvp_load_weight_tile(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
 {
-    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
+    const struct cnnvp_weight_tile *weight_tile = &guest->weight_tiles[number];
     *address = 0;
-    if (blob->stays == CNNVP_BLOB_PASSES)
-        return load_passing(guest, blob, blob->address, BLOB_SHIFT);
-    *address = blob->chip_address;
+    if (weight_tile->stays == CNNVP_WEIGHT_TILE_PASSES)
+        return load_passing(guest, weight_tile, weight_tile->address, WEIGHT_TILE_SHIFT);
+    *address = weight_tile->chip_address;
     if (number < guest->chain_loaded)
-        return blob->chip_half;
+        return weight_tile->chip_half;
     guest->chain_loaded = number + 1u;
     if (!guest->in_chain)
         guest->chain_weights = 0;
-    return load_words(guest, blob, blob->address, blob->chip_half, blob->chip_address, BLOB_SHIFT);
+    return load_words(guest, weight_tile, weight_tile->address, weight_tile->chip_half, weight_tile->chip_address,
+                      WEIGHT_TILE_SHIFT);
 }
 
-uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t number,
-                                uint32_t *address)
+uint32_t cnnvp_load_tensor_weight_tile(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t number,
+                                       uint32_t *address)
 {
     const struct cnnvp_box first = {.channels = 1};
-    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
+    const struct cnnvp_weight_tile *weight_tile = &guest->weight_tiles[number];
     *address = 0;
-    return load_passing(guest, blob, blob->address + cnnvp_tensor_address(guest, tensor, &first), tensor->word_shift);
+    return load_passing(guest, weight_tile, weight_tile->address + cnnvp_tensor_address(guest, tensor, &first),
+                        tensor->word_shift);
 }
 
 void cnnvp_forget_weights(struct cnnvp_guest *guest)

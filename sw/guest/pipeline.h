@@ -119,11 +119,11 @@ void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tens
 void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                        const struct cnnvp_tensor *block);
 
-/* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
-uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);
-/* The same of a blob that is words of a tensor. */
-uint32_t cnnvp_load_tensor_blob(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t blob,
-                                uint32_t *address);
+/* Makes sure that a weight tile is in the weight buffer; *address is where in the half. Returns the half. */
+uint32_t cnnvp_load_weight_tile(struct cnnvp_guest *guest, uint32_t weight_tile, uint32_t *address);
+/* The same of a weight tile that is words of a tensor. */
+uint32_t cnnvp_load_tensor_weight_tile(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                       uint32_t weight_tile, uint32_t *address);
 /* What the weight buffer holds counts no longer: a tensor has other words now. */
 void cnnvp_forget_weights(struct cnnvp_guest *guest);
 

@@ -56,8 +56,8 @@ void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *l
 {
     uint32_t address;
     cnnvp_element_layer(&guest->element, layer->tag);
-    if (layer->blob_count != 0)
-        (void)cnnvp_load_blob(guest, layer->first_blob, &address);
+    if (layer->weight_tile_count != 0)
+        (void)cnnvp_load_weight_tile(guest, layer->first_weight_tile, &address);
     cnnvp_schedule_settle(guest);
     cnnvp_forget_inputs(guest);
 }
@@ -175,9 +175,9 @@ void cnnvp_schedule_preload(struct cnnvp_guest *guest)
     const struct cnnvp_binary_layer *layers = layer_table(guest);
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
         cnnvp_element_layer(&guest->element, layers[i].plan.tag);
-        for (uint32_t blob = 0; blob < layers[i].plan.blob_count; ++blob) {
+        for (uint32_t weight_tile = 0; weight_tile < layers[i].plan.weight_tile_count; ++weight_tile) {
             uint32_t address;
-            (void)cnnvp_load_blob(guest, layers[i].plan.first_blob + blob, &address);
+            (void)cnnvp_load_weight_tile(guest, layers[i].plan.first_weight_tile + weight_tile, &address);
         }
     }
 }

@@ -10,7 +10,7 @@
 /* Pushes the instructions of one batch. */
 void cnnvp_schedule_layers(struct cnnvp_guest *guest);
 
-/* On chip: loads all blobs to their places, once before the first image. */
+/* On chip: loads all weight tiles to their places, once before the first image. */
 void cnnvp_schedule_preload(struct cnnvp_guest *guest);
 
 /* Divides the scratchpad as the layer with this number needs it, when nothing runs any more. Blocks where that is

@@ -83,16 +83,17 @@ static int16_t fit(int16_t value, uint32_t format)
 }
 
 /* Of the layer. */
-static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
+static const int16_t *weight_tile(struct run *run, uint32_t number, uint64_t words)
 {
     const struct cnnvp_layer *layer = run->layer;
-    const struct cnnvp_binary_blob *blobs =
-        at(run, run->binary->blobs + (uint64_t)layer->first_blob * sizeof *blobs, layer->blob_count * sizeof *blobs);
-    if (blobs == NULL || number >= layer->blob_count || blobs[number].bytes != words * 2) {
-        run->wrong = "a blob is missing or has another size than its slice";
+    const struct cnnvp_weight_tile *weight_tiles =
+        at(run, run->binary->weight_tiles + (uint64_t)layer->first_weight_tile * sizeof *weight_tiles,
+           layer->weight_tile_count * sizeof *weight_tiles);
+    if (weight_tiles == NULL || number >= layer->weight_tile_count || weight_tiles[number].bytes != words * 2) {
+        run->wrong = "a weight tile is missing or has another size than its slice";
         return NULL;
     }
-    return at(run, blobs[number].address, words * 2);
+    return at(run, weight_tiles[number].address, words * 2);
 }
 
 static uint32_t table_words(const struct cnnvp_layer *layer)
@@ -103,7 +104,7 @@ static uint32_t table_words(const struct cnnvp_layer *layer)
     return 0;
 }
 
-/* ---- weights from blobs ---- */
+/* ---- weights from weight tiles ---- */
 
 struct shape {
     uint32_t outputs;
@@ -118,7 +119,7 @@ static struct shape shape_of(const struct cnnvp_layer *layer)
     return (struct shape){layer->out.channels, layer->depthwise ? 1 : layer->in.channels, layer->kx * layer->ky};
 }
 
-/* One blob: [out][in][tap], for fc [in][out]; biases and table after the last input slice. */
+/* One weight tile: [out][in][tap], for fc [in][out]; biases and table after the last input slice. */
 static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
 {
     const struct cnnvp_layer *layer = run->layer;
@@ -129,7 +130,7 @@ static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t 
     uint64_t words = bytes ? (weights + 1) / 2 : weights;
     if (last)
         words += (uint64_t)layer->bias * outputs + table_words(layer);
-    const int16_t *from = blob(run, number, words);
+    const int16_t *from = weight_tile(run, number, words);
     if (from == NULL)
         return;
     const uint8_t *first = (const uint8_t *)from;
@@ -172,8 +173,8 @@ static void read_weights(struct run *run)
                 read_slice(run, number++, group + out, cnnvp_minimum32(layer->tile_out, outputs - out), in,
                            cnnvp_minimum32(step, s.inputs - in));
     }
-    if (number != layer->blob_count)
-        run->wrong = "a layer has another number of blobs than slices";
+    if (number != layer->weight_tile_count)
+        run->wrong = "a layer has another number of weight tiles than slices";
 }
 
 /* ---- layers ---- */
@@ -367,7 +368,7 @@ static void run_elementwise(struct run *run)
     const uint32_t norm_words = layer->op == CNNVP_OP_NORM ? 2 * layer->in.channels : 0;
     const uint32_t words = norm_words + table_words(layer);
     if (words != 0) {
-        parameters = blob(run, 0, words);
+        parameters = weight_tile(run, 0, words);
         if (parameters == NULL)
             return;
         run->table = parameters + norm_words;
@@ -461,7 +462,7 @@ static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_
 static void run_norm_data(struct run *run)
 {
     const uint32_t channels = run->layer->in.channels;
-    const int16_t *parameters = blob(run, 0, 2 * channels + table_words(run->layer));
+    const int16_t *parameters = weight_tile(run, 0, 2 * channels + table_words(run->layer));
     if (parameters == NULL)
         return;
     run->table = parameters + 2 * channels;

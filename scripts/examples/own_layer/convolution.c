@@ -40,8 +40,8 @@ static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     window->in_channel_stride = tile->stride.channel;
     window->in_channels = slice->inputs;
     window->out_channels = slice->outputs;
-    const uint32_t half =
-        cnnvp_load_blob(guest, cnnvp_blob_number(layer, output->channel, slice->in, slice->out), &window->weight_addr);
+    const uint32_t half = cnnvp_load_weight_tile(
+        guest, cnnvp_weight_tile_number(layer, output->channel, slice->in, slice->out), &window->weight_addr);
     window->bias_addr =
         window->weight_addr + cnnvp_weight_bytes(layer, slice->outputs * cnnvp_output_weights(layer, slice->inputs));
     return half;

@@ -15,7 +15,7 @@ void cnnvp_binary_clear(struct cnnvp_build *build)
 {
     for (size_t g = 0; build->fused != NULL && g < build->fused->count; ++g)
         cnnvp_plan_group_clear(&build->fused->groups[g]);
-    free(build->blobs.all);
+    free(build->weight_tiles.all);
     cnnvp_arena_free(&build->arena);
     memset(build, 0, sizeof *build);
 }
@@ -337,40 +337,40 @@ cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
-/* ---- blobs ---- */
+/* ---- weight tiles ---- */
 
-/* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
-static cnnvp_result add_blobs(struct cnnvp_layer *layer, struct cnnvp_binary_blobs *blobs)
+/* Adds the weight tiles of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
+static cnnvp_result add_weight_tiles(struct cnnvp_layer *layer, struct cnnvp_weight_tiles *weight_tiles)
 {
-    layer->first_blob = blobs->count;
-    layer->blob_count = cnnvp_plan_blob_count(layer);
-    const size_t count = (size_t)blobs->count + layer->blob_count;
-    if (count > UINT32_MAX / sizeof *blobs->all)
+    layer->first_weight_tile = weight_tiles->count;
+    layer->weight_tile_count = cnnvp_plan_weight_tile_count(layer);
+    const size_t count = (size_t)weight_tiles->count + layer->weight_tile_count;
+    if (count > UINT32_MAX / sizeof *weight_tiles->all)
         return CNNVP_FAILED;
-    struct cnnvp_binary_blob *all = realloc(blobs->all, (count + 1) * sizeof *all);
+    struct cnnvp_weight_tile *all = realloc(weight_tiles->all, (count + 1) * sizeof *all);
     if (all == NULL)
         return CNNVP_FAILED;
-    blobs->all = all;
-    blobs->count = (uint32_t)count;
-    for (uint32_t i = 0; i < layer->blob_count; ++i) {
-        struct cnnvp_binary_blob *blob = &all[layer->first_blob + i];
-        *blob = (struct cnnvp_binary_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
+    weight_tiles->all = all;
+    weight_tiles->count = (uint32_t)count;
+    for (uint32_t i = 0; i < layer->weight_tile_count; ++i) {
+        struct cnnvp_weight_tile *weight_tile = &all[layer->first_weight_tile + i];
+        *weight_tile = (struct cnnvp_weight_tile){.bytes = (uint32_t)cnnvp_plan_weight_tile_bytes(layer, i)};
         if (layer->product == 0)
             continue;
-        blob->stays = CNNVP_BLOB_TENSOR;
-        blob->address = cnnvp_blob_slice(layer, i).out * layer->in.channels << layer->in2.word_shift;
+        weight_tile->stays = CNNVP_WEIGHT_TILE_TENSOR;
+        weight_tile->address = cnnvp_weight_tile_part(layer, i).out * layer->in.channels << layer->in2.word_shift;
     }
     return CNNVP_DONE;
 }
 
-/* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
-static uint64_t place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at)
+/* Places weight tiles from number `first` on, one after the other from address `at` on; the address after them. */
+static uint64_t place_weight_tiles(struct cnnvp_weight_tiles *weight_tiles, uint32_t first, uint64_t at)
 {
-    for (uint32_t i = first; i < blobs->count; ++i) {
-        if (blobs->all[i].stays == CNNVP_BLOB_TENSOR)
+    for (uint32_t i = first; i < weight_tiles->count; ++i) {
+        if (weight_tiles->all[i].stays == CNNVP_WEIGHT_TILE_TENSOR)
             continue;
-        blobs->all[i].address = (uint32_t)at;
-        at += cnnvp_binary_align(blobs->all[i].bytes);
+        weight_tiles->all[i].address = (uint32_t)at;
+        at += cnnvp_binary_align(weight_tiles->all[i].bytes);
     }
     return at;
 }
@@ -483,7 +483,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         } else if (!together) {
             CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
-        if (add_blobs(layer, &build->blobs) != CNNVP_DONE)
+        if (add_weight_tiles(layer, &build->weight_tiles) != CNNVP_DONE)
             return cnnvp_compiler_no_memory(error);
     }
     return CNNVP_DONE;
@@ -503,10 +503,10 @@ _Static_assert(sizeof(struct cnnvp_binary_results) <= (sizeof(struct cnnvp_binar
 static void fill_layer(void *context, size_t layer)
 {
     const struct fill *fill = context;
-    cnnvp_binary_fill_blobs(fill->graph, fill->build, layer, fill->binary);
+    cnnvp_binary_fill_weight_tiles(fill->graph, fill->build, layer, fill->binary);
 }
 
-/* Each layer's blobs have places of their own. */
+/* Each layer's weight tiles have places of their own. */
 static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *binary)
 {
     struct fill fill = {graph, build, binary};
@@ -517,7 +517,7 @@ static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_buil
 
 size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
 {
-    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - cnnvp_binary_begin(build));
+    return graph->weightless ? build->table_bytes : (size_t)(build->weight_tile_end - cnnvp_binary_begin(build));
 }
 
 static void write_tables(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
@@ -649,12 +649,12 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
     const uint64_t at = cnnvp_binary_place_tables(build);
     build->table_bytes = (size_t)(at - cnnvp_binary_begin(build));
-    build->end = build->blob_end = place_blobs(&build->blobs, 0, at);
+    build->end = build->weight_tile_end = place_weight_tiles(&build->weight_tiles, 0, at);
     CNNVP_TRY(cnnvp_binary_place_tensors(graph, target, options->images, build, error));
     if (options->issue == CNNVP_ISSUE_LIST)
         cnnvp_binary_place_list(target, build);
     if (options->on_chip)
-        CNNVP_TRY(cnnvp_binary_keep_blobs(graph, target, build, error));
+        CNNVP_TRY(cnnvp_binary_keep_weight_tiles(graph, target, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
     emit_layers(graph, build);
@@ -724,12 +724,13 @@ static cnnvp_result add_trial(const struct cnnvp_build *build, const struct cnnv
 {
     struct cnnvp_layer *layer = &trials->entries[number].plan;
     trials->entries[number] = build->entries[trial->layer];
-    const uint32_t first = layer->first_blob;
+    const uint32_t first = layer->first_weight_tile;
     cnnvp_plan_cut_layer(layer, *trial->cut);
     layer->tag = number + 1u;
-    CNNVP_TRY(add_blobs(layer, &trials->blobs));
-    if (layer->blob_count != 0)
-        (void)place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
+    CNNVP_TRY(add_weight_tiles(layer, &trials->weight_tiles));
+    if (layer->weight_tile_count != 0)
+        (void)place_weight_tiles(
+            &trials->weight_tiles, layer->first_weight_tile, build->weight_tiles.all[first].address);
     return CNNVP_DONE;
 }
 
@@ -770,16 +771,18 @@ uint64_t cnnvp_binary_end(const struct cnnvp_build *build)
     return header->list != 0 ? (uint64_t)header->list + header->list_bytes : build->end;
 }
 
-struct cnnvp_blob_place cnnvp_binary_blob_place(const struct cnnvp_build *build, uint32_t number)
+struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number)
 {
-    return (struct cnnvp_blob_place){build->blobs.all[number].address, build->blobs.all[number].bytes};
+    return (struct cnnvp_weight_tile_place){
+        build->weight_tiles.all[number].address, build->weight_tiles.all[number].bytes};
 }
 
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes)
 {
-    for (uint32_t b = layer->first_blob; b < layer->first_blob + layer->blob_count; ++b) {
-        *bytes += build->blobs.all[b].bytes;
-        *resident_bytes += build->blobs.all[b].stays != CNNVP_BLOB_PASSES ? build->blobs.all[b].bytes : 0;
+    for (uint32_t b = layer->first_weight_tile; b < layer->first_weight_tile + layer->weight_tile_count; ++b) {
+        *bytes += build->weight_tiles.all[b].bytes;
+        *resident_bytes +=
+            build->weight_tiles.all[b].stays != CNNVP_WEIGHT_TILE_PASSES ? build->weight_tiles.all[b].bytes : 0;
     }
 }

@@ -2,8 +2,8 @@
 /*
  * Places on chip: of tensors that stay there whole, in the halves of the input buffer from the layer that makes them to
  * the last one that reads them, from the top down: the rest serves tiles. With --on-chip these are all, but for the
- * network's outputs, which leave through the output buffer; blobs then lie in the halves of the weight buffer for the
- * whole run. Both operands of an addition lie in one half.
+ * network's outputs, which leave through the output buffer; weight tiles then lie in the halves of the weight buffer
+ * for the whole run. Both operands of an addition lie in one half.
  */
 #include <stdlib.h>
 
@@ -14,16 +14,16 @@
 /* ---- weight buffer ---- */
 
 int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
-                      uint64_t bytes, struct cnnvp_binary_blob *blob)
+                      uint64_t bytes, struct cnnvp_weight_tile *weight_tile)
 {
     for (uint32_t i = 0; i < limits->weight_halves; ++i) {
         const uint32_t half = (first + i) % limits->weight_halves;
         if (used[half] + bytes > limits->weight_bytes)
             continue;
-        if (blob != NULL) {
-            blob->stays = CNNVP_BLOB_STAYS;
-            blob->chip_half = half;
-            blob->chip_address = (uint32_t)used[half];
+        if (weight_tile != NULL) {
+            weight_tile->stays = CNNVP_WEIGHT_TILE_STAYS;
+            weight_tile->chip_half = half;
+            weight_tile->chip_address = (uint32_t)used[half];
         }
         used[half] = cnnvp_binary_align(used[half] + bytes);
         return 1;
@@ -33,37 +33,37 @@ int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNV
 
 static int by_size(const void *a, const void *b)
 {
-    const struct cnnvp_binary_blob *x = *(const struct cnnvp_binary_blob *const *)a;
-    const struct cnnvp_binary_blob *y = *(const struct cnnvp_binary_blob *const *)b;
+    const struct cnnvp_weight_tile *x = *(const struct cnnvp_weight_tile *const *)a;
+    const struct cnnvp_weight_tile *y = *(const struct cnnvp_weight_tile *const *)b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x < y ? -1 : 1;
 }
 
 uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
-                                   struct cnnvp_binary_blob **blobs, size_t count)
+                                   struct cnnvp_weight_tile **weight_tiles, size_t count)
 {
     uint64_t missing = 0;
     if (count != 0)
-        qsort(blobs, count, sizeof *blobs, by_size);
+        qsort(weight_tiles, count, sizeof *weight_tiles, by_size);
     for (size_t i = 0; i < count; ++i) {
-        blobs[i]->stays = CNNVP_BLOB_PASSES;
-        if (!cnnvp_binary_keep(limits, used, 0, blobs[i]->bytes, blobs[i]))
-            missing += cnnvp_binary_align(blobs[i]->bytes);
+        weight_tiles[i]->stays = CNNVP_WEIGHT_TILE_PASSES;
+        if (!cnnvp_binary_keep(limits, used, 0, weight_tiles[i]->bytes, weight_tiles[i]))
+            missing += cnnvp_binary_align(weight_tiles[i]->bytes);
     }
     return missing;
 }
 
-static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_binary_blobs *all,
+static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_weight_tiles *all,
                              struct cnnvp_error *error)
 {
     uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {0, 0};
-    CNNVP_FREED struct cnnvp_binary_blob **blobs = malloc((all->count + 1u) * sizeof *blobs);
-    if (blobs == NULL)
+    CNNVP_FREED struct cnnvp_weight_tile **weight_tiles = malloc((all->count + 1u) * sizeof *weight_tiles);
+    if (weight_tiles == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < all->count; ++i)
-        blobs[i] = &all->all[i];
-    const uint64_t missing = cnnvp_binary_keep_largest(limits, used, blobs, all->count);
+        weight_tiles[i] = &all->all[i];
+    const uint64_t missing = cnnvp_binary_keep_largest(limits, used, weight_tiles, all->count);
     if (missing == 0)
         return CNNVP_DONE;
     const struct cnnvp_plan_size size =
@@ -247,9 +247,9 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                     struct cnnvp_build *build, struct cnnvp_error *error)
+cnnvp_result cnnvp_binary_keep_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                            struct cnnvp_build *build, struct cnnvp_error *error)
 {
     CNNVP_TRY(check_outputs(graph, target, build, error));
-    return keep_all(&target->limits, &build->blobs, error);
+    return keep_all(&target->limits, &build->weight_tiles, error);
 }

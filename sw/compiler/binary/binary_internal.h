@@ -32,19 +32,19 @@ CNNVP_MUST_USE cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph,
 /* Below it a half of the input buffer is free while layers `first` to `last` run. */
 uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
                                size_t first, size_t last);
-/* --on-chip: places of all blobs, and whether each layer's results fit the output buffer. */
-cnnvp_result cnnvp_binary_keep_blobs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                     struct cnnvp_build *build, struct cnnvp_error *error);
+/* --on-chip: places of all weight tiles, and whether each layer's results fit the output buffer. */
+cnnvp_result cnnvp_binary_keep_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                            struct cnnvp_build *build, struct cnnvp_error *error);
 /* One piece of weights stays: above what is used of a half, of `first` or, where that has no room, of the other one.
- * `blob` gets the place; NULL: nobody does. 0: there is no room. */
+ * `weight tile` gets the place; NULL: nobody does. 0: there is no room. */
 int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
-                      uint64_t bytes, struct cnnvp_binary_blob *blob);
-/* Of these blobs the largest first, as far as there is room for them. Returns the bytes of those that pass. */
+                      uint64_t bytes, struct cnnvp_weight_tile *weight_tile);
+/* Of these weight tiles the largest first, as far as there is room for them. Returns the bytes of those that pass. */
 uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
-                                   struct cnnvp_binary_blob **blobs, size_t count);
-/* binary_blob.c: the words of a layer's blobs, and zeros up to the next one. */
-void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                             uint8_t *binary);
+                                   struct cnnvp_weight_tile **weight_tiles, size_t count);
+/* binary_weights.c: the words of a layer's weight tiles, and zeros up to the next one. */
+void cnnvp_binary_fill_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                                    uint8_t *binary);
 
 /* binary_tables.c: places of the tables of all accelerators and of the guest software's rooms; the address after them.
  * Writes the tables; `binary` holds CNNVP_BINARY_ADDRESS. */
@@ -64,7 +64,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide_trials(
 struct cnnvp_depth {
     struct cnnvp_binary_chain *chains;
     const char **issue_reasons; /* of each chain: why who issues it does; static texts */
-    uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
+    uint64_t *streams;          /* of each chain: bytes of each half of the weight buffer, from 0 on, for weight tiles
                                    that do not stay */
     struct cnnvp_binary_level *levels;
     struct cnnvp_binary_layer *layers; /* as blocks see them */
@@ -86,7 +86,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, c
                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 
-/* Places for the weights of chains whose blobs all fit into the weight buffer. The blob table is complete. */
+/* Places for the weights of chains whose weight tiles all fit into the weight buffer. The weight tile table is
+ * complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       struct cnnvp_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of a binary, all but the blobs' words: where they lie, their bytes, and which of them the guest software
- * reads when.
+ * The tables of a binary, all but the weight tiles' words: where they lie, their bytes, and which of them the guest
+ * software reads when.
  *
  * Each of several accelerators has of its own what refers to maps, since those between layers have places of their own:
  * a header, and the tables that are marked so below. Accelerator k of n takes batches k, k + n, and so on; the places
@@ -15,7 +15,7 @@
 #include "group_build.h"
 
 /* In the order in which they lie. */
-enum { HEADER, LAYERS, BLOBS, REGIONS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
+enum { HEADER, LAYERS, WEIGHT_TILES, REGIONS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
 
 struct table {
     const void *data;
@@ -33,7 +33,7 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
     const struct table all[TABLES] = {
         [HEADER] = {build->header, 1, sizeof *build->header, 1},
         [LAYERS] = {build->entries, build->header->layer_count, sizeof *build->entries, 1},
-        [BLOBS] = {build->blobs.all, build->blobs.count, sizeof *build->blobs.all, 0},
+        [WEIGHT_TILES] = {build->weight_tiles.all, build->weight_tiles.count, sizeof *build->weight_tiles.all, 0},
         [REGIONS] = {build->regions, build->regions != NULL ? build->header->layer_count : 0, sizeof *build->regions,
                      0},
         [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
@@ -110,7 +110,7 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
         shares->header += cnnvp_binary_align(sizeof(struct cnnvp_accelerators_binary));
     const uint64_t end = lay_out(build, 1, shares->header, addresses);
     build->header->layers = (uint32_t)addresses[LAYERS];
-    build->header->blobs = (uint32_t)addresses[BLOBS];
+    build->header->weight_tiles = (uint32_t)addresses[WEIGHT_TILES];
     if (build->regions != NULL)
         build->header->regions = (uint32_t)addresses[REGIONS];
     if (build->depth != NULL) {
@@ -217,8 +217,8 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
 /* ---- which are read when ---- */
 
 /*
- * Of a layer its entry and its blobs', of a fused group or a depth-first chain, which are one step, what describes
- * them, too. A step's most needed tables come first.
+ * Of a layer its entry and its weight tiles', of a fused group or a depth-first chain, which are one step, what
+ * describes them, too. A step's most needed tables come first.
  */
 
 /* The step in hand, of an accelerator. */
@@ -246,10 +246,12 @@ static cnnvp_result list_entries(const struct listing *listing, size_t table, si
     return list(listing, listing->addresses[table] + first * tables[table].size, count * tables[table].size);
 }
 
-static cnnvp_result list_blobs(const struct listing *listing, const struct cnnvp_binary_layer *layer)
+static cnnvp_result list_weight_tiles(const struct listing *listing, const struct cnnvp_binary_layer *layer)
 {
-    return list(listing, listing->build->header->blobs + layer->plan.first_blob * sizeof *listing->build->blobs.all,
-                layer->plan.blob_count * sizeof *listing->build->blobs.all);
+    return list(
+        listing,
+        listing->build->header->weight_tiles + layer->plan.first_weight_tile * sizeof *listing->build->weight_tiles.all,
+        layer->plan.weight_tile_count * sizeof *listing->build->weight_tiles.all);
 }
 
 static cnnvp_result list_group(const struct listing *listing, size_t number)
@@ -263,7 +265,7 @@ static cnnvp_result list_group(const struct listing *listing, size_t number)
     CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
     CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
     for (size_t i = 0; i < group->layer_count; ++i)
-        CNNVP_TRY(list_blobs(listing, &fused->members[first + i].layer));
+        CNNVP_TRY(list_weight_tiles(listing, &fused->members[first + i].layer));
     return CNNVP_DONE;
 }
 
@@ -277,7 +279,7 @@ static cnnvp_result list_chain(const struct listing *listing, size_t number)
     CNNVP_TRY(list(listing, chain->levels, (chain->layer_count + 1u) * sizeof *levels));
     CNNVP_TRY(list_entries(listing, CHAIN_LAYERS, first, chain->layer_count));
     for (size_t i = 0; i < chain->layer_count; ++i)
-        CNNVP_TRY(list_blobs(listing, &depth->layers[first + i]));
+        CNNVP_TRY(list_weight_tiles(listing, &depth->layers[first + i]));
     for (size_t i = 0; i <= chain->layer_count; ++i)
         if (levels[i].order != 0)
             CNNVP_TRY(list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y)));
@@ -294,7 +296,7 @@ static cnnvp_result list_step(const struct listing *listing, size_t layer, size_
     CNNVP_TRY(list_entries(listing, LAYERS, layer, 1));
     CNNVP_TRY(entry->plan.group != 0   ? list_group(listing, entry->plan.group - 1u)
               : entry->plan.chain != 0 ? list_chain(listing, entry->plan.chain - 1u)
-                                       : list_blobs(listing, entry));
+                                       : list_weight_tiles(listing, entry));
     return list_entries(listing, LAYERS, layer + 1u, *count - 1u);
 }
 

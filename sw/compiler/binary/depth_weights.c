@@ -35,13 +35,13 @@ struct piece {
     size_t number;
     size_t layer; /* of the chain */
     int stays;
-    struct cnnvp_binary_blob *blob; /* NULL while tiles are tried */
+    struct cnnvp_weight_tile *weight_tile; /* NULL while tiles are tried */
 };
 
 struct pieces {
     struct piece *all;
     size_t count;
-    uint64_t visits; /* of the layer whose blobs are being counted */
+    uint64_t visits; /* of the layer whose weight tiles are being counted */
     size_t layer;
 };
 
@@ -85,7 +85,7 @@ static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pi
     for (size_t i = 0; i < pieces->count; ++i) {
         struct piece *piece = &pieces->all[i];
         const uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
-        piece->stays = cnnvp_binary_keep(limits, used, half, piece->bytes, piece->blob);
+        piece->stays = cnnvp_binary_keep(limits, used, half, piece->bytes, piece->weight_tile);
         all = all && piece->stays;
     }
     return all;
@@ -112,7 +112,7 @@ struct slicing {
     size_t count;
     struct sliced *sliced;
     struct pieces pieces;
-    struct cnnvp_plan_ask *ask; /* about loads of weights */
+    struct cnnvp_cost_query *query; /* about loads of weights */
     struct cnnvp_error *error;
 };
 
@@ -132,8 +132,8 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
             return 0;
         pieces->visits = visits_of(&slicing->levels[i]);
         pieces->layer = i;
-        for (uint32_t b = 0; b < cnnvp_plan_blob_count(layer) && *result == CNNVP_DONE; ++b)
-            if (add_piece(pieces, cnnvp_plan_blob_bytes(layer, b)) != CNNVP_DONE)
+        for (uint32_t b = 0; b < cnnvp_plan_weight_tile_count(layer) && *result == CNNVP_DONE; ++b)
+            if (add_piece(pieces, cnnvp_plan_weight_tile_bytes(layer, b)) != CNNVP_DONE)
                 *result = cnnvp_compiler_no_memory(slicing->error);
         if (*result == CNNVP_DONE)
             *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
@@ -155,7 +155,7 @@ static void sum_loads(struct slicing *slicing)
         slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
     for (size_t i = 0; i < slicing->pieces.count; ++i) {
         const struct piece *piece = &slicing->pieces.all[i];
-        const uint64_t ps = cnnvp_plan_move_line(slicing->ask, piece->bytes).ps;
+        const uint64_t ps = cnnvp_plan_move_line(slicing->query, piece->bytes).ps;
         add_load(&slicing->sliced[piece->layer].first, ps);
         if (!piece->stays)
             add_load(&slicing->sliced[piece->layer].next, ps);
@@ -287,16 +287,16 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
     struct slicing slicing = {
         .row = row, .levels = levels, .layers = layers, .count = chain->layer_count, .error = error};
     slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
-    slicing.ask =
-        cnnvp_plan_ask_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name, &row->target->limits);
+    slicing.query =
+        cnnvp_cost_query_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name, &row->target->limits);
     uint64_t best = 0;
     const cnnvp_result result =
-        slicing.sliced != NULL && slicing.ask != NULL
+        slicing.sliced != NULL && slicing.query != NULL
             ? choose_slices(&slicing, chain, &best, stream, reason)
             : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);
-    cnnvp_plan_ask_free(slicing.ask);
+    cnnvp_cost_query_free(slicing.query);
     if (result != CNNVP_DONE)
         return result;
     for (size_t i = 0; i < chain->layer_count; ++i)
@@ -316,11 +316,11 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
         for (size_t i = 0; i < chain->layer_count; ++i) {
             const struct cnnvp_layer *layer = &build->layers[depth->sources[first + i]];
             pieces.visits = visits_of(&depth->levels[first + c + i]);
-            for (uint32_t b = 0; b < layer->blob_count && result == CNNVP_DONE; ++b) {
-                struct cnnvp_binary_blob *blob = &build->blobs.all[layer->first_blob + b];
-                result = add_piece(&pieces, blob->bytes);
+            for (uint32_t b = 0; b < layer->weight_tile_count && result == CNNVP_DONE; ++b) {
+                struct cnnvp_weight_tile *weight_tile = &build->weight_tiles.all[layer->first_weight_tile + b];
+                result = add_piece(&pieces, weight_tile->bytes);
                 if (result == CNNVP_DONE)
-                    pieces.all[pieces.count - 1].blob = blob;
+                    pieces.all[pieces.count - 1].weight_tile = weight_tile;
             }
         }
         if (result == CNNVP_DONE && chain->resident != 0)

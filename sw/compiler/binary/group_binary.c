@@ -55,48 +55,48 @@ uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const 
     return stream;
 }
 
-/* Bytes of a half that blobs need which do not stay, or all of them. */
-static uint64_t streamed_bytes(const struct cnnvp_binary_blob *blobs, size_t count, int staying_too)
+/* Bytes of a half that weight tiles need which do not stay, or all of them. */
+static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, size_t count, int staying_too)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; ++i)
-        if (staying_too || !blobs[i].stays)
-            bytes = cnnvp_maximum(bytes, blobs[i].bytes);
+        if (staying_too || !weight_tiles[i].stays)
+            bytes = cnnvp_maximum(bytes, weight_tiles[i].bytes);
     return cnnvp_binary_align(bytes);
 }
 
-/* Blobs of members that stay, then the others, which are loaded for each tile where there is no room. */
+/* Weight tiles of members that stay, then the others, which are loaded for each tile where there is no room. */
 static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                         struct cnnvp_error *error)
 {
     const struct cnnvp_plan_group *group = &build->fused->groups[number];
     const struct cnnvp_plan_limits *limits = &target->limits;
     const struct cnnvp_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
-    struct cnnvp_binary_blob *blobs = &build->blobs.all[layers->first_blob];
-    const size_t all = last->first_blob + last->blob_count - layers->first_blob;
+    struct cnnvp_weight_tile *weight_tiles = &build->weight_tiles.all[layers->first_weight_tile];
+    const size_t all = last->first_weight_tile + last->weight_tile_count - layers->first_weight_tile;
     CNNVP_FREED unsigned char *stays = malloc(group->count);
-    CNNVP_FREED struct cnnvp_binary_blob **sorted = malloc((all + 1) * sizeof *sorted);
+    CNNVP_FREED struct cnnvp_weight_tile **sorted = malloc((all + 1) * sizeof *sorted);
     size_t count = 0;
     if (stays == NULL || sorted == NULL)
         return cnnvp_compiler_no_memory(error);
     (void)cnnvp_fused_choose_weights(group, limits, stays);
     for (size_t i = 0; i < group->count; ++i)
-        for (uint32_t b = 0; b < layers[i].blob_count && stays[i]; ++b)
-            (sorted[count++] = &build->blobs.all[layers[i].first_blob + b])->stays = 1;
-    const uint64_t stream = streamed_bytes(blobs, all, 0);
+        for (uint32_t b = 0; b < layers[i].weight_tile_count && stays[i]; ++b)
+            (sorted[count++] = &build->weight_tiles.all[layers[i].first_weight_tile + b])->stays = 1;
+    const uint64_t stream = streamed_bytes(weight_tiles, all, 0);
     uint64_t used[2] = {stream, stream};
     (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
-    if (streamed_bytes(blobs, all, 0) > stream) {
-        used[0] = used[1] = streamed_bytes(blobs, all, 1);
+    if (streamed_bytes(weight_tiles, all, 0) > stream) {
+        used[0] = used[1] = streamed_bytes(weight_tiles, all, 1);
         (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     }
     count = 0;
     for (size_t i = 0; i < all && tiles_of(group) > 1; ++i)
-        if (!blobs[i].stays)
-            sorted[count++] = &blobs[i];
+        if (!weight_tiles[i].stays)
+            sorted[count++] = &weight_tiles[i];
     (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     for (size_t i = 0; i < all; ++i)
-        build->fused->table[number].resident |= blobs[i].stays;
+        build->fused->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
 }
 

@@ -58,7 +58,7 @@ uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer);
 /* Which members' weights stay while the group runs, and the bytes of each half that serve the others. */
 uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
                                     unsigned char *stays);
-/* Places for the blobs that stay; the blob table is complete. */
+/* Places for the weight tiles that stay; the weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       struct cnnvp_error *error);
 /* The layers as tiles see them; tensors have their addresses. */

@@ -30,13 +30,13 @@ struct search {
     const struct cnnvp_target *target;
     struct cnnvp_build *build;
     const struct cnnvp_binary_options *options;
-    struct cnnvp_arena arena;     /* of what follows */
-    struct use *uses;             /* of each tensor */
-    struct cnnvp_tiling *tilings; /* of each layer */
-    struct cnnvp_plan_taken each; /* what the objective makes of a ps, a pJ, a byte */
-    double *best;                 /* cost of the layers before each place */
-    struct cnnvp_plan_run *taken; /* the last run before each place; of count 1: a layer by itself */
-    struct cnnvp_plan_ask *ask;   /* about transfers */
+    struct cnnvp_arena arena;       /* of what follows */
+    struct use *uses;               /* of each tensor */
+    struct cnnvp_tiling *tilings;   /* of each layer */
+    struct cnnvp_plan_taken each;   /* what the objective makes of a ps, a pJ, a byte */
+    double *best;                   /* cost of the layers before each place */
+    struct cnnvp_plan_run *taken;   /* the last run before each place; of count 1: a layer by itself */
+    struct cnnvp_cost_query *query; /* about transfers */
 };
 
 /* ---- what a group costs ---- */
@@ -95,7 +95,7 @@ static void load_operand(const struct search *search, const struct cnnvp_plan_gr
         rows = (uint32_t)cnnvp_plan_input_rows(layer, rows);
         columns = (uint32_t)cnnvp_plan_input_columns(layer, columns);
     }
-    const struct cnnvp_plan_moved moved = cnnvp_plan_move_box(search->ask, operand, operand->channels, rows, columns);
+    const struct cnnvp_plan_moved moved = cnnvp_plan_move_box(search->query, operand, operand->channels, rows, columns);
     add_moved(taken, tiles_of(group), &moved, energy->read_byte, energy->input_word);
 }
 
@@ -109,14 +109,14 @@ static struct cnnvp_plan_taken transfers_of(const struct search *search, const s
         const struct cnnvp_layer *layer = &group->members[i].layer;
         if (group->members[i].done)
             continue;
-        const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->ask, cnnvp_fused_weight_bytes(layer));
+        const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->query, cnnvp_fused_weight_bytes(layer));
         add_moved(&taken, stays[i] ? 1 : tiles_of(group), &weights, energy->read_byte, energy->weight_word);
         load_operand(search, group, i, &layer->in, &taken);
         load_operand(search, group, i, &layer->in2, &taken);
         if (layer->out.on_chip)
             continue;
         const struct cnnvp_plan_moved results =
-            cnnvp_plan_move_box(search->ask, &layer->out, layer->out.channels, group->tile_h, group->tile_w);
+            cnnvp_plan_move_box(search->query, &layer->out, layer->out.channels, group->tile_h, group->tile_w);
         add_moved(&taken, tiles_of(group), &results, energy->write_byte, energy->output_word);
     }
     return taken;
@@ -349,7 +349,7 @@ static struct cnnvp_plan_taken each_of(const struct search *search)
     case CNNVP_OBJECTIVE_EDP:
         return (struct cnnvp_plan_taken){.ps = all.pj, .pj = all.ps};
     default:
-        return (struct cnnvp_plan_taken){.ps = cnnvp_plan_bytes_a_ps(search->ask), .bytes = 1};
+        return (struct cnnvp_plan_taken){.ps = cnnvp_plan_bytes_a_ps(search->query), .bytes = 1};
     }
 }
 
@@ -361,8 +361,8 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
     search->tilings = cnnvp_arena_array(&search->arena, layers, sizeof *search->tilings);
     search->best = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->best);
     search->taken = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->taken);
-    search->ask = cnnvp_plan_ask_new(&search->build->layers[0], graph->layers[0].name, &search->target->limits);
-    if (search->arena.failed || search->ask == NULL)
+    search->query = cnnvp_cost_query_new(&search->build->layers[0], graph->layers[0].name, &search->target->limits);
+    if (search->arena.failed || search->query == NULL)
         return cnnvp_compiler_no_memory(error);
     note_uses(search);
     for (size_t i = 0; i <= layers; ++i)
@@ -404,10 +404,10 @@ cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cn
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         search_from(&search, i);
     if (result == CNNVP_DONE)
-        result = cnnvp_plan_ask_result(search.ask, error);
+        result = cnnvp_cost_query_result(search.query, error);
     if (result == CNNVP_DONE)
         result = take_runs(&search, plan, error);
     cnnvp_arena_free(&search.arena);
-    cnnvp_plan_ask_free(search.ask);
+    cnnvp_cost_query_free(search.query);
     return result;
 }

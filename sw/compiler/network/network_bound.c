@@ -27,7 +27,9 @@ static uint64_t capacity_of(const struct cnnvp_target *target)
 static uint64_t weight_bytes(const struct cnnvp_network *network, size_t layer)
 {
     const struct cnnvp_layer *planned = &network->build.layers[layer];
-    return planned->blob_count != 0 && planned->product == 0 ? cnnvp_plan_weight_words(planned) * CNNVP_WORD_BYTES : 0;
+    return planned->weight_tile_count != 0 && planned->product == 0
+               ? cnnvp_plan_weight_words(planned) * CNNVP_WORD_BYTES
+               : 0;
 }
 
 /* What all batches load of `bytes` of weights. */

@@ -29,9 +29,9 @@ int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t ten
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_blob_place first = cnnvp_binary_blob_place(&network->build, layer->first_blob);
-    const struct cnnvp_blob_place last =
-        cnnvp_binary_blob_place(&network->build, layer->first_blob + layer->blob_count - 1u);
+    const struct cnnvp_weight_tile_place first = cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile);
+    const struct cnnvp_weight_tile_place last =
+        cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile + layer->weight_tile_count - 1u);
     uint64_t resident = 0;
     struct cnnvp_tensor_info info = {
         .name = network->graph.layers[index].name,
@@ -75,7 +75,7 @@ static int by_address(const void *left, const void *right)
 
 static int has_weights(const struct cnnvp_network *network, size_t layer)
 {
-    return network->build.layers[layer].blob_count != 0 && network->build.layers[layer].product == 0;
+    return network->build.layers[layer].weight_tile_count != 0 && network->build.layers[layer].product == 0;
 }
 
 static int has_memory(const struct cnnvp_network *network, size_t tensor)
@@ -111,17 +111,18 @@ static int place_by_address(const void *left, const void *right)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static struct cnnvp_place_info place_of_blob(const struct cnnvp_network *network, size_t index, uint32_t number)
+static struct cnnvp_place_info place_of_weight_tile(const struct cnnvp_network *network, size_t index, uint32_t number)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_blob_place blob = cnnvp_binary_blob_place(&network->build, layer->first_blob + number);
+    const struct cnnvp_weight_tile_place weight_tile =
+        cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile + number);
     return (struct cnnvp_place_info){
         .tensor = network->graph.layers[index].name,
         .kind = "weights",
-        .address = blob.address,
-        .size = blob.bytes,
-        .offset = blob.address - cnnvp_binary_blob_place(&network->build, layer->first_blob).address,
-        .channel = cnnvp_plan_has_weights(layer) ? cnnvp_blob_slice(layer, number).out : 0};
+        .address = weight_tile.address,
+        .size = weight_tile.bytes,
+        .offset = weight_tile.address - cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile).address,
+        .channel = cnnvp_plan_has_weights(layer) ? cnnvp_weight_tile_part(layer, number).out : 0};
 }
 
 static struct cnnvp_place_info place_of_map(const struct cnnvp_network *network, size_t tensor)
@@ -140,14 +141,14 @@ cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cn
                                   struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_place_info *info = calloc(network->build.blobs.count + graph->tensor_count, sizeof *info);
+    struct cnnvp_place_info *info = calloc(network->build.weight_tiles.count + graph->tensor_count, sizeof *info);
     *places = info;
     *count = 0;
     if (info == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count; ++i)
-        for (uint32_t b = 0; has_weights(network, i) && b < network->build.layers[i].blob_count; ++b)
-            info[(*count)++] = place_of_blob(network, i, b);
+        for (uint32_t b = 0; has_weights(network, i) && b < network->build.layers[i].weight_tile_count; ++b)
+            info[(*count)++] = place_of_weight_tile(network, i, b);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (has_memory(network, i))
             info[(*count)++] = place_of_map(network, i);

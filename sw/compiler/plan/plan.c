@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "binary/layer_command.h"
-#include "plan_ask.h"
+#include "cost_query.h"
 
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
 
@@ -46,27 +46,27 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer)
         counts.input_slices = cnnvp_divide_up32(cnnvp_layer_inputs(layer), layer->tile_in);
         counts.output_slices = cnnvp_divide_up32(layer->group_out, layer->tile_out);
     }
-    counts.blobs = cnnvp_plan_blob_count(layer);
+    counts.weight_tiles = cnnvp_plan_weight_tile_count(layer);
     return counts;
 }
 
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_layer *layer)
+uint32_t cnnvp_plan_weight_tile_count(const struct cnnvp_layer *layer)
 {
     if (cnnvp_plan_has_weights(layer))
-        return layer->out.channels / layer->group_out * cnnvp_group_blobs(layer) +
+        return layer->out.channels / layer->group_out * cnnvp_group_weight_tiles(layer) +
                cnnvp_input_slices(layer) * cnnvp_output_slices(layer, layer->out.channels % layer->group_out);
     return layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
 }
 
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_layer *layer, uint32_t index)
+uint64_t cnnvp_plan_weight_tile_bytes(const struct cnnvp_layer *layer, uint32_t index)
 {
     if (!cnnvp_plan_has_weights(layer))
-        return cnnvp_plan_blob_words(layer, 0, 0, 1) * CNNVP_WORD_BYTES;
-    const struct cnnvp_blob_slice slice = cnnvp_blob_slice(layer, index);
-    return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * CNNVP_WORD_BYTES;
+        return cnnvp_plan_weight_tile_words(layer, 0, 0, 1) * CNNVP_WORD_BYTES;
+    const struct cnnvp_weight_tile_part slice = cnnvp_weight_tile_part(layer, index);
+    return cnnvp_plan_weight_tile_words(layer, slice.inputs, slice.outputs, slice.last != 0) * CNNVP_WORD_BYTES;
 }
 
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last)
+uint64_t cnnvp_plan_weight_tile_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last)
 {
     const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
     const uint64_t table = last ? cnnvp_plan_table_words(layer) : 0;
@@ -82,7 +82,7 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_layer *layer, uint32_t in, uin
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer)
 {
     const uint32_t inputs = cnnvp_plan_is_channelwise(layer) ? layer->out.channels : cnnvp_layer_inputs(layer);
-    return cnnvp_plan_blob_words(layer, inputs, layer->out.channels, 1);
+    return cnnvp_plan_weight_tile_words(layer, inputs, layer->out.channels, 1);
 }
 
 static int is_swept_in_parts(const struct cnnvp_layer *layer)
@@ -105,7 +105,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
     struct cnnvp_plan_use use = {
-        .weight_bytes = cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1) * CNNVP_WORD_BYTES};
+        .weight_bytes = cnnvp_plan_weight_tile_words(layer, layer->tile_in, layer->tile_out, 1) * CNNVP_WORD_BYTES};
     const uint64_t first = layer->in.on_chip ? 0 : 1u;
     switch (layer->op) {
     case CNNVP_OP_CONV:
@@ -228,7 +228,7 @@ static void forget_values(struct cnnvp_layer *layer)
 {
     const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB;
     layer->format &= narrow;
-    layer->tag = layer->group = layer->seed = layer->first_blob = layer->blob_count = 0;
+    layer->tag = layer->group = layer->seed = layer->first_weight_tile = layer->weight_tile_count = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_images = layer->images_outer = layer->image_bytes = 0;
     layer->tile_ky = layer->tile_kx = 0;

@@ -7,7 +7,7 @@
  * brought follows from the loops that layer.h describes, and from what stays in the halves of a buffer from
  * one step to the next. All is that of a batch.
  */
-#include "plan_ask.h"
+#include "cost_query.h"
 #include "binary/layer_command.h"
 #include "cnnvp_integer.h"
 
@@ -66,7 +66,7 @@ struct search {
     struct cnnvp_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
     int at_edge; /* its transfers are told by those of a full tile */
-    struct cnnvp_plan_ask *ask;
+    struct cnnvp_cost_query *query;
     struct cnnvp_plan_finalists *finalists;
     double bytes_a_ps; /* of the score by traffic, else 0 */
     double longest;    /* prices above are left out, and the fewest bytes are the best; 0: the lowest price is */
@@ -89,7 +89,7 @@ static uint64_t accepted(struct work *work, uint64_t ps)
 
 static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *slice, struct work *work)
 {
-    return accepted(work, cnnvp_plan_slice_ps(search->ask, slice));
+    return accepted(work, cnnvp_plan_slice_ps(search->query, slice));
 }
 
 /* Of all output slices of a step at one input slice. */
@@ -158,7 +158,7 @@ static void calculate(struct search *search, struct work *work)
             continue;
         work->compute += images * steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
         const struct cnnvp_plan_vectors vectors =
-            cnnvp_plan_vectors_of(search->ask, groups.size[g], rows.size[r], columns.size[c]);
+            cnnvp_plan_vectors_of(search->query, groups.size[g], rows.size[r], columns.size[c]);
         work->vector += sweeps * steps * accepted(work, vectors.ps);
         work->core += sweeps * steps * vectors.count * CNNVP_PLAN_COMMAND_CYCLES * search->limits->core_ps;
     }
@@ -168,8 +168,8 @@ static void calculate(struct search *search, struct work *work)
 static struct cnnvp_plan_moved move_box(struct search *search, const struct cnnvp_tensor *tensor, uint32_t channels,
                                         uint32_t rows, uint32_t columns)
 {
-    return search->at_edge ? cnnvp_plan_box(search->ask, tensor, channels, rows, columns)
-                           : cnnvp_plan_move_box(search->ask, tensor, channels, rows, columns);
+    return search->at_edge ? cnnvp_plan_box(search->query, tensor, channels, rows, columns)
+                           : cnnvp_plan_move_box(search->query, tensor, channels, rows, columns);
 }
 
 static struct cnnvp_plan_moved move_operand(struct search *search, const struct cnnvp_tensor *operand,
@@ -188,7 +188,7 @@ static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, 
     if (layer->in.on_chip && layer->op != CNNVP_OP_ADD)
         return (struct cnnvp_plan_moved){0};
     if (layer->op == CNNVP_OP_FC)
-        return cnnvp_plan_move_line(search->ask, (uint64_t)layer->tile_in << layer->in.word_shift);
+        return cnnvp_plan_move_line(search->query, (uint64_t)layer->tile_in << layer->in.word_shift);
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
         return move_box(search, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, rows),
                         (uint32_t)cnnvp_plan_input_columns(layer, columns));
@@ -212,9 +212,9 @@ static uint64_t part_of(uint64_t all, uint64_t part, uint64_t whole)
     return all / whole * part + all % whole * part / whole;
 }
 
-/* How often a batch brings tiles of the input, image by image, and blobs. */
+/* How often a batch brings tiles of the input, image by image, and weight tiles. */
 struct visits {
-    uint64_t inputs, blobs;
+    uint64_t inputs, weight_tiles;
 };
 
 static struct visits visits_of(const struct search *search, const struct cnnvp_plan_counts *counts)
@@ -233,18 +233,18 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     if (layer->in.on_chip && (layer->op != CNNVP_OP_ADD || layer->in2.on_chip))
         visits.inputs = 0;
     if (limits->weights_stay)
-        visits.blobs = 0;
+        visits.weight_tiles = 0;
     else if (!cnnvp_plan_has_weights(layer))
-        visits.blobs = counts->blobs != 0 ? 1u : 0;
+        visits.weight_tiles = counts->weight_tiles != 0 ? 1u : 0;
     else if (weights_stay)
-        visits.blobs = counts->blobs * (layer->images_outer && !all_stay ? together : 1u);
+        visits.weight_tiles = counts->weight_tiles * (layer->images_outer && !all_stay ? together : 1u);
     else
-        visits.blobs = counts->blobs * together * counts->tiles;
+        visits.weight_tiles = counts->weight_tiles * together * counts->tiles;
     return visits;
 }
 
 static double moving_pj(const struct search *search, const struct visits *visits, uint64_t input_words,
-                        uint64_t blob_words, uint64_t words, const struct work *work)
+                        uint64_t weight_tile_words, uint64_t words, const struct work *work)
 {
     const struct cnnvp_plan_energy *each = &search->limits->energy;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
@@ -252,8 +252,9 @@ static double moving_pj(const struct search *search, const struct visits *visits
     const double stored = results * (1u << search->layer->out.word_shift) / CNNVP_WORD_BYTES;
     const double partial = (double)(counts.input_slices - 1u) * results * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
-           (double)input_words * each->input_word + (double)visits->blobs * (double)blob_words * each->weight_word +
-           stored * each->output_word + partial * each->partial_word;
+           (double)input_words * each->input_word +
+           (double)visits->weight_tiles * (double)weight_tile_words * each->weight_word + stored * each->output_word +
+           partial * each->partial_word;
 }
 
 /* `times` more, of tiles at an edge, or of the first, full one. */
@@ -302,34 +303,36 @@ static struct work transfers_of(struct search *search)
     const uint64_t words = (uint64_t)layer->out.channels * layer->out.height * layer->out.width;
     const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
     const uint64_t channels = layer->out.channels, whole = (uint64_t)counts.groups * layer->group_out;
-    const uint64_t slices = cnnvp_plan_has_weights(layer) ? (uint64_t)counts.tiles * counts.blobs
+    const uint64_t slices = cnnvp_plan_has_weights(layer) ? (uint64_t)counts.tiles * counts.weight_tiles
                             : layer->op == CNNVP_OP_POOL  ? steps
                                                           : 0;
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
     const struct moves moves = moves_of(search);
-    const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
-    const struct cnnvp_plan_moved blob =
-        counts.blobs != 0 ? cnnvp_plan_move_line(search->ask, blob_bytes) : (struct cnnvp_plan_moved){0};
+    const uint64_t weight_tile_bytes = 2u * cnnvp_plan_weight_tile_words(layer, layer->tile_in, layer->tile_out, 1);
+    const struct cnnvp_plan_moved weight_tile =
+        counts.weight_tiles != 0 ? cnnvp_plan_move_line(search->query, weight_tile_bytes)
+                                 : (struct cnnvp_plan_moved){0};
     /* The last group is smaller, and so is the last slice of inputs. */
     const uint64_t inputs = cnnvp_plan_is_channelwise(layer) ? channels : cnnvp_layer_inputs(layer);
     const uint64_t loaded = cnnvp_plan_is_channelwise(layer) ? whole : (uint64_t)counts.input_slices * layer->tile_in;
     const uint64_t times = visits.inputs / counts.tiles, groups = images * counts.groups;
-    work.memory = part_of(times * moves.input.ps, inputs, loaded) +
-                  part_of(groups * (moves.store.ps + moves.added.ps), channels, whole) + visits.blobs * blob.ps +
-                  (visits.inputs + visits.blobs + (moves.added.ps != 0 ? images * steps : 0)) *
-                      cnnvp_plan_request_ps(search->ask);
+    work.memory =
+        part_of(times * moves.input.ps, inputs, loaded) +
+        part_of(groups * (moves.store.ps + moves.added.ps), channels, whole) + visits.weight_tiles * weight_tile.ps +
+        (visits.inputs + visits.weight_tiles + (moves.added.ps != 0 ? images * steps : 0)) *
+            cnnvp_plan_request_ps(search->query);
     work.read_bytes = part_of(times * moves.input.bytes, inputs, loaded) +
-                      part_of(groups * moves.added.bytes, channels, whole) + visits.blobs * blob.bytes;
+                      part_of(groups * moves.added.bytes, channels, whole) + visits.weight_tiles * weight_tile.bytes;
     work.write_bytes = part_of(groups * moves.store.bytes, channels, whole);
     work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
-                            blob_bytes / CNNVP_WORD_BYTES, words, &work);
+                            weight_tile_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES +
                  steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
-                 (visits.inputs + visits.blobs) * CNNVP_PLAN_LOAD_CYCLES +
+                 (visits.inputs + visits.weight_tiles) * CNNVP_PLAN_LOAD_CYCLES +
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
-    work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + blob.ps;
+    work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + weight_tile.ps;
     return work;
 }
 
@@ -545,11 +548,11 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
     memset(finalists, 0, sizeof *finalists);
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
-    search.ask = cnnvp_plan_ask_new(&trial, name, limits);
-    if (search.ask == NULL)
+    search.query = cnnvp_cost_query_new(&trial, name, limits);
+    if (search.query == NULL)
         return cnnvp_compiler_no_memory(error);
-    search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.ask) : 0;
-    search.tiling.rows = cnnvp_plan_strip_rows(search.ask, &search.tiling);
+    search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.query) : 0;
+    search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
     if (finalists->count == 0) {
         /* Smaller than the unit wants them. */
@@ -564,15 +567,15 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
         finalists->count = 0;
         consider_edges(&search);
     }
-    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
-    if (result == CNNVP_DONE && finalists->count == 0 && cnnvp_plan_refusal(search.ask)[0] != '\0')
-        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));
+    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
+    if (result == CNNVP_DONE && finalists->count == 0 && cnnvp_plan_refusal(search.query)[0] != '\0')
+        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
     if (result == CNNVP_DONE && finalists->count == 0) {
         /* The last one that was tried. */
         finalists->all[0].cut = cnnvp_plan_cut_of(&trial);
         *smallest = cnnvp_plan_use_of(&trial, search.tiling.result_bytes);
     }
-    cnnvp_plan_ask_free(search.ask);
+    cnnvp_cost_query_free(search.query);
     return result;
 }
 
@@ -629,8 +632,8 @@ static cnnvp_result tile_does_not_fit(const struct search *search, const char *n
                  {use.weight_bytes, limits->weight_bytes, "weight_buffer"},
                  {use.output_bytes, limits->output_bytes, "output_buffer"}};
     size_t side = 0;
-    if (cnnvp_plan_refusal(search->ask)[0] != '\0')
-        return cnnvp_config_error(error, place, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->ask));
+    if (cnnvp_plan_refusal(search->query)[0] != '\0')
+        return cnnvp_config_error(error, place, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->query));
     while (side + 1u < sizeof sides / sizeof sides[0] && sides[side].need <= sides[side].have)
         ++side;
     return cnnvp_config_error(
@@ -646,14 +649,14 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name,
     struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
     CNNVP_TRY(check_edges(layer, name, place, error));
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
-    search.ask = cnnvp_plan_ask_new(&trial, name, limits);
-    if (search.ask == NULL)
+    search.query = cnnvp_cost_query_new(&trial, name, limits);
+    if (search.query == NULL)
         return cnnvp_compiler_no_memory(error);
     consider(&search);
-    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
+    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
     if (result == CNNVP_DONE && finalists.count == 0)
         result = tile_does_not_fit(&search, name, place, error);
-    cnnvp_plan_ask_free(search.ask);
+    cnnvp_cost_query_free(search.query);
     return result;
 }
 
@@ -661,15 +664,15 @@ cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *nam
                                 const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_layer trial = *layer;
-    struct search search = {.limits = limits, .layer = &trial, .ask = cnnvp_plan_ask_new(&trial, name, limits)};
+    struct search search = {.limits = limits, .layer = &trial, .query = cnnvp_cost_query_new(&trial, name, limits)};
     struct work work = {0};
-    if (search.ask == NULL)
+    if (search.query == NULL)
         return cnnvp_compiler_no_memory(error);
     calculate(&search, &work);
     *ps = work.compute;
-    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
+    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
     if (result == CNNVP_DONE && work.refused)
-        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));
-    cnnvp_plan_ask_free(search.ask);
+        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
+    cnnvp_cost_query_free(search.query);
     return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a graph to the binary in memory (sw/binary/network_binary.h): layers get their tiles, tensors and blobs their
- * places, then layers their number formats, weights their words. */
+/* From a graph to the binary in memory (sw/binary/network_binary.h): layers get their tiles, tensors and weight tiles
+ * their places, then layers their number formats, weights their words. */
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
 
@@ -30,7 +30,7 @@ struct cnnvp_binary_options {
 /* Of the binary. */
 struct cnnvp_binary;
 struct cnnvp_binary_layer;
-struct cnnvp_binary_blob;
+struct cnnvp_weight_tile;
 struct cnnvp_binary_regions;
 struct cnnvp_depth;
 struct cnnvp_fused;
@@ -51,9 +51,9 @@ struct cnnvp_residents {
     struct cnnvp_scratchpad pad;
 };
 
-/* The blobs of layers, one layer's after the other's. */
-struct cnnvp_binary_blobs {
-    struct cnnvp_binary_blob *all;
+/* The weight tiles of layers, one layer's after the other's. */
+struct cnnvp_weight_tiles {
+    struct cnnvp_weight_tile *all;
     uint32_t count;
 };
 
@@ -79,7 +79,7 @@ struct cnnvp_shortage {
 };
 
 struct cnnvp_build {
-    struct cnnvp_arena arena;    /* of all that follows, but the blobs and the groups' members */
+    struct cnnvp_arena arena;    /* of all that follows, but the weight tiles and the groups' members */
     struct cnnvp_binary *header; /* as one accelerator alone would have it */
     struct cnnvp_binary_shares shares;
     struct cnnvp_layer *layers;           /* as they are planned, one for each of the graph's */
@@ -88,11 +88,11 @@ struct cnnvp_build {
     struct cnnvp_binary_regions *regions; /* of each layer; NULL: there is no scratchpad */
     uint32_t *result_bytes;               /* what each layer's unit needs for a result; likewise */
     int divides;                          /* as in the options */
-    struct cnnvp_binary_blobs blobs;
+    struct cnnvp_weight_tiles weight_tiles;
     int16_t **tables;                  /* of each layer, NULL if it has none */
     size_t table_bytes;                /* header and tables */
     uint64_t moved;                    /* how far behind CNNVP_BINARY_ADDRESS it begins */
-    uint64_t blob_end;                 /* address after header, tables and blobs */
+    uint64_t weight_tile_end;          /* address after header, tables and weight tiles */
     uint64_t end;                      /* address after everything */
     struct cnnvp_depth *depth;         /* NULL: layer by layer */
     struct cnnvp_fused *fused;         /* NULL: nothing is */
@@ -139,13 +139,13 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
 /* Address behind all that the binary's run uses. */
 uint64_t cnnvp_binary_end(const struct cnnvp_build *build);
 
-/* One of the blobs. */
-struct cnnvp_blob_place {
+/* One of the weight tiles. */
+struct cnnvp_weight_tile_place {
     uint64_t address;
     uint64_t bytes;
 };
-struct cnnvp_blob_place cnnvp_binary_blob_place(const struct cnnvp_build *build, uint32_t number);
-/* Adds the bytes of a layer's blobs, and of those that stay in the weight buffer. */
+struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number);
+/* Adds the bytes of a layer's weight tiles, and of those that stay in the weight buffer. */
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes);
 
@@ -160,7 +160,7 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer);
 uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_tensor *tensor);
 uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor);
 
-/* Of tables, blobs and tensors in memory and of slots on chip, bytes. */
+/* Of tables, weight tiles and tensors in memory and of slots on chip, bytes. */
 #define CNNVP_BINARY_ALIGNMENT 64u
 
 static inline uint64_t cnnvp_binary_align(uint64_t bytes)

@@ -158,7 +158,7 @@ void cnnvp_network_needs_clear(struct cnnvp_network_needs *needs);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
     const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, struct cnnvp_tensor_info **tensors,
     size_t *count, struct cnnvp_error *error);
-/* The same for traces, weights blob by blob. */
+/* The same for traces, weights weight tile by weight tile. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_place_info **places,
                                                  size_t *count, struct cnnvp_error *error);
 

@@ -4,7 +4,7 @@
  * brings on chip fits into one half of each buffer.
  *
  * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
- * (plan_ask.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
+ * (cost_query.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
  * core's work. The one with the best bound is taken, or by another objective the one with the least energy, product of
  * both, or traffic; with --tune the best few are tried on the platform
  * (network_tune.c).
@@ -13,7 +13,7 @@
 #define CNNVP_COMPILER_PLAN_H
 
 #include "binary/binary_place.h"
-#include "binary/layer_blob.h"
+#include "binary/layer_weights.h"
 #include "cnnvp_network.h"
 #include "compiler.h"
 
@@ -43,7 +43,7 @@ struct cnnvp_plan_limits {
     uint32_t burst_bytes; /* of off-chip memory */
     enum cnnvp_plan_objective objective;
     struct cnnvp_plan_energy energy;
-    int weights_stay;  /* 1: blobs are in the weight buffer already */
+    int weights_stay;  /* 1: weight tiles are in the weight buffer already */
     int core_is_bound; /* 1: what the network waits for is the core */
 };
 
@@ -119,7 +119,7 @@ struct cnnvp_plan_counts {
     uint32_t tiles; /* spatial, of a group */
     uint32_t input_slices;
     uint32_t output_slices; /* of a full group */
-    uint32_t blobs;         /* of the layer */
+    uint32_t weight_tiles;  /* of the layer */
 };
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer);
 
@@ -130,14 +130,14 @@ int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer);
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns);
 /* 16-bit words of a slice's weights, biases and table included; two weights of 8 bits are one. */
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last);
+uint64_t cnnvp_plan_weight_tile_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last);
 
 /* Words of all its weights, biases and table, however it is cut, each once. */
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer);
 
-/* Blobs of a layer whose tiles are set, and the bytes of one of them. */
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_layer *layer);
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_layer *layer, uint32_t index);
+/* Weight tiles of a layer whose tiles are set, and the bytes of one of them. */
+uint32_t cnnvp_plan_weight_tile_count(const struct cnnvp_layer *layer);
+uint64_t cnnvp_plan_weight_tile_bytes(const struct cnnvp_layer *layer, uint32_t index);
 
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer);
@@ -199,8 +199,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, 
 /* Nothing that a plan depends on differs. */
 int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other);
 
-/* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the array's
- * edge. */
+/* One tile for the whole layer, for layers that stay on chip; fully connected weight tiles of as many outputs as the
+ * array's edge. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
@@ -236,11 +236,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, c
                                               struct cnnvp_error *error);
 
 /* Questions about one layer, and their answers so far. */
-struct cnnvp_plan_ask;
+struct cnnvp_cost_query;
 /* The layer's tiles may change, also tile_kx and tile_ky. NULL: no memory. */
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const char *name,
-                                          const struct cnnvp_plan_limits *limits);
-void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
+struct cnnvp_cost_query *cnnvp_cost_query_new(const struct cnnvp_layer *layer, const char *name,
+                                              const struct cnnvp_plan_limits *limits);
+void cnnvp_cost_query_free(struct cnnvp_cost_query *query);
 /* A load or a store, among others: of the memory, in ps. */
 struct cnnvp_plan_moved {
     uint64_t ps;
@@ -248,16 +248,16 @@ struct cnnvp_plan_moved {
     uint64_t words; /* of 16 bits */
 };
 /* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
-struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns);
 /* The same without its ps: the units are not asked. */
-struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns);
-struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes);
+struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_cost_query *query, uint64_t bytes);
 /* Bytes that count as much as a ps where traffic is to be little: a part of what the memory moves meanwhile. */
-double cnnvp_plan_bytes_a_ps(struct cnnvp_plan_ask *ask);
+double cnnvp_plan_bytes_a_ps(struct cnnvp_cost_query *query);
 /* BAD_INPUT, and a message: an answer was no answer. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_cost_query_result(const struct cnnvp_cost_query *query, struct cnnvp_error *error);
 
 /* ---- the accelerator that networks are compiled for, read from a resolved configuration ---- */
 

@@ -48,12 +48,15 @@ static void chip_places_do_not_overlap(void **state)
                             second + cnnvp_binary_frame_bytes(tensors[b]) <= first);
             }
     }
-    for (size_t a = 0; a < made->blobs.count; ++a) {
-        assert_true(made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= network->target.limits.weight_bytes);
+    for (size_t a = 0; a < made->weight_tiles.count; ++a) {
+        assert_true(made->weight_tiles.all[a].chip_address + made->weight_tiles.all[a].bytes <=
+                    network->target.limits.weight_bytes);
         for (size_t b = 0; b < a; ++b)
-            assert_true(made->blobs.all[a].chip_half != made->blobs.all[b].chip_half ||
-                        made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= made->blobs.all[b].chip_address ||
-                        made->blobs.all[b].chip_address + made->blobs.all[b].bytes <= made->blobs.all[a].chip_address);
+            assert_true(made->weight_tiles.all[a].chip_half != made->weight_tiles.all[b].chip_half ||
+                        made->weight_tiles.all[a].chip_address + made->weight_tiles.all[a].bytes <=
+                            made->weight_tiles.all[b].chip_address ||
+                        made->weight_tiles.all[b].chip_address + made->weight_tiles.all[b].bytes <=
+                            made->weight_tiles.all[a].chip_address);
     }
     cnnvp_network_free(network);
     struct fake_config small = config;

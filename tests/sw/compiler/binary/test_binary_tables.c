@@ -9,7 +9,7 @@
 #include "binary_tables.h"
 #include "group_build.h"
 
-enum { LAYERS = 5, BLOBS = 7, GROUP = 2, MEMBERS = 2, TILES = 3, LISTED = 64 };
+enum { LAYERS = 5, WEIGHT_TILES = 7, GROUP = 2, MEMBERS = 2, TILES = 3, LISTED = 64 };
 
 struct listed {
     uint32_t accelerator, step;
@@ -39,22 +39,22 @@ struct whole {
     struct cnnvp_plan_group group;
     struct cnnvp_binary_group table;
     struct cnnvp_binary_member members[MEMBERS];
-    struct cnnvp_binary_blob blobs[BLOBS];
+    struct cnnvp_weight_tile weight_tiles[WEIGHT_TILES];
     struct cnnvp_group_reach reaches[(TILES + 1) * MEMBERS];
     uint8_t binary[1 << 18];
 };
 
-/* Layers 0, 1, a group of 2 and 3, 4; blobs 0; 1, 2; 3; 4, 5; 6. */
+/* Layers 0, 1, a group of 2 and 3, 4; weight tiles 0; 1, 2; 3; 4, 5; 6. */
 static void make(struct whole *whole, uint32_t accelerators)
 {
-    static const uint32_t first[] = {0, 1, 3, 4, 6, BLOBS};
+    static const uint32_t first[] = {0, 1, 3, 4, 6, WEIGHT_TILES};
     memset(whole, 0, sizeof *whole);
     struct cnnvp_build *build = &whole->build;
     build->header = &whole->header;
     build->entries = whole->layers;
     build->fused = &whole->fused;
     build->header->layer_count = LAYERS;
-    build->blobs = (struct cnnvp_binary_blobs){whole->blobs, BLOBS};
+    build->weight_tiles = (struct cnnvp_weight_tiles){whole->weight_tiles, WEIGHT_TILES};
     build->shares.count = accelerators;
     whole->group = (struct cnnvp_plan_group){.first = GROUP, .count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
     whole->fused = (struct cnnvp_fused){
@@ -63,7 +63,7 @@ static void make(struct whole *whole, uint32_t accelerators)
         .first_layer = GROUP, .layer_count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
     for (uint32_t i = 0; i < LAYERS; ++i)
         whole->layers[i] = (struct cnnvp_binary_layer){
-            .plan = {.group = i / 2 == 1, .first_blob = first[i], .blob_count = first[i + 1] - first[i]}};
+            .plan = {.group = i / 2 == 1, .first_weight_tile = first[i], .weight_tile_count = first[i + 1] - first[i]}};
     for (uint32_t i = 0; i < MEMBERS; ++i)
         whole->members[i].layer = whole->layers[GROUP + i];
     build->table_bytes = (size_t)(cnnvp_binary_place_tables(build) - CNNVP_BINARY_ADDRESS);
@@ -131,11 +131,11 @@ static void steps_have_their_tables(void **state)
         for (uint32_t i = 0; i < LAYERS; ++i) {
             const struct cnnvp_binary_layer *layer = &whole.layers[i];
             assert_true(is_listed(&list, a, step_of[i], header->layers + i * sizeof *layer, sizeof *layer));
-            for (uint32_t b = 0; b < layer->plan.blob_count; ++b)
-                assert_true(is_listed(
-                    &list, a, step_of[i],
-                    whole.build.header->blobs + (layer->plan.first_blob + b) * sizeof(struct cnnvp_binary_blob),
-                    sizeof(struct cnnvp_binary_blob)));
+            for (uint32_t b = 0; b < layer->plan.weight_tile_count; ++b)
+                assert_true(is_listed(&list, a, step_of[i],
+                                      whole.build.header->weight_tiles +
+                                          (layer->plan.first_weight_tile + b) * sizeof(struct cnnvp_weight_tile),
+                                      sizeof(struct cnnvp_weight_tile)));
         }
         assert_true(is_listed(&list, a, 2, header->groups, sizeof whole.table));
         assert_true(is_listed(&list, a, 2, group->members, sizeof whole.members));
@@ -164,14 +164,14 @@ static void tables_stay_where_layers_are_left_out(void **state)
     static struct whole whole;
     (void)state;
     make(&whole, 1);
-    whole.blobs[0].bytes = 77;
+    whole.weight_tiles[0].bytes = 77;
     whole.build.header->layer_count = 1;
     cnnvp_binary_write_tables(&whole.build, whole.binary);
     const struct cnnvp_binary *header = at(&whole, CNNVP_BINARY_ADDRESS);
-    const struct cnnvp_binary_blob *blob = at(&whole, header->blobs);
+    const struct cnnvp_weight_tile *weight_tile = at(&whole, header->weight_tiles);
     const struct cnnvp_binary_group *group = at(&whole, header->groups);
     assert_int_equal(header->layer_count, 1);
-    assert_int_equal(blob->bytes, 77);
+    assert_int_equal(weight_tile->bytes, 77);
     assert_int_equal(group->members, whole.table.members);
 }
 

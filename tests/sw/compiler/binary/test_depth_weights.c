@@ -39,10 +39,11 @@ static uint64_t staying(size_t layer, uint64_t *all)
 {
     uint64_t bytes = 0;
     *all = 0;
-    for (uint32_t b = 0; b < build.layers[layer].blob_count; ++b) {
-        const struct cnnvp_binary_blob *blob = &build.blobs.all[build.layers[layer].first_blob + b];
-        *all += blob->bytes;
-        bytes += blob->stays != 0 ? blob->bytes : 0;
+    for (uint32_t b = 0; b < build.layers[layer].weight_tile_count; ++b) {
+        const struct cnnvp_weight_tile *weight_tile =
+            &build.weight_tiles.all[build.layers[layer].first_weight_tile + b];
+        *all += weight_tile->bytes;
+        bytes += weight_tile->stays != 0 ? weight_tile->bytes : 0;
     }
     return bytes;
 }
@@ -50,19 +51,19 @@ static uint64_t staying(size_t layer, uint64_t *all)
 /* Within the halves, no two on the same bytes, and none where others are loaded. */
 static void check_places(uint64_t weight_bytes)
 {
-    for (uint32_t i = 0; i < build.blobs.count; ++i) {
-        const struct cnnvp_binary_blob *blob = &build.blobs.all[i];
-        if (!blob->stays) {
-            assert_true(blob->bytes <= build.depth->streams[0]);
+    for (uint32_t i = 0; i < build.weight_tiles.count; ++i) {
+        const struct cnnvp_weight_tile *weight_tile = &build.weight_tiles.all[i];
+        if (!weight_tile->stays) {
+            assert_true(weight_tile->bytes <= build.depth->streams[0]);
             continue;
         }
-        assert_true(blob->chip_address >= build.depth->streams[0]);
-        assert_true(blob->chip_address + blob->bytes <= weight_bytes);
+        assert_true(weight_tile->chip_address >= build.depth->streams[0]);
+        assert_true(weight_tile->chip_address + weight_tile->bytes <= weight_bytes);
         for (uint32_t k = 0; k < i; ++k) {
-            const struct cnnvp_binary_blob *other = &build.blobs.all[k];
-            assert_true(!other->stays || other->chip_half != blob->chip_half ||
-                        other->chip_address + other->bytes <= blob->chip_address ||
-                        blob->chip_address + blob->bytes <= other->chip_address);
+            const struct cnnvp_weight_tile *other = &build.weight_tiles.all[k];
+            assert_true(!other->stays || other->chip_half != weight_tile->chip_half ||
+                        other->chip_address + other->bytes <= weight_tile->chip_address ||
+                        weight_tile->chip_address + weight_tile->bytes <= other->chip_address);
         }
     }
 }

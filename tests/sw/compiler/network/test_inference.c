@@ -66,8 +66,8 @@ static void timing_only_places_the_same(void **state)
             network_compile(names[n], &config, &(struct cnnvp_network_options){.images = 3, .timing_only = 1});
         assert_memory_equal(full->build.header, timing->build.header, sizeof *full->build.header);
         assert_int_equal(full->build.end, timing->build.end);
-        assert_memory_equal(full->build.blobs.all, timing->build.blobs.all,
-                            full->build.blobs.count * sizeof *full->build.blobs.all);
+        assert_memory_equal(full->build.weight_tiles.all, timing->build.weight_tiles.all,
+                            full->build.weight_tiles.count * sizeof *full->build.weight_tiles.all);
         for (size_t i = 0; i < full->graph.layer_count; ++i) {
             struct cnnvp_layer a = full->build.layers[i];
             struct cnnvp_layer b = timing->build.layers[i];

@@ -6,7 +6,7 @@
 #include "fake_platform.h"
 #include "binary.h"
 #include "onnx_builder.h"
-#include "plan_ask.h"
+#include "cost_query.h"
 
 /* From low to high, both included. */
 uint32_t cases_between(struct builder *random, uint32_t low, uint32_t high);

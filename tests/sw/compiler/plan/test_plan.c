@@ -46,13 +46,13 @@ static int whole_edges_fit(const struct cnnvp_layer *layer, const struct cnnvp_p
            use.output_bytes <= limits->output_bytes;
 }
 
-/* All weights and biases exactly once; no blob larger than what was planned
+/* All weights and biases exactly once; no weight tile larger than what was planned
  * for. */
-static void check_blobs(const struct cnnvp_layer *layer)
+static void check_weight_tiles(const struct cnnvp_layer *layer)
 {
     uint64_t words = 0;
-    for (uint32_t i = 0; i < cnnvp_plan_blob_count(layer); ++i) {
-        const uint64_t bytes = cnnvp_plan_blob_bytes(layer, i);
+    for (uint32_t i = 0; i < cnnvp_plan_weight_tile_count(layer); ++i) {
+        const uint64_t bytes = cnnvp_plan_weight_tile_bytes(layer, i);
         assert_true(bytes <= cnnvp_plan_use_of(layer, 2).weight_bytes);
         words += bytes / 2;
     }
@@ -107,7 +107,7 @@ static void random_layers_fit(void **state)
             ++planned;
             const struct cnnvp_tiling tiling = cases_tiling(&layer, &target.limits);
             cases_check_fits(&layer, &target.limits);
-            check_blobs(&layer);
+            check_weight_tiles(&layer);
             check_blocks(&layer);
             if (layer.op != CNNVP_OP_SOFTMAX && layer.op != CNNVP_OP_NORM &&
                 whole_edges_fit(&layer, &target.limits, &tiling)) {
@@ -197,11 +197,11 @@ static void windows_are_swept_in_whole_pieces(void **state)
     builder_free(&random);
 }
 
-/* The slices of the loops that network_binary.h describes: each has a blob of its own, which holds it, and there are no
- * more. */
+/* The slices of the loops that network_binary.h describes: each has a weight tile of its own, which holds it, and there
+ * are no more. */
 static void check_slices(const struct cnnvp_layer *layer)
 {
-    const uint32_t count = cnnvp_plan_blob_count(layer);
+    const uint32_t count = cnnvp_plan_weight_tile_count(layer);
     uint8_t *seen = calloc(count, 1);
     uint32_t found = 0;
     assert_non_null(seen);
@@ -210,10 +210,10 @@ static void check_slices(const struct cnnvp_layer *layer)
         const uint32_t inputs = layer->depthwise ? outputs : cnnvp_layer_inputs(layer);
         for (uint32_t in = 0; in < inputs; in += layer->tile_in)
             for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
-                const uint32_t index = cnnvp_blob_number(layer, group, in, out) - layer->first_blob;
+                const uint32_t index = cnnvp_weight_tile_number(layer, group, in, out) - layer->first_weight_tile;
                 assert_true(index < count);
                 assert_int_equal(seen[index]++, 0);
-                const struct cnnvp_blob_slice slice = cnnvp_blob_slice(layer, index);
+                const struct cnnvp_weight_tile_part slice = cnnvp_weight_tile_part(layer, index);
                 assert_int_equal(slice.in, in);
                 assert_int_equal(slice.inputs, cnnvp_minimum32(layer->tile_in, inputs - in));
                 assert_int_equal(slice.out, group + out);
@@ -226,14 +226,14 @@ static void check_slices(const struct cnnvp_layer *layer)
     free(seen);
 }
 
-static void every_slice_has_its_blob(void **state)
+static void every_slice_has_its_weight_tile(void **state)
 {
     (void)state;
     struct builder random;
     builder_init(&random, 17);
     for (unsigned i = 0; i < 3000; ++i) {
         struct cnnvp_layer layer = {
-            .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_blob = i};
+            .op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u, .first_weight_tile = i};
         layer.in = (struct cnnvp_tensor){
             .column_stride = 1, .word_shift = 1, .channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
@@ -249,7 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
-        cmocka_unit_test(every_slice_has_its_blob),
+        cmocka_unit_test(every_slice_has_its_weight_tile),
         cmocka_unit_test(windows_are_swept_in_whole_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,8 +65,8 @@ static void rows_begin_after_the_border(void **state)
     const struct fake_config config = fake_nfu();
     struct cnnvp_target target = cases_target(&config);
     const struct cnnvp_layer layer = {.op = CNNVP_OP_ADD};
-    struct cnnvp_plan_ask *ask = cnnvp_plan_ask_new(&layer, "L", &target.limits);
-    assert_non_null(ask);
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+    assert_non_null(query);
     uint64_t ps[2];
     for (uint32_t top = 0; top < 2; ++top) {
         const struct cnnvp_tensor tensor = {
@@ -79,10 +79,10 @@ static void rows_begin_after_the_border(void **state)
             .column_stride = 1,
             .row_stride = 16,
             .channel_stride = 256};
-        ps[top] = cnnvp_plan_move_box(ask, &tensor, 64, 2, 14).ps;
+        ps[top] = cnnvp_plan_move_box(query, &tensor, 64, 2, 14).ps;
     }
     assert_true(ps[0] > 0 && ps[0] == ps[1]);
-    cnnvp_plan_ask_free(ask);
+    cnnvp_cost_query_free(query);
     cnnvp_target_clear(&target);
 }
 
@@ -110,12 +110,12 @@ static void dimensions_that_change_places_take_instructions(void **state)
         .height = 2,
         .width = 4};
     layer.posts[0].kind = CNNVP_POST_MAX;
-    struct cnnvp_plan_ask *ask = cnnvp_plan_ask_new(&layer, "L", &target.limits);
-    assert_non_null(ask);
-    assert_int_equal(cnnvp_plan_vectors_of(ask, 116, 2, 4).count, 116);
-    assert_int_equal(cnnvp_plan_vectors_of(ask, 116, 1, 4).count, 1);
-    assert_true(cnnvp_plan_vectors_of(ask, 116, 2, 4).ps > 4 * cnnvp_plan_vectors_of(ask, 116, 1, 4).ps);
-    cnnvp_plan_ask_free(ask);
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+    assert_non_null(query);
+    assert_int_equal(cnnvp_plan_vectors_of(query, 116, 2, 4).count, 116);
+    assert_int_equal(cnnvp_plan_vectors_of(query, 116, 1, 4).count, 1);
+    assert_true(cnnvp_plan_vectors_of(query, 116, 2, 4).ps > 4 * cnnvp_plan_vectors_of(query, 116, 1, 4).ps);
+    cnnvp_cost_query_free(query);
     struct cnnvp_error error = {""};
     assert_int_equal(cases_plan(&layer, "L", &target.limits, &error), CNNVP_DONE);
     assert_int_equal(layer.tile_h, 1);

@@ -20,25 +20,25 @@ static void test_last_of_each(void **state)
     cnnvp_recorder *recorder = make();
     (void)state;
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "early", 1, 0, 0, 10);
-    assert_null(cnnvp_recorder_latest(recorder));
-    assert_int_equal(cnnvp_recorder_keep_latest(recorder, &error), CNNVP_DONE);
-    const struct cnnvp_latest *latest = cnnvp_recorder_latest(recorder);
-    assert_null(cnnvp_latest_get_span(latest, ARRAY, TRACK_CONV)->name);
-    assert_int_equal(cnnvp_latest_get_counter(latest, DRAM, DRAM_QUEUE), 0);
+    assert_null(cnnvp_recorder_snapshot(recorder));
+    assert_int_equal(cnnvp_recorder_keep_snapshot(recorder, &error), CNNVP_DONE);
+    const struct cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(recorder);
+    assert_null(cnnvp_snapshot_get_span(snapshot, ARRAY, TRACK_CONV)->name);
+    assert_int_equal(cnnvp_snapshot_get_counter(snapshot, DRAM, DRAM_QUEUE), 0);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 0, 10, 20);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_VECTOR, "relu", 2, 0, 5, 7);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "pool", 3, 0, 20, 35);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_QUEUE, 4, 17);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 4, 18);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_QUEUE, 6, 3);
-    const struct cnnvp_latest_span *span = cnnvp_latest_get_span(latest, ARRAY, TRACK_CONV);
+    const struct cnnvp_snapshot_span *span = cnnvp_snapshot_get_span(snapshot, ARRAY, TRACK_CONV);
     assert_string_equal(span->name, "pool");
     assert_int_equal(span->tag, 3);
     assert_int_equal(span->begin, 20);
     assert_int_equal(span->end, 35);
-    assert_string_equal(cnnvp_latest_get_span(latest, ARRAY, TRACK_VECTOR)->name, "relu");
-    assert_int_equal(cnnvp_latest_get_counter(latest, DRAM, DRAM_QUEUE), 3);
-    assert_int_equal(cnnvp_latest_get_counter(latest, DRAM, DRAM_BANDWIDTH), 18);
+    assert_string_equal(cnnvp_snapshot_get_span(snapshot, ARRAY, TRACK_VECTOR)->name, "relu");
+    assert_int_equal(cnnvp_snapshot_get_counter(snapshot, DRAM, DRAM_QUEUE), 3);
+    assert_int_equal(cnnvp_snapshot_get_counter(snapshot, DRAM, DRAM_BANDWIDTH), 18);
     cnnvp_recorder_free(recorder);
 }
 
@@ -48,14 +48,14 @@ static void test_wrong_numbers(void **state)
     struct cnnvp_error error;
     cnnvp_recorder *recorder = make();
     (void)state;
-    assert_int_equal(cnnvp_recorder_keep_latest(recorder, &error), CNNVP_DONE);
-    const struct cnnvp_latest *latest = cnnvp_recorder_latest(recorder);
+    assert_int_equal(cnnvp_recorder_keep_snapshot(recorder, &error), CNNVP_DONE);
+    const struct cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(recorder);
     cnnvp_recorder_counter(recorder, 1000, 0, 4, 5);
     cnnvp_recorder_counter(recorder, DRAM, 1000, 4, 5);
-    assert_null(cnnvp_latest_get_span(latest, 1000, 0));
-    assert_null(cnnvp_latest_get_span(latest, ARRAY, 1000));
-    assert_int_equal(cnnvp_latest_get_counter(latest, 1000, 0), 0);
-    assert_int_equal(cnnvp_latest_get_counter(latest, DRAM, 1000), 0);
+    assert_null(cnnvp_snapshot_get_span(snapshot, 1000, 0));
+    assert_null(cnnvp_snapshot_get_span(snapshot, ARRAY, 1000));
+    assert_int_equal(cnnvp_snapshot_get_counter(snapshot, 1000, 0), 0);
+    assert_int_equal(cnnvp_snapshot_get_counter(snapshot, DRAM, 1000), 0);
     cnnvp_recorder_free(recorder);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan_ask.h"
+#include "cost_query.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ struct answer {
     uint64_t ps[2];
 };
 
-struct cnnvp_plan_ask {
+struct cnnvp_cost_query {
     const struct cnnvp_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
@@ -50,40 +50,40 @@ struct cnnvp_plan_ask {
     struct answer *answers;
 };
 
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_layer *layer, const char *name,
-                                          const struct cnnvp_plan_limits *limits)
+struct cnnvp_cost_query *cnnvp_cost_query_new(const struct cnnvp_layer *layer, const char *name,
+                                              const struct cnnvp_plan_limits *limits)
 {
-    struct cnnvp_plan_ask *ask = calloc(1, sizeof *ask);
+    struct cnnvp_cost_query *query = calloc(1, sizeof *query);
     struct answer *answers = calloc(ANSWERS, sizeof *answers);
-    if (ask == NULL || answers == NULL) {
-        free(ask);
+    if (query == NULL || answers == NULL) {
+        free(query);
         free(answers);
         return NULL;
     }
-    ask->answers = answers;
-    ask->size = ANSWERS;
-    ask->layer = layer;
-    ask->name = name;
-    ask->limits = limits;
-    ask->latency = ask->request = ask->line[0] = UINT64_MAX;
-    return ask;
+    query->answers = answers;
+    query->size = ANSWERS;
+    query->layer = layer;
+    query->name = name;
+    query->limits = limits;
+    query->latency = query->request = query->line[0] = UINT64_MAX;
+    return query;
 }
 
-void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask)
+void cnnvp_cost_query_free(struct cnnvp_cost_query *query)
 {
-    if (ask != NULL)
-        free(ask->answers);
-    free(ask);
+    if (query != NULL)
+        free(query->answers);
+    free(query);
 }
 
-const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask)
+const char *cnnvp_plan_refusal(const struct cnnvp_cost_query *query)
 {
-    return ask->refusal;
+    return query->refusal;
 }
 
-cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error)
+cnnvp_result cnnvp_cost_query_result(const struct cnnvp_cost_query *query, struct cnnvp_error *error)
 {
-    return ask->wrong.text[0] == '\0' ? CNNVP_DONE : cnnvp_compiler_error(error, "%s", ask->wrong.text);
+    return query->wrong.text[0] == '\0' ? CNNVP_DONE : cnnvp_compiler_error(error, "%s", query->wrong.text);
 }
 
 /* ---- commands ---- */
@@ -502,13 +502,13 @@ cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow
 /* ---- answers ---- */
 
 /* The answer, or the empty place where it is to be. */
-static struct answer *place_of(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7])
+static struct answer *place_of(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7])
 {
     uint64_t hash = (uint64_t)kind;
     for (size_t i = 0; i < 7; ++i)
         hash = (hash ^ question[i]) * UINT64_C(0x9e3779b97f4a7c15);
     for (size_t at = (size_t)(hash >> 40);; ++at) {
-        struct answer *answer = &ask->answers[at % ask->size];
+        struct answer *answer = &query->answers[at % query->size];
         if (answer->kind == EMPTY ||
             (answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0))
             return answer;
@@ -516,81 +516,81 @@ static struct answer *place_of(struct cnnvp_plan_ask *ask, enum kind kind, const
 }
 
 /* Twice as many places; where there is no memory for them, none of the answers is known any more. */
-static void make_room(struct cnnvp_plan_ask *ask)
+static void make_room(struct cnnvp_cost_query *query)
 {
-    struct answer *const before = ask->answers;
-    const size_t size = ask->size;
+    struct answer *const before = query->answers;
+    const size_t size = query->size;
     struct answer *more = calloc(2u * size, sizeof *more);
     if (more == NULL) {
-        memset(ask->answers, 0, size * sizeof *ask->answers);
-        ask->count = 0;
+        memset(query->answers, 0, size * sizeof *query->answers);
+        query->count = 0;
         return;
     }
-    ask->answers = more;
-    ask->size = 2u * size;
+    query->answers = more;
+    query->size = 2u * size;
     for (size_t i = 0; i < size; ++i)
         if (before[i].kind != EMPTY)
-            *place_of(ask, before[i].kind, before[i].question) = before[i];
+            *place_of(query, before[i].kind, before[i].question) = before[i];
     free(before);
 }
 
-static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[7], int *known)
+static struct answer *look_up(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7], int *known)
 {
-    if (ask->count > ask->size / 4u * 3u)
-        make_room(ask);
-    struct answer *answer = place_of(ask, kind, question);
+    if (query->count > query->size / 4u * 3u)
+        make_room(query);
+    struct answer *answer = place_of(query, kind, question);
     *known = answer->kind != EMPTY;
     if (*known)
         return answer;
     answer->kind = kind;
     memcpy(answer->question, question, sizeof answer->question);
-    ++ask->count;
+    ++query->count;
     return answer;
 }
 
-static void no_answer(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
+static void no_answer(struct cnnvp_cost_query *query, const char *instance, const struct cnnvp_command *command,
                       const char *what, uint64_t ps)
 {
-    if (ask->wrong.text[0] == '\0')
-        snprintf(ask->wrong.text, sizeof ask->wrong.text,
-                 "layer \"%s\": %s, asked what opcode 0x%02x takes, answers %llu ps: %s", ask->name, instance,
+    if (query->wrong.text[0] == '\0')
+        snprintf(query->wrong.text, sizeof query->wrong.text,
+                 "layer \"%s\": %s, asked what opcode 0x%02x takes, answers %llu ps: %s", query->name, instance,
                  (unsigned)command->opcode, (unsigned long long)ps, what);
 }
 
 /* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
-static uint64_t ask_command(struct cnnvp_plan_ask *ask, const struct cnnvp_command *command, int keep)
+static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_command *command, int keep)
 {
-    const char *instance = executor(ask->limits, command->opcode);
+    const char *instance = executor(query->limits, command->opcode);
     struct cnnvp_cost cost;
     struct cnnvp_error said;
-    if (cnnvp_units_command(ask->limits->units, instance, command, &cost, &said) != CNNVP_DONE) {
-        if (ask->wrong.text[0] == '\0')
-            snprintf(ask->wrong.text, sizeof ask->wrong.text, "layer \"%s\": %.1900s", ask->name, said.text);
+    if (cnnvp_units_command(query->limits->units, instance, command, &cost, &said) != CNNVP_DONE) {
+        if (query->wrong.text[0] == '\0')
+            snprintf(query->wrong.text, sizeof query->wrong.text, "layer \"%s\": %.1900s", query->name, said.text);
         return CNNVP_PLAN_REFUSED;
     }
     if (cost.status != CNNVP_OK && keep)
-        snprintf(ask->refusal, sizeof ask->refusal, "%s: %s", instance,
+        snprintf(query->refusal, sizeof query->refusal, "%s: %s", instance,
                  cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
     if (cost.status != CNNVP_OK)
         return CNNVP_PLAN_REFUSED;
     if (cost.ps == 0)
-        no_answer(ask, instance, command, "work takes time", cost.ps);
+        no_answer(query, instance, command, "work takes time", cost.ps);
     else if (cost.ps > MAX_PS)
-        no_answer(ask, instance, command, "that is more than an hour in one command", cost.ps);
+        no_answer(query, instance, command, "that is more than an hour in one command", cost.ps);
     else
         return cost.ps;
     return CNNVP_PLAN_REFUSED;
 }
 
-uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
+uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice)
 {
-    const struct cnnvp_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = query->layer;
     if (is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
         struct cnnvp_plan_slice part = *slice;
         part.columns = cnnvp_row_part(layer, slice->columns);
-        const uint64_t first = cnnvp_plan_slice_ps(ask, &part);
+        const uint64_t first = cnnvp_plan_slice_ps(query, &part);
         part.columns = slice->columns - part.columns;
-        const uint64_t rest = cnnvp_plan_slice_ps(ask, &part);
+        const uint64_t rest = cnnvp_plan_slice_ps(query, &part);
         return first == CNNVP_PLAN_REFUSED || rest == CNNVP_PLAN_REFUSED ? CNNVP_PLAN_REFUSED : first + rest;
     }
     const uint32_t question[7] = {
@@ -601,18 +601,18 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
         (uint32_t)slice->first << 1 | (uint32_t)slice->last,
         cnnvp_pack(layer->tile_kx, layer->tile_ky)};
     int known;
-    struct answer *answer = look_up(ask, SLICE, question, &known);
-    if (!known || (answer->ps[0] == CNNVP_PLAN_REFUSED && ask->refusal[0] == '\0')) {
+    struct answer *answer = look_up(query, SLICE, question, &known);
+    if (!known || (answer->ps[0] == CNNVP_PLAN_REFUSED && query->refusal[0] == '\0')) {
         const struct cnnvp_command command = command_of(layer, slice);
-        answer->ps[0] = ask_command(ask, &command, 1);
+        answer->ps[0] = ask_command(query, &command, 1);
     }
     return answer->ps[0];
 }
 
 /* Of all rows of the map, strips of equal height after each other, with some channels in and out. */
-static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t columns)
+static uint64_t strips_ps(struct cnnvp_cost_query *query, uint32_t rows, uint32_t columns)
 {
-    const struct cnnvp_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = query->layer;
     const uint32_t out = cnnvp_minimum32(layer->out.channels, STRIP_CHANNELS);
     const uint32_t in =
         cnnvp_plan_is_channelwise(layer) ? out : cnnvp_minimum32(cnnvp_layer_inputs(layer), STRIP_CHANNELS);
@@ -621,40 +621,40 @@ static uint64_t strips_ps(struct cnnvp_plan_ask *ask, uint32_t rows, uint32_t co
     uint64_t sum = 0;
     for (size_t i = 0; i < 2 && sum != CNNVP_PLAN_REFUSED; ++i) {
         const struct cnnvp_plan_slice slice = {sizes[i], columns, in, out, 1, 1};
-        const uint64_t ps = counts[i] != 0 ? cnnvp_plan_slice_ps(ask, &slice) : 0;
+        const uint64_t ps = counts[i] != 0 ? cnnvp_plan_slice_ps(query, &slice) : 0;
         sum = ps != CNNVP_PLAN_REFUSED ? sum + counts[i] * ps : ps;
     }
     return sum;
 }
 
-uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling)
+uint32_t cnnvp_plan_strip_rows(struct cnnvp_cost_query *query, const struct cnnvp_tiling *tiling)
 {
-    const struct cnnvp_tensor *out = &ask->layer->out;
+    const struct cnnvp_tensor *out = &query->layer->out;
     const uint32_t columns = cnnvp_minimum32(out->width, tiling->cols);
     uint32_t best = tiling->rows;
     if (best == 1)
         return best;
-    uint64_t ps = strips_ps(ask, cnnvp_minimum32(out->height, best), columns);
+    uint64_t ps = strips_ps(query, cnnvp_minimum32(out->height, best), columns);
     for (uint32_t rows = cnnvp_minimum32(out->height, best); rows % 2u == 0 && ps != CNNVP_PLAN_REFUSED;) {
         rows /= 2u;
-        const uint64_t lower = strips_ps(ask, rows, columns);
+        const uint64_t lower = strips_ps(query, rows, columns);
         if (lower >= ps - ps / STRIP_PART)
             break;
         ps = lower;
         best = rows;
     }
-    ask->refusal[0] = '\0'; /* of strips that need not fit; the search asks about those that do */
+    query->refusal[0] = '\0'; /* of strips that need not fit; the search asks about those that do */
     return best;
 }
 
 /* So many such instructions. */
-static uint64_t vector_ps(struct cnnvp_plan_ask *ask, struct cnnvp_operation operation,
+static uint64_t vector_ps(struct cnnvp_cost_query *query, struct cnnvp_operation operation,
                           const struct cnnvp_vector *vector, uint32_t count)
 {
     struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
     put_descriptor(&command, vector, sizeof *vector);
-    const uint64_t ps = ask_command(ask, &command, 1);
-    ask->vectors += count;
+    const uint64_t ps = ask_command(query, &command, 1);
+    query->vectors += count;
     return ps != CNNVP_PLAN_REFUSED ? ps * count : ps;
 }
 
@@ -674,9 +674,9 @@ static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const st
 }
 
 /* Both operands in the input buffer, the second after the first; or one in place of the results. */
-static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, const uint32_t box[3])
+static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box[3])
 {
-    const struct cnnvp_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = query->layer;
     struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     const int added = layer->added.tag != 0;
     struct cnnvp_vector vector = cnnvp_arithmetic_vector(layer, 0);
@@ -686,20 +686,20 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, const uint32_t box[3])
     const uint32_t count = cnnvp_elementwise(&a, &b, box[0], box[1], box[2], &vector);
     vector.b_addr = added ? 0 : cnnvp_even(box[0] * box[1] * box[2] << layer->in.word_shift);
     operation.status |= added ? cnnvp_addition_sources(layer) : 0;
-    return vector_ps(ask, operation, &vector, count);
+    return vector_ps(query, operation, &vector, count);
 }
 
 /* The array's sums of values and of squares. */
-static uint64_t sums_ps(struct cnnvp_plan_ask *ask, uint32_t channels)
+static uint64_t sums_ps(struct cnnvp_cost_query *query, uint32_t channels)
 {
     uint64_t sum = 0;
     for (int squares = 0; squares < 2 && sum != CNNVP_PLAN_REFUSED; ++squares) {
         const struct cnnvp_operation operation = cnnvp_sums_operation(squares);
-        struct cnnvp_window window = cnnvp_sums_window(ask->layer, channels);
+        struct cnnvp_window window = cnnvp_sums_window(query->layer, channels);
         struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
         put_descriptor(&command, &window, sizeof window);
-        const uint64_t ps = ask_command(ask, &command, 1);
-        ++ask->vectors;
+        const uint64_t ps = ask_command(query, &command, 1);
+        ++query->vectors;
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     return sum;
@@ -707,14 +707,15 @@ static uint64_t sums_ps(struct cnnvp_plan_ask *ask, uint32_t channels)
 
 /* Channels are repetitions; vectors of one word a channel lie after the results. Statistics of a batch are of all
  * images of a step, each of which is transformed by itself. */
-static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t plane)
+static uint64_t norm_ps(struct cnnvp_cost_query *query, uint32_t channels, uint32_t plane)
 {
-    const uint32_t images = ask->layer->tile_images;
-    uint64_t sum = ask->layer->norm_parts != 0 ? sums_ps(ask, channels) : 0;
-    for (enum cnnvp_norm_step step = ask->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
+    const uint32_t images = query->layer->tile_images;
+    uint64_t sum = query->layer->norm_parts != 0 ? sums_ps(query, channels) : 0;
+    for (enum cnnvp_norm_step step = query->layer->norm != CNNVP_NORM_STORED ? CNNVP_NORM_MEAN : CNNVP_NORM_TRANSFORM;
          step != CNNVP_NORM_STEPS && sum != CNNVP_PLAN_REFUSED; ++step) {
         const int over_channels = step >= CNNVP_NORM_SCALE && step <= CNNVP_NORM_OFFSET;
-        const uint32_t after = cnnvp_even(channels * plane * cnnvp_format_bytes(ask->layer->format, CNNVP_NARROW_OUT));
+        const uint32_t after =
+            cnnvp_even(channels * plane * cnnvp_format_bytes(query->layer->format, CNNVP_NARROW_OUT));
         struct cnnvp_vector vector = {
             .b_addr = after,
             .c_addr = after + channels * CNNVP_WORD_BYTES,
@@ -729,20 +730,20 @@ static uint64_t norm_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t 
             .b_repeat = 1,
             .c_repeat = 1,
             .out_repeat = step == CNNVP_NORM_TRANSFORM ? plane : 1u,
-            .format = cnnvp_norm_format(ask->layer, step)};
-        if (ask->layer->norm_parts != 0 && step <= CNNVP_NORM_VARIANCE)
-            vector = cnnvp_sums_vector(ask->layer, step, &vector);
-        const uint64_t ps =
-            vector_ps(ask, cnnvp_norm_operation(ask->layer, step), &vector, step == CNNVP_NORM_TRANSFORM ? images : 1u);
+            .format = cnnvp_norm_format(query->layer, step)};
+        if (query->layer->norm_parts != 0 && step <= CNNVP_NORM_VARIANCE)
+            vector = cnnvp_sums_vector(query->layer, step, &vector);
+        const uint64_t ps = vector_ps(
+            query, cnnvp_norm_operation(query->layer, step), &vector, step == CNNVP_NORM_TRANSFORM ? images : 1u);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     return sum;
 }
 
 /* Groups of words that one instruction takes; transposed results take another, of as many beats at most. */
-static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows, uint32_t columns)
+static uint64_t softmax_ps(struct cnnvp_cost_query *query, uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    const uint32_t axis = ask->layer->axis;
+    const uint32_t axis = query->layer->axis;
     const int position = rows * columns == 1;
     const uint32_t count = axis == CNNVP_AXIS_CHANNELS || position ? channels
                            : axis == CNNVP_AXIS_ROWS               ? rows
@@ -754,79 +755,79 @@ static uint64_t softmax_ps(struct cnnvp_plan_ask *ask, uint32_t channels, uint32
         .a_stride = 1,
         .a_repeat = count,
         .out_repeat = count,
-        .format = ask->layer->format};
-    return vector_ps(ask, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector,
+        .format = query->layer->format};
+    return vector_ps(query, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector,
                      cnnvp_divide_up32(channels * rows * columns, count * groups));
 }
 
 /* The first one of a layer of its own is over the operand, others are over the results. */
-static uint64_t post_ps(struct cnnvp_plan_ask *ask, uint32_t index, const uint32_t box[3])
+static uint64_t post_ps(struct cnnvp_cost_query *query, uint32_t index, const uint32_t box[3])
 {
-    const struct cnnvp_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = query->layer;
     struct cnnvp_vector vector = {.count = box[0] * box[1] * box[2], .repeat = 1, .a_stride = 1};
     const int first = index == 0 && layer->op == CNNVP_OP_ACTIVATION;
     const struct cnnvp_strides a = strides_of(layer, &layer->in, box);
     const uint32_t count = first ? cnnvp_elementwise(&a, NULL, box[0], box[1], box[2], &vector) : 1u;
     struct cnnvp_operation operation = cnnvp_post_operation(&layer->posts[index], &vector);
     operation.status |= first ? 0 : SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a;
-    return vector_ps(ask, operation, &vector, count);
+    return vector_ps(query, operation, &vector, count);
 }
 
-struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows,
+struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_cost_query *query, uint32_t channels, uint32_t rows,
                                                 uint32_t columns)
 {
-    const struct cnnvp_layer *layer = ask->layer;
+    const struct cnnvp_layer *layer = query->layer;
     const uint32_t box[3] = {channels, rows, columns};
     const uint32_t question[7] = {channels, rows, columns};
     int known;
-    struct answer *answer = look_up(ask, VECTOR, question, &known);
+    struct answer *answer = look_up(query, VECTOR, question, &known);
     if (known)
         return (struct cnnvp_plan_vectors){answer->ps[0], answer->ps[1]};
-    ask->vectors = 0;
-    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(ask, box)
-                   : layer->op == CNNVP_OP_NORM                       ? norm_ps(ask, channels, rows * columns)
-                   : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(ask, channels, rows, columns)
+    query->vectors = 0;
+    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(query, box)
+                   : layer->op == CNNVP_OP_NORM                       ? norm_ps(query, channels, rows * columns)
+                   : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(query, channels, rows, columns)
                                                                       : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         if (cnnvp_is_written_out(layer, i))
             continue;
-        const uint64_t ps = post_ps(ask, i, box);
+        const uint64_t ps = post_ps(query, i, box);
         sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
     }
     answer->ps[0] = sum;
-    answer->ps[1] = ask->vectors;
-    return (struct cnnvp_plan_vectors){sum, ask->vectors};
+    answer->ps[1] = query->vectors;
+    return (struct cnnvp_plan_vectors){sum, query->vectors};
 }
 
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
  * buffer: no reason to refuse the layer. */
-static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint32_t word_shift,
+static uint64_t transfer_ps(struct cnnvp_cost_query *query, enum cnnvp_opcode opcode, uint32_t word_shift,
                             uint32_t interleaved, uint64_t offset, const struct cnnvp_transfer *transfer)
 {
     struct cnnvp_command command = {.opcode = opcode,
                                     .status = (word_shift == 0 ? 1u : 0u) << CNNVP_STATUS_receive_bytes,
                                     .immediate = interleaved};
     struct cnnvp_transfer asked = *transfer;
-    asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
+    asked.memory_addr = (uint32_t)(query->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
-    const uint64_t ps = ask_command(ask, &command, 0);
+    const uint64_t ps = ask_command(query, &command, 0);
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 
 static const struct cnnvp_transfer one_word = {.row_bytes = CNNVP_WORD_BYTES, .rows = 1, .planes = 1};
 
-static uint64_t latency_ps(struct cnnvp_plan_ask *ask)
+static uint64_t latency_ps(struct cnnvp_cost_query *query)
 {
-    if (ask->latency == UINT64_MAX)
-        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 1, 0, &one_word);
-    return ask->latency;
+    if (query->latency == UINT64_MAX)
+        query->latency = transfer_ps(query, CNNVP_OPCODE_receive, 1, 1, 0, &one_word);
+    return query->latency;
 }
 
-uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
+uint64_t cnnvp_plan_request_ps(struct cnnvp_cost_query *query)
 {
-    if (ask->request == UINT64_MAX)
-        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 1, 1, 0, &one_word);
-    return ask->request;
+    if (query->request == UINT64_MAX)
+        query->request = transfer_ps(query, CNNVP_OPCODE_request, 1, 1, 0, &one_word);
+    return query->request;
 }
 
 /* Of this many, where `few` take ps[0] and `many` ps[1]. */
@@ -839,10 +840,10 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 }
 
 /* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane or block. */
-static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t rows,
+static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
                           uint32_t columns, uint32_t tiles)
 {
-    const uint32_t burst = ask->limits->burst_bytes >> tensor->word_shift, words = columns * tensor->column_stride;
+    const uint32_t burst = query->limits->burst_bytes >> tensor->word_shift, words = columns * tensor->column_stride;
     uint64_t count = 0;
     for (uint32_t tile = 0; tile < tiles; ++tile) {
         uint64_t behind = 0; /* a burst that ends one row and begins the next comes once */
@@ -858,21 +859,21 @@ static uint64_t bursts_of(const struct cnnvp_plan_ask *ask, const struct cnnvp_t
 }
 
 /* The first tile of a map often begins with a burst, others do not: what one of them takes on average. */
-static uint64_t of_any_tile(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t rows,
+static uint64_t of_any_tile(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
                             uint32_t columns, uint64_t ps)
 {
     const uint32_t tiles = tensor->width / columns;
     if (columns * tensor->column_stride == tensor->row_stride || tiles < 2 ||
-        ask->limits->burst_bytes < CNNVP_WORD_BYTES)
+        query->limits->burst_bytes < CNNVP_WORD_BYTES)
         return ps;
     const uint32_t asked = cnnvp_minimum32(rows, ALIGNED_ROWS);
-    return ps * bursts_of(ask, tensor, ALIGNED_ROWS, columns, tiles) * asked /
-           (bursts_of(ask, tensor, asked, columns, 1) * ALIGNED_ROWS * tiles);
+    return ps * bursts_of(query, tensor, ALIGNED_ROWS, columns, tiles) * asked /
+           (bursts_of(query, tensor, asked, columns, 1) * ALIGNED_ROWS * tiles);
 }
 
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
-static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor, uint32_t channels, uint32_t rows,
-                       uint32_t columns)
+static uint64_t box_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t channels,
+                       uint32_t rows, uint32_t columns)
 {
     const uint32_t shift = tensor->word_shift, block = tensor->column_stride;
     const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left * block;
@@ -880,7 +881,7 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *te
         rows, columns, tensor->row_stride, tensor->channel_stride, interior, tensor->width << 1 | shift, block};
     const uint32_t few = block > 1u ? block : FEW_PLANES, many = block > 1u ? 2u * block : MANY_PLANES;
     int known;
-    struct answer *answer = look_up(ask, BOX, question, &known);
+    struct answer *answer = look_up(query, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
         const uint32_t planes = i == 0 ? few : many;
         const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
@@ -893,9 +894,9 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *te
             .planes = planes,
             .memory_plane_stride = plane_stride << shift,
             .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, shift, block, (uint64_t)interior << shift, &box);
-        const uint64_t latency = latency_ps(ask);
-        answer->ps[i] = ps > latency ? of_any_tile(ask, tensor, rows, columns, ps - latency) : 0;
+        const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, (uint64_t)interior << shift, &box);
+        const uint64_t latency = latency_ps(query);
+        answer->ps[i] = ps > latency ? of_any_tile(query, tensor, rows, columns, ps - latency) : 0;
     }
     /* Too many planes for the buffer are refused: as many as the fewer take. */
     if (answer->ps[1] < answer->ps[0])
@@ -903,43 +904,43 @@ static uint64_t box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *te
     return extrapolate(channels, few, many, answer->ps);
 }
 
-static void ask_line(struct cnnvp_plan_ask *ask)
+static void ask_line(struct cnnvp_cost_query *query)
 {
     static const uint32_t bytes[2] = {FEW_BYTES, MANY_BYTES};
-    const uint64_t latency = latency_ps(ask);
+    const uint64_t latency = latency_ps(query);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 1, 1, 0, &line);
-        ask->line[i] = ps > latency ? ps - latency : 0;
+        const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, 1, 1, 0, &line);
+        query->line[i] = ps > latency ? ps - latency : 0;
     }
 }
 
-static uint64_t line_ps(struct cnnvp_plan_ask *ask, uint64_t bytes)
+static uint64_t line_ps(struct cnnvp_cost_query *query, uint64_t bytes)
 {
-    if (ask->line[0] == UINT64_MAX)
-        ask_line(ask);
-    if (ask->line[1] < ask->line[0])
-        return ask->line[0] * bytes / FEW_BYTES;
-    return extrapolate(bytes, FEW_BYTES, MANY_BYTES, ask->line);
+    if (query->line[0] == UINT64_MAX)
+        ask_line(query);
+    if (query->line[1] < query->line[0])
+        return query->line[0] * bytes / FEW_BYTES;
+    return extrapolate(bytes, FEW_BYTES, MANY_BYTES, query->line);
 }
 
-double cnnvp_plan_bytes_a_ps(struct cnnvp_plan_ask *ask)
+double cnnvp_plan_bytes_a_ps(struct cnnvp_cost_query *query)
 {
-    const uint64_t ps = line_ps(ask, MANY_BYTES);
+    const uint64_t ps = line_ps(query, MANY_BYTES);
     return ps != 0 ? MANY_BYTES / (double)ps / TIME_PART : 0;
 }
 
-struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_plan_ask *ask, uint64_t bytes)
+struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_cost_query *query, uint64_t bytes)
 {
-    const uint64_t burst = ask->limits->burst_bytes;
+    const uint64_t burst = query->limits->burst_bytes;
     return (struct cnnvp_plan_moved){
-        line_ps(ask, bytes), (bytes + burst - 1u) / burst * burst, bytes / CNNVP_WORD_BYTES};
+        line_ps(query, bytes), (bytes + burst - 1u) / burst * burst, bytes / CNNVP_WORD_BYTES};
 }
 
-struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    const uint64_t burst = ask->limits->burst_bytes;
+    const uint64_t burst = query->limits->burst_bytes;
     const uint32_t shift = tensor->word_shift;
     const uint64_t block = tensor->column_stride, blocks = channels / block;
     const uint64_t row = columns * block << shift, row_stride = (uint64_t)tensor->row_stride << shift;
@@ -954,10 +955,10 @@ struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_plan_ask *ask, const s
     return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(blocks * rows * row, CNNVP_WORD_BYTES)};
 }
 
-struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_plan_ask *ask, const struct cnnvp_tensor *tensor,
+struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    struct cnnvp_plan_moved moved = cnnvp_plan_box(ask, tensor, channels, rows, columns);
-    moved.ps = box_ps(ask, tensor, channels, rows, columns);
+    struct cnnvp_plan_moved moved = cnnvp_plan_box(query, tensor, channels, rows, columns);
+    moved.ps = box_ps(query, tensor, channels, rows, columns);
     return moved;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the planner asks the platform's units, in commands as the guest software pushes them; answers are kept. */
-#ifndef CNNVP_COMPILER_PLAN_ASK_H
-#define CNNVP_COMPILER_PLAN_ASK_H
+#ifndef CNNVP_COMPILER_COST_QUERY_H
+#define CNNVP_COMPILER_COST_QUERY_H
 
 #include "plan.h"
 
@@ -18,22 +18,22 @@ struct cnnvp_plan_slice {
 #define CNNVP_PLAN_REFUSED UINT64_MAX
 
 /* Until the instruction is done, in ps; CNNVP_PLAN_REFUSED: the unit does not take it. */
-uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice);
+uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice);
 /* Rows of a tile of the array that are the fastest: all that it has, or fewer, where a buffer serves fewer at a time.
  */
-uint32_t cnnvp_plan_strip_rows(struct cnnvp_plan_ask *ask, const struct cnnvp_tiling *tiling);
+uint32_t cnnvp_plan_strip_rows(struct cnnvp_cost_query *query, const struct cnnvp_tiling *tiling);
 /* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,
  * softmax, and what follows the calculation. */
 struct cnnvp_plan_vectors {
     uint64_t ps;
     uint64_t count; /* of instructions */
 };
-struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_plan_ask *ask, uint32_t channels, uint32_t rows,
+struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_cost_query *query, uint32_t channels, uint32_t rows,
                                                 uint32_t columns);
 /* Of the DMA for a load's request, before it takes the next one. */
-uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
+uint64_t cnnvp_plan_request_ps(struct cnnvp_cost_query *query);
 
 /* What a refused instruction was told last, "" if none was. */
-const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask);
+const char *cnnvp_plan_refusal(const struct cnnvp_cost_query *query);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of blobs: weights and biases of one slice, normalisation parameters, tables. */
+/* The words of weight tiles: weights and biases of one slice, normalisation parameters, tables. */
 #include <math.h>
 #include <string.h>
 
@@ -103,7 +103,7 @@ static void put_table(struct fill *fill)
 }
 
 /* A word for each output of one input after the other. They are read the other way round, so by blocks. */
-static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *slice)
+static void put_transposed(struct fill *fill, const struct cnnvp_weight_tile_part *slice)
 {
     enum { BLOCK = 64 };
     uint8_t block[BLOCK * CNNVP_WORD_BYTES];
@@ -121,7 +121,7 @@ static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *sli
     fill->at += (size_t)slice->inputs * slice->outputs * bytes;
 }
 
-static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
+static void put_weights(struct fill *fill, const struct cnnvp_weight_tile_part *slice)
 {
     const struct cnnvp_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
@@ -140,7 +140,7 @@ static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
     }
 }
 
-static void put_slice(struct fill *fill, const struct cnnvp_blob_slice *slice)
+static void put_slice(struct fill *fill, const struct cnnvp_weight_tile_part *slice)
 {
     uint8_t *const begin = fill->at;
     put_weights(fill, slice);
@@ -164,20 +164,20 @@ static void put_parameters(struct fill *fill)
     put_table(fill);
 }
 
-void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                             uint8_t *binary)
+void cnnvp_binary_fill_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                                    uint8_t *binary)
 {
     struct fill fill = {
         .graph = graph, .source = &graph->layers[layer], .layer = &build->layers[layer], .table = build->tables[layer]};
-    for (uint32_t i = 0; i < fill.layer->blob_count && fill.layer->product == 0; ++i) {
-        const struct cnnvp_blob_slice slice = cnnvp_blob_slice(fill.layer, i);
-        const struct cnnvp_binary_blob *blob = &build->blobs.all[fill.layer->first_blob + i];
-        uint8_t *begin = binary + (blob->address - cnnvp_binary_begin(build));
+    for (uint32_t i = 0; i < fill.layer->weight_tile_count && fill.layer->product == 0; ++i) {
+        const struct cnnvp_weight_tile_part slice = cnnvp_weight_tile_part(fill.layer, i);
+        const struct cnnvp_weight_tile *weight_tile = &build->weight_tiles.all[fill.layer->first_weight_tile + i];
+        uint8_t *begin = binary + (weight_tile->address - cnnvp_binary_begin(build));
         fill.at = begin;
         if (cnnvp_plan_has_weights(fill.layer))
             put_slice(&fill, &slice);
         else
             put_parameters(&fill);
-        memset(fill.at, 0, cnnvp_binary_align(blob->bytes) - (size_t)(fill.at - begin));
+        memset(fill.at, 0, cnnvp_binary_align(weight_tile->bytes) - (size_t)(fill.at - begin));
     }
 }
