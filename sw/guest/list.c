@@ -76,5 +76,6 @@ uint32_t cnnvp_list_run(struct cnnvp_guest *guest, uint32_t first, uint32_t step
         read_copy(element, copy, program.bytes);
     }
     forget(guest);
-    return first + step;
+    /* What has no room in memory is not known to the element, whose registers do not hold it. */
+    return element->failed != 0 ? binary->images : first + step;
 }

@@ -74,12 +74,13 @@ def said_of(case):
 
 
 def model(cnnvp, network, case, folder):
-    """All of the layer in one command of the array: the vector unit would be slower."""
+    """All of the layer in one command of the array, also where the vector unit would be faster."""
     (kind, inputs, outputs, rows, columns, ky, kx, sy, sx, pad, _), dataflow, folds, depth = case
     stats, plan = os.path.join(folder, "stats.json"), os.path.join(folder, "plan.yaml")
     high, wide = (1, 1) if kind == "fc" else ((rows + 2 * pad - ky) // sy + 1, (columns + 2 * pad - kx) // sx + 1)
     with open(plan, "w", encoding="utf-8") as file:
-        file.write(f"cuts:\n  {compare.LAYER}: {{group_out: {outputs}, tile_h: {high}, tile_w: {wide}, tile_in: {inputs}, tile_out: {outputs}}}\n")
+        unit = "" if kind == "fc" else ", unit: pe_array"
+        file.write(f"cuts:\n  {compare.LAYER}: {{group_out: {outputs}, tile_h: {high}, tile_w: {wide}, tile_in: {inputs}, tile_out: {outputs}{unit}}}\n")
     settings = [f"pe_array.{name}" for name in ("precision=fx16", "write_out=clip", f"rows={ROWS}", f"cols={COLUMNS}", f"dataflow={dataflow}", f"folds={FOLDS[folds]}",
                                                 f"accumulator_size={depth * COLUMNS * SUM_BYTES}")]
     command = [cnnvp, "run", network, "-p", "systolic", "--timing-only", "--plan", plan, "--stats", stats, "-s", "vector.lanes=1"]

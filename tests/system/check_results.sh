@@ -159,9 +159,9 @@ grep -q '^cnnvp: --check-results: no command was compared; without a reference: 
 wrong 'for (uint64_t i = 0; !unit->timing_only \&\& i < tile.planes * tile.plane_words; i += 7) data.sums[i] ^= 0x5a5a5;' \
     'conv.bias i[01] w[01] o[01], of layer "C1": channel 0, row 0, column 0 (byte 0x0 of half [01] of output_buffer) is -*[0-9]*, expected -*[0-9]*; wrong are 2[0-9][0-9] of 1680 results$' \
     '[1-9][0-9]*'
-# One sum of one layer.
-wrong 'if (!unit->timing_only \&\& command->tag == 3 \&\& command->opcode == 0x80) data.sums[5 * 100 + 73] += (int64_t)1 << tile.shift;' \
-    'conv.bias i[01] w[01] o[01], of layer "C3": channel 5, row 7, column 3 (byte 0x47a of half [01] of output_buffer) is -*[0-9]*, expected -*[0-9]*; wrong are 1 of 1600 results$' \
+# One sum of one layer, in its first tile, which has half of its rows.
+wrong 'static int done; if (!unit->timing_only \&\& command->tag == 3 \&\& command->opcode == 0x80 \&\& !done++) data.sums[11 * 50 + 23] += (int64_t)1 << tile.shift;' \
+    'conv.bias i[01] w[01] o[01], of layer "C3": channel 11, row 2, column 3 (byte 0x47a of half [01] of output_buffer) is -*[0-9]*, expected -*[0-9]*; wrong are 1 of 800 results$' \
     1
 # An operand that the array only reads.
 wrong 'if (!unit->timing_only \&\& command->opcode == 0x82) *(int16_t *)(size_t)data.weights ^= 1;' \
