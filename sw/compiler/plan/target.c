@@ -226,7 +226,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     limits->memory_base = target->memory_base;
     limits->batch = 1;
     limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);
-    limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
+    /* One core drives all accelerators, in turn. */
+    limits->core_ps = (uint32_t)(PS_A_US * target->accelerator_count / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));

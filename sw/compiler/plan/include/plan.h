@@ -38,7 +38,7 @@ struct cnnvp_plan_limits {
     uint32_t output_halves;
     cnnvp_units *units;   /* of the platform */
     uint64_t memory_base; /* where transfers are asked about */
-    uint32_t core_ps;     /* a cycle of the core */
+    uint32_t core_ps;     /* a cycle of the core, for each accelerator that it drives */
     uint32_t batch;       /* images that go through a layer together, 1 or more */
     uint32_t burst_bytes; /* of off-chip memory */
     enum cnnvp_plan_objective objective;
