@@ -34,7 +34,6 @@ SCHEDULED = {"block": "4"}
 HIDES = {
     **{("max-time", option): "a run that ends early prints and writes no more than its statistics"
        for option in ("color", "labels", "plan-out", "quiet")},
-    ("tune", "objective"): "of the plans that are tried the fastest takes the least energy, too",
     ("images", "input"): "as many images, whose values timing only does not read",
     ("quiet", "color"): "nothing is printed",
 }
