@@ -168,11 +168,23 @@ def check(*command, outputs=("vcd", "pftrace", "series"), states=()):
                 assert near, (command, form, key, got / unit, value / unit)
 
 
+# Of LeNet-5: two tiles of rows, two groups of outputs in two slices each, slices of inputs.
+CUTS = """cuts:
+  C1: {group_out: 6, tile_h: 16, tile_w: 28, tile_in: 1, tile_out: 6}
+  S2: {group_out: 6, tile_h: 14, tile_w: 14, tile_in: 6, tile_out: 6}
+  C3: {group_out: 8, tile_h: 10, tile_w: 10, tile_in: 6, tile_out: 4}
+  S4: {group_out: 16, tile_h: 5, tile_w: 5, tile_in: 16, tile_out: 16}
+  F5: {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 64, tile_out: 120}
+"""
+
+
 def check_slices(network):
     """Layers come image after image; each transfer's bytes are those of its tensor; commands say what they work on."""
     with tempfile.TemporaryDirectory() as folder:
-        stats, trace = os.path.join(folder, "of.json"), os.path.join(folder, "run.pftrace")
-        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "3", "--stats", stats, "--trace", trace], check=True)
+        stats, trace, plan = (os.path.join(folder, name) for name in ("of.json", "run.pftrace", "cuts.yaml"))
+        with open(plan, "w", encoding="utf-8") as stream:
+            stream.write(CUTS)
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "3", "--plan", plan, "--stats", stats, "--trace", trace], check=True)
         with open(stats, encoding="utf-8") as stream:
             stats = json.load(stream)
         found = slices(trace)
