@@ -79,7 +79,8 @@ static void read_number(struct reader *reader, struct numbers *numbers)
     if (reader->failed)
         return;
     numbers->real |= memchr(reader->at, '.', (size_t)(end - reader->at)) != NULL;
-    numbers->ints[numbers->count] = given != NULL ? given->i : (int64_t)number;
+    const int64_t whole = fabs(number) < 0x1p63 ? (int64_t)number : 0;
+    numbers->ints[numbers->count] = given != NULL ? given->i : whole;
     numbers->floats[numbers->count++] = given == NULL ? (float)number : given->has_f ? given->f : (float)given->i;
     reader->at = end;
 }
