@@ -36,12 +36,7 @@ struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum 
         .in = CNNVP_GRAPH_NONE,
         .in2 = CNNVP_GRAPH_NONE,
         .out = CNNVP_GRAPH_NONE,
-        .kx = 1,
-        .ky = 1,
-        .sx = 1,
-        .sy = 1,
-        .dx = 1,
-        .dy = 1,
+        CNNVP_ONE_TAP,
         .groups = 1};
     if (layer->name == NULL || layer->op_type == NULL)
         return NULL;

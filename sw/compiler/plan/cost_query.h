@@ -3,6 +3,7 @@
 #ifndef CNNVP_COMPILER_COST_QUERY_H
 #define CNNVP_COMPILER_COST_QUERY_H
 
+#include "cnnvp_command.h"
 #include "plan.h"
 
 /* What one conv, pool or matmul instruction calculates. */
@@ -14,6 +15,11 @@ struct cnnvp_plan_slice {
     int first; /* of its results' input slices */
     int last;
 };
+
+struct cnnvp_command cnnvp_plan_slice_command(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice);
+void cnnvp_plan_put_descriptor(struct cnnvp_command *command, const void *descriptor, size_t bytes);
+/* The instance that executes an instruction, by the element's table and connections. */
+const char *cnnvp_plan_executor(const struct cnnvp_plan_limits *limits, uint32_t opcode);
 
 #define CNNVP_PLAN_REFUSED UINT64_MAX
 

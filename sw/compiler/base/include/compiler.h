@@ -17,6 +17,9 @@
 /* Puts the file in front of the message of bad input where that does not begin with it; returns `result`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
 
+/* The window of a layer that has none. */
+#define CNNVP_ONE_TAP .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1
+
 /* ---- names ---- */
 
 /* Name to number. The names must live as long as the map. */

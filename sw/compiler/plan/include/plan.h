@@ -55,7 +55,8 @@ struct cnnvp_plan_limits {
 #define CNNVP_PLAN_STEP_CYCLES 600u
 #define CNNVP_PLAN_LAYER_CYCLES 100u
 
-/* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
+/* Of equal bounds the one with less work is taken: all of it counts besides, by this part, which is fitted to the times
+ * of nine networks. */
 #define CNNVP_PLAN_WORK_PART 8u
 
 /* Bytes of one half that the layer's tiles need at most, of all images of a step. `unit_bytes`: result_bytes of its

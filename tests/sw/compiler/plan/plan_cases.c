@@ -52,7 +52,7 @@ struct cnnvp_tiling cases_tiling(const struct cnnvp_layer *layer, const struct c
 
 struct cnnvp_layer cases_layer(struct builder *random)
 {
-    struct cnnvp_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    struct cnnvp_layer layer = {CNNVP_ONE_TAP};
     layer.out.column_stride = layer.out.word_shift = 1;
     layer.op = cases_between(random, CNNVP_OP_CONV, CNNVP_OP_SOFTMAX);
     layer.out.channels = cases_between(random, 1, cases_between(random, 1, 600));

@@ -41,7 +41,7 @@ static void large_maps_take_their_time(void **state)
         struct cnnvp_target target = cases_target(&config);
         double last = 0;
         for (uint32_t height = 64; height <= 8192; height *= 2) {
-            struct cnnvp_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+            struct cnnvp_layer layer = {.op = CNNVP_OP_ADD, CNNVP_ONE_TAP};
             struct cnnvp_plan_finalists finalists;
             struct cnnvp_plan_use smallest;
             struct cnnvp_error error = {""};

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which unit takes a layer, in which numbers, and how it wants its tiles cut. */
+#include "cost_query.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "binary/layer_command.h"
+#include "cnnvp_buffer.h"
+#include "isa/isa.h"
+
+#define MAX_PARTS 64u  /* of a channel, in rows and in columns */
+#define UNIT_PART 32.0 /* the vector unit has to be better by this part of the array's score: bounds are rough */
+
+static int has_unit(const struct cnnvp_layer *layer)
+{
+    return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
+}
+
+/* Into how many parts the array cuts a channel, whose sums lie where its results will be, so that adding them up takes
+ * the least time; none where it does not take them, or its sums are too narrow to be exact. */
+static cnnvp_result choose_parts(struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    const uint64_t plane = (uint64_t)layer->in.height * layer->in.width;
+    const struct cnnvp_operation operation = cnnvp_sums_operation(1);
+    const char *unit = cnnvp_plan_executor(limits, operation.opcode);
+    struct cnnvp_layer tried = *layer;
+    struct cnnvp_cost cost;
+    uint64_t least = UINT64_MAX;
+    if (limits->sum_bits < 32u || plane > UINT64_C(1) << (limits->sum_bits - 31u))
+        return CNNVP_DONE;
+    for (uint32_t rows = 1; rows <= MAX_PARTS; ++rows)
+        for (uint32_t columns = 1; columns <= MAX_PARTS; ++columns) {
+            if (layer->in.height % rows != 0 || layer->in.width % columns != 0 ||
+                rows * columns * 2u * CNNVP_SUM_BYTES > plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT))
+                continue;
+            tried.norm_parts = cnnvp_pack(columns, rows);
+            const struct cnnvp_window window = cnnvp_sums_window(&tried, 1);
+            struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+            cnnvp_plan_put_descriptor(&command, &window, sizeof window);
+            CNNVP_TRY(cnnvp_units_command(limits->units, unit, &command, &cost, error));
+            if (cost.status == CNNVP_OK && cost.ps < least) {
+                least = cost.ps;
+                layer->norm_parts = tried.norm_parts;
+            }
+        }
+    return CNNVP_DONE;
+}
+
+const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    switch (layer->op) {
+    case CNNVP_OP_NORM:
+        return cnnvp_plan_executor(limits, CNNVP_OPCODE_vnorm);
+    case CNNVP_OP_SOFTMAX:
+        return cnnvp_plan_executor(limits, CNNVP_OPCODE_vsoftmax);
+    case CNNVP_OP_ADD:
+        return cnnvp_plan_executor(limits, CNNVP_OPCODE_vadd);
+    case CNNVP_OP_ACTIVATION:
+        return cnnvp_plan_executor(limits, layer->post_count == 0                     ? CNNVP_OPCODE_store
+                                           : layer->posts[0].kind == CNNVP_POST_TABLE ? CNNVP_OPCODE_vact
+                                                                                      : CNNVP_OPCODE_vcmp);
+    default:
+        return cnnvp_plan_executor(limits, cnnvp_plan_slice_command(layer, &least).opcode);
+    }
+}
+
+/* How the unit of the layer's commands wants it cut. FAILED: it takes none of them, for the reason in *refusal. */
+static cnnvp_result ask_tiling(const struct cnnvp_layer *layer, const char *name,
+                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
+                               struct cnnvp_error *refusal, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_slice whole = {
+        layer->out.height, layer->out.width, cnnvp_layer_inputs(layer), layer->out.channels, 1, 1};
+    const struct cnnvp_command command = cnnvp_plan_slice_command(layer, &whole);
+    const char *unit = cnnvp_plan_executor(limits, command.opcode);
+    const cnnvp_result result = cnnvp_units_tiling(limits->units, unit, &command, tiling, refusal);
+    if (result == CNNVP_DONE || result == CNNVP_FAILED)
+        return result;
+    return cnnvp_compiler_error(error, "layer \"%s\": %s", name, refusal->text);
+}
+
+/* The instruction that writes a layer's results, over one of them. */
+static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    struct cnnvp_vector vector = {.count = 1, .repeat = 1};
+    struct cnnvp_operation operation = {CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
+    if (has_unit(layer) && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE))
+        return cnnvp_plan_slice_command(layer, &least);
+    if (layer->op == CNNVP_OP_ACTIVATION)
+        operation = cnnvp_post_operation(&layer->posts[0], &vector);
+    else if (layer->op == CNNVP_OP_NORM)
+        operation = cnnvp_norm_operation(layer, CNNVP_NORM_TRANSFORM);
+    else if (layer->op == CNNVP_OP_ADD) {
+        operation = cnnvp_arithmetic_operation(layer);
+        vector = cnnvp_arithmetic_vector(layer, 0);
+        vector.count = vector.repeat = 1;
+    }
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status | cnnvp_clip_status(1)};
+    cnnvp_plan_put_descriptor(&command, &vector, sizeof vector);
+    return command;
+}
+
+/* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
+static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
+    struct cnnvp_cost cost;
+    if (layer->op == CNNVP_OP_SOFTMAX || (first && layer->posts[0].kind == CNNVP_POST_TABLE))
+        return CNNVP_DONE;
+    while (first + layer->clips < layer->post_count && layer->posts[first + layer->clips].kind != CNNVP_POST_TABLE)
+        ++layer->clips;
+    if (layer->clips == 0)
+        return CNNVP_DONE;
+    if (has_unit(layer) && layer->unit == CNNVP_UNIT_ARRAY) {
+        struct cnnvp_tiling tiling;
+        CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
+        if (!tiling.limits) { /* one that does not know of them might take the command all the same */
+            layer->clips = 0;
+            return CNNVP_DONE;
+        }
+    }
+    const struct cnnvp_command command = last_command(layer);
+    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
+    if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
+        layer->clips = 0;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
+                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    struct cnnvp_layer scaled = *layer;
+    struct cnnvp_tiling tiling = {0};
+    struct cnnvp_error refusal;
+    struct cnnvp_cost cost;
+    scaled.bias = CNNVP_SCALE_WORDS;
+    if (layer->op == CNNVP_OP_CONV)
+        scaled.folded = CNNVP_NOT_FOLDED;
+    const cnnvp_result result = ask_tiling(&scaled, name, limits, &tiling, &refusal, error);
+    if (result != CNNVP_DONE || tiling.limits < CNNVP_LIMITS_AND_SCALE)
+        return result == CNNVP_FAILED ? CNNVP_DONE : result;
+    const struct cnnvp_command command = last_command(&scaled);
+    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
+    if (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        *layer = scaled;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, int *scales, struct cnnvp_error *error)
+{
+    const uint32_t one = 0x3f800000u; /* binary32 */
+    const struct cnnvp_layer add = {.op = CNNVP_OP_ADD,
+                                    .operands = {.a = one, .b = one, .divisor = one},
+                                    .format = (uint32_t)CNNVP_ROUNDING_NEAREST << 16};
+    const struct cnnvp_command command = last_command(&add);
+    struct cnnvp_cost cost;
+    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
+    *scales = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR;
+    return CNNVP_DONE;
+}
+
+/* Whether the layer's unit takes it: FAILED: it does not, for the reason in *said. */
+static cnnvp_result ask_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                             struct cnnvp_error *said, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    const struct cnnvp_command command = cnnvp_plan_slice_command(layer, &least);
+    const char *unit = cnnvp_plan_executor(limits, command.opcode);
+    struct cnnvp_tiling tiling = {0};
+    struct cnnvp_error refusal;
+    struct cnnvp_cost cost;
+    CNNVP_TRY(cnnvp_units_command(limits->units, unit, &command, &cost, error));
+    cnnvp_result result = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR ? CNNVP_DONE : CNNVP_FAILED;
+    const char *reason = cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status);
+    if (result == CNNVP_DONE && layer->unit == CNNVP_UNIT_ARRAY) {
+        result = ask_tiling(layer, name, limits, &tiling, &refusal, error);
+        reason = refusal.text;
+    }
+    if (result == CNNVP_FAILED)
+        (void)snprintf(said->text, sizeof said->text, "%s: %.250s", unit, reason);
+    else if (cost.status == CNNVP_OK && cnnvp_is_row(layer) && tiling.rows > 1 && layer->out.width > tiling.cols)
+        layer->folded = tiling.cols;
+    return result;
+}
+
+/* ps of a slice; 0: the layer's unit refuses it. */
+static uint64_t unit_ps(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice,
+                        const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_command command = cnnvp_plan_slice_command(layer, slice);
+    struct cnnvp_error said;
+    struct cnnvp_cost cost;
+    const cnnvp_result result =
+        cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, &said);
+    return result == CNNVP_DONE && cost.status == CNNVP_OK ? cost.ps : 0;
+}
+
+/* 1 unless the first one is faster at the largest slice that both take. */
+static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_layer *other,
+                           const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_slice slice = {
+        first->out.height, first->out.width, cnnvp_layer_inputs(first), first->out.channels, 1, 1};
+    for (;;) {
+        slice.in = cnnvp_plan_is_channelwise(first) ? slice.out : slice.in;
+        const uint64_t ps = unit_ps(first, &slice, limits), others = ps != 0 ? unit_ps(other, &slice, limits) : 0;
+        if (others != 0)
+            return others < ps;
+        uint32_t *const part = slice.out > 1 ? &slice.out : slice.in > 1 ? &slice.in : &slice.rows;
+        if (*part == 1)
+            return 0;
+        *part /= 2u;
+    }
+}
+
+/* What its best plan is worth; lower is better. */
+static double score_of(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_use smallest;
+    struct cnnvp_error said;
+    const cnnvp_result result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, &said);
+    return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
+}
+
+/* The unit of the first of `count` layers that is like what this one is `on` that unit; of none: that of the best plan.
+ */
+static uint32_t best_unit(const struct cnnvp_layer on[2], const char *name, const struct cnnvp_plan_limits *limits,
+                          const struct cnnvp_layer *before, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (cnnvp_plan_are_alike(&on[before[i].unit], &before[i]))
+            return before[i].unit;
+    if (!is_worth_a_plan(&on[0], &on[1], limits))
+        return CNNVP_UNIT_ARRAY;
+    return score_of(&on[1], name, limits) < score_of(&on[0], name, limits) * (1 - 1 / UNIT_PART);
+}
+
+static cnnvp_result choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
+{
+    struct cnnvp_layer on[2] = {*layer, *layer};
+    struct cnnvp_error said[2] = {{""}, {"fully connected layers run on the PE array"}};
+    cnnvp_result taken[2] = {CNNVP_FAILED, CNNVP_FAILED};
+    on[CNNVP_UNIT_VECTOR].unit = CNNVP_UNIT_VECTOR;
+    for (uint32_t unit = 0; unit < (layer->op == CNNVP_OP_FC ? 1u : 2u); ++unit) {
+        taken[unit] = ask_unit(&on[unit], name, limits, &said[unit], error);
+        if (taken[unit] == CNNVP_DONE)
+            CNNVP_TRY(choose_clips(&on[unit], name, limits, error));
+        else if (taken[unit] != CNNVP_FAILED)
+            return taken[unit];
+    }
+    const int both = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE && taken[CNNVP_UNIT_VECTOR] == CNNVP_DONE;
+    uint32_t unit = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE ? CNNVP_UNIT_ARRAY : CNNVP_UNIT_VECTOR;
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        unit = wanted - 1u;
+    else if (both)
+        unit = best_unit(on, name, limits, layer - before, before);
+    *layer = on[unit];
+    if (taken[unit] == CNNVP_DONE)
+        return CNNVP_DONE;
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        return cnnvp_config_error(error, place, "layer \"%s\": %s", name, said[unit].text);
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said[CNNVP_UNIT_ARRAY].text);
+    return cnnvp_compiler_error(error, "layer \"%s\": %s; and %s", name, said[0].text, said[1].text);
+}
+
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                    uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
+{
+    layer->unit = CNNVP_UNIT_ARRAY;
+    if (has_unit(layer))
+        return choose_unit(layer, name, limits, wanted, before, place, error);
+    if (wanted != CNNVP_PLAN_ANY_UNIT)
+        return cnnvp_config_error(
+            error, place, "layer \"%s\": the units of convolutions and of pooling are chosen, not that of others",
+            name);
+    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        CNNVP_TRY(choose_parts(layer, limits, error));
+    return choose_clips(layer, name, limits, error);
+}
+
+cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name,
+                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_error refusal;
+    *tiling = (struct cnnvp_tiling){
+        .rows = 1,
+        .cols = 1,
+        .in = 1,
+        .out = 1,
+        .side = 1,
+        .result_bytes = CNNVP_WORD_BYTES,
+        .word_bytes = CNNVP_WORD_BYTES,
+        .format = CNNVP_WORD_FORMAT,
+        .layout = CNNVP_WORD_LAYOUT,
+        .pes = 1};
+    if (!has_unit(layer))
+        return CNNVP_DONE;
+    const char *unit = cnnvp_plan_executor(
+        limits, layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode);
+    const cnnvp_result result = ask_tiling(layer, name, limits, tiling, &refusal, error);
+    if (result == CNNVP_FAILED)
+        return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, refusal.text);
+    const uint32_t bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_A);
+    const char *format = bytes == CNNVP_WORD_BYTES ? CNNVP_WORD_FORMAT : CNNVP_BYTE_FORMAT;
+    if (result != CNNVP_DONE || (strcmp(tiling->format, format) == 0 && tiling->word_bytes == bytes &&
+                                 strcmp(tiling->layout, CNNVP_WORD_LAYOUT) == 0))
+        return result;
+    return cnnvp_compiler_error(
+        error,
+        "layer \"%s\": %s calculates with %u-byte words of format \"%s\", layout \"%s\"; "
+        "networks run on %u-byte words of fixed point, \"%s\", in \"planes\"",
+        name, unit, (unsigned)tiling->word_bytes, tiling->format, tiling->layout, (unsigned)bytes, format);
+}
+
+cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_tensor one = {
+        .channels = 1,
+        .height = 1,
+        .width = 1,
+        .column_stride = 1,
+        .row_stride = 1,
+        .channel_stride = 1,
+        .word_shift = !narrow};
+    const uint32_t words = narrow ? CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT : 0u;
+    struct cnnvp_layer layer = {
+        .op = CNNVP_OP_CONV, .in = one, .out = one, CNNVP_ONE_TAP, .format = words << CNNVP_NARROW_LSB};
+    struct cnnvp_tiling tiling;
+    CNNVP_TRY(ask_unit(&layer, "words", limits, error, error));
+    struct cnnvp_layer dense = layer;
+    dense.op = CNNVP_OP_FC;
+    CNNVP_TRY(ask_unit(&dense, "words", limits, error, error));
+    if (cnnvp_plan_tiling(&layer, "words", limits, &tiling, error) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    CNNVP_TRY(cnnvp_plan_choose_scale(&layer, "words", limits, error));
+    *scales = layer.bias == CNNVP_SCALE_WORDS;
+    return CNNVP_DONE;
+}
