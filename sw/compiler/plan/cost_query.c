@@ -9,6 +9,7 @@
 #include "cnnvp_buffer.h"
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
+#include "command_costs.h"
 #include "isa/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
@@ -212,6 +213,9 @@ static void no_answer(struct cnnvp_cost_query *query, const char *instance, cons
 /* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
 static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_command *command, int keep)
 {
+    const uint64_t known = cnnvp_command_cost(query->limits->costs, command);
+    if (known != 0)
+        return known;
     const char *instance = cnnvp_plan_executor(query->limits, command->opcode);
     struct cnnvp_cost cost;
     struct cnnvp_error said;
@@ -225,13 +229,13 @@ static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_c
                  cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
     if (cost.status != CNNVP_OK)
         return CNNVP_PLAN_REFUSED;
-    if (cost.ps == 0)
-        no_answer(query, instance, command, "work takes time", cost.ps);
-    else if (cost.ps > MAX_PS)
-        no_answer(query, instance, command, "that is more than an hour in one command", cost.ps);
-    else
-        return cost.ps;
-    return CNNVP_PLAN_REFUSED;
+    if (cost.ps == 0 || cost.ps > MAX_PS) {
+        no_answer(query, instance, command,
+                  cost.ps == 0 ? "work takes time" : "that is more than an hour in one command", cost.ps);
+        return CNNVP_PLAN_REFUSED;
+    }
+    cnnvp_command_cost_keep(query->limits->costs, command, cost.ps);
+    return cost.ps;
 }
 
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice)

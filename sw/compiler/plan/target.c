@@ -2,6 +2,7 @@
 #include "plan.h"
 #include "cnnvp_costs.h"
 #include "cnnvp_integer.h"
+#include "command_costs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
+#define KNOWN_COSTS 32768u
 #define WORD_BYTES 2.0         /* of a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
 
@@ -222,6 +224,9 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     CNNVP_TRY(cnnvp_target_map(config, target, error));
     CNNVP_TRY(read_accelerators(config, target, error));
     CNNVP_TRY(cnnvp_units_new(config, &limits->units, error));
+    limits->costs = cnnvp_command_costs_new(KNOWN_COSTS);
+    if (limits->costs == NULL)
+        return cnnvp_compiler_no_memory(error);
     CNNVP_TRY(read_energy(config, &limits->energy, error));
     limits->memory_base = target->memory_base;
     limits->batch = 1;
@@ -239,4 +244,6 @@ void cnnvp_target_clear(struct cnnvp_target *target)
 {
     cnnvp_units_free(target->limits.units);
     target->limits.units = NULL;
+    cnnvp_command_costs_free(target->limits.costs);
+    target->limits.costs = NULL;
 }

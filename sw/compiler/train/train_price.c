@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_costs.h"
 #include "guest.h"
 #include "isa/isa.h"
 #include "train/train.h"
@@ -13,8 +14,8 @@
 #define WORK_PART 24u
 /* Cycles of the core for an instruction that is pushed, roughly. */
 #define COMMAND_CYCLES 300u
-#define ANSWERS 8192u /* a power of two */
-#define ROOM 4096u    /* words that the element always has room for */
+#define KNOWN_COSTS 8192u
+#define ROOM 4096u /* words that the element always has room for */
 
 /* Transfers are asked about with this many pieces or bytes: what more of them takes follows from the difference. */
 #define FEW_PIECES 2u
@@ -31,12 +32,6 @@ struct opcode {
     enum unit unit;
     uint32_t count;  /* registers of its descriptor */
     uint32_t places; /* of these, those that say where something is, a bit each: they do not change what it takes */
-};
-
-struct answer {
-    uint32_t key[3 + CNNVP_DESCRIPTOR_MAX];
-    int known;
-    uint64_t ps;
 };
 
 struct cnnvp_train_pricer {
@@ -57,7 +52,7 @@ struct cnnvp_train_pricer {
     uint64_t core;
     uint64_t bound;
     int over; /* the bound is reached, or a unit refuses */
-    struct answer answers[ANSWERS];
+    struct cnnvp_command_costs *costs;
     struct cnnvp_guest guest;
 };
 
@@ -107,19 +102,17 @@ static uint64_t ask(struct cnnvp_train_pricer *pricer, enum unit unit, const str
 static uint64_t ask_once(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command)
 {
     const struct opcode *opcode = &pricer->opcodes[command->opcode];
-    uint32_t key[3 + CNNVP_DESCRIPTOR_MAX] = {command->opcode, command->status, command->halves};
-    uint64_t hash = 0;
+    struct cnnvp_command like = *command;
+    like.immediate = 0;
     for (uint32_t i = 0; i < command->count; ++i)
-        key[3 + i] = (opcode->places >> i & 1u) != 0 ? 0 : command->descriptor[i];
-    for (uint32_t i = 0; i < 3 + command->count; ++i)
-        hash = (hash ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    struct answer *answer = &pricer->answers[hash >> 32 & (ANSWERS - 1u)];
-    if (!answer->known || memcmp(answer->key, key, sizeof key) != 0) {
-        memcpy(answer->key, key, sizeof key);
-        answer->ps = ask(pricer, opcode->unit, command);
-        answer->known = !pricer->over;
+        like.descriptor[i] = (opcode->places >> i & 1u) != 0 ? 0 : command->descriptor[i];
+    uint64_t ps = cnnvp_command_cost(pricer->costs, &like);
+    if (ps == 0) {
+        ps = ask(pricer, opcode->unit, command);
+        if (!pricer->over)
+            cnnvp_command_cost_keep(pricer->costs, &like, ps);
     }
-    return answer->ps;
+    return ps;
 }
 
 static uint64_t pieces_ps(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command, uint32_t bytes,
@@ -247,15 +240,16 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
                                                   const struct cnnvp_train_plan_options *options)
 {
     struct cnnvp_train_pricer *pricer = calloc(1, sizeof *pricer);
-    uint32_t *order = calloc(options->images + 1u, sizeof *order);
-    if (pricer == NULL || order == NULL) {
-        free(pricer);
-        free(order);
+    if (pricer == NULL)
+        return NULL;
+    pricer->order = calloc(options->images + 1u, sizeof *pricer->order);
+    pricer->costs = cnnvp_command_costs_new(KNOWN_COSTS);
+    if (pricer->order == NULL || pricer->costs == NULL) {
+        cnnvp_train_pricer_free(pricer);
         return NULL;
     }
     for (uint32_t i = 0; i < options->images; ++i)
-        order[i] = i;
-    pricer->order = order;
+        pricer->order[i] = i;
     pricer->target = target;
     pricer->learns = options->learns;
     pricer->machine =
@@ -286,8 +280,10 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
 
 void cnnvp_train_pricer_free(struct cnnvp_train_pricer *pricer)
 {
-    if (pricer != NULL)
-        free(pricer->order);
+    if (pricer == NULL)
+        return;
+    cnnvp_command_costs_free(pricer->costs);
+    free(pricer->order);
     free(pricer);
 }
 

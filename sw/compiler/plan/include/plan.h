@@ -36,11 +36,12 @@ struct cnnvp_plan_limits {
     uint32_t input_halves;
     uint32_t weight_halves;
     uint32_t output_halves;
-    cnnvp_units *units;   /* of the platform */
-    uint64_t memory_base; /* where transfers are asked about */
-    uint32_t core_ps;     /* a cycle of the core, for each accelerator that it drives */
-    uint32_t batch;       /* images that go through a layer together, 1 or more */
-    uint32_t burst_bytes; /* of off-chip memory */
+    cnnvp_units *units;                /* of the platform */
+    struct cnnvp_command_costs *costs; /* that they have said */
+    uint64_t memory_base;              /* where transfers are asked about */
+    uint32_t core_ps;                  /* a cycle of the core, for each accelerator that it drives */
+    uint32_t batch;                    /* images that go through a layer together, 1 or more */
+    uint32_t burst_bytes;              /* of off-chip memory */
     enum cnnvp_plan_objective objective;
     struct cnnvp_plan_energy energy;
     int weights_stay;  /* 1: weight tiles are in the weight buffer already */
