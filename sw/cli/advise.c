@@ -3,7 +3,8 @@
  * Parameters are asked of the platform: none is known by name. What could help is tried in the order of
  * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
  * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them.
- * Below 1 % nothing is tried. Options promise everything. As many trials run at a time as there are processors.
+ * A number is halved where doubling it lost, which promises as much the other way. Below 1 % nothing is tried. Options
+ * promise everything. As many trials run at a time as there are processors.
  */
 #include "cli.h"
 
@@ -40,7 +41,8 @@ struct costs {
 struct change {
     char setting[256]; /* INSTANCE.PARAM=VALUE, or --OPTION=VALUE */
     char from[64];
-    double promise; /* of the time */
+    char opposite[32]; /* the value to try where this one loses; "": there is none */
+    double promise;    /* of the time */
     struct costs costs;
     double score; /* of these, by the objective: the lower, the better */
     int done;
@@ -61,9 +63,9 @@ struct advice {
     struct cnnvp_options options; /* timing only */
     struct change *changes;
     size_t count;
-    json_t *path;   /* of the run as it is, picoseconds by instance */
-    double ps;      /* its time */
-    unsigned limit; /* seconds on the host that a trial may take */
+    struct costs now; /* of the run as it is */
+    json_t *path;     /* its critical path, picoseconds by instance */
+    unsigned limit;   /* seconds on the host that a trial may take */
 };
 
 static void no_console(void *context, const void *data, size_t size)
@@ -157,6 +159,42 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
     return result;
 }
 
+/* ---- what is tried ---- */
+
+static void add_change(struct advice *advice, const char *name, const char *from, const char *to, const char *opposite,
+                       double promise)
+{
+    struct change *change = &advice->changes[advice->count];
+    if (advice->count == MAX_CHANGES || strcmp(from, to) == 0 || promise < PROMISE)
+        return;
+    change->promise = promise;
+    (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
+    (void)snprintf(change->from, sizeof change->from, "%.60s", from);
+    (void)snprintf(change->opposite, sizeof change->opposite, "%.31s", opposite);
+    ++advice->count;
+}
+
+/* By what part `value` is more than `of`. */
+static double excess(double value, double of)
+{
+    return of > 0 ? value / of - 1.0 : 0;
+}
+
+/* Where the change has no answer, the other way promises what it has promised. */
+static void add_opposite(struct advice *advice, const struct change *change)
+{
+    const double score_lost = excess(change->score, score(advice, &advice->now));
+    const double energy_lost = excess(change->costs.picojoules, advice->now.picojoules);
+    char name[160];
+    if (change->opposite[0] == '\0')
+        return;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(change->setting, "="), change->setting);
+    add_change(advice, name, change->from, change->opposite, "",
+               !change->done              ? change->promise
+               : score_lost > energy_lost ? score_lost
+                                          : energy_lost);
+}
+
 /* ---- in a process of its own, which a unit that crashes takes along ---- */
 
 struct answer {
@@ -210,7 +248,7 @@ static int begin_trial(const struct advice *advice, struct change *change, struc
     return trial->process > 0;
 }
 
-static void end_trial(const struct advice *advice, struct trial *trial)
+static void end_trial(struct advice *advice, struct trial *trial)
 {
     struct answer answer = {.result = CNNVP_FAILED};
     int status = 0;
@@ -229,6 +267,7 @@ static void end_trial(const struct advice *advice, struct trial *trial)
     } else if (trial->process < 0) {
         (void)snprintf(trial->change->crash, sizeof trial->change->crash, "there is no process for it");
     }
+    add_opposite(advice, trial->change);
     if (trial->line >= 0)
         (void)close(trial->line);
     if (trial->said != NULL)
@@ -275,30 +314,19 @@ static void try_changes(struct advice *advice, struct cli_progress *progress)
 
 /* ---- what to try ---- */
 
-static void add_change(struct advice *advice, const char *name, const char *from, const char *to, double promise)
-{
-    struct change *change = &advice->changes[advice->count];
-    if (advice->count == MAX_CHANGES || strcmp(from, to) == 0 || promise < PROMISE)
-        return;
-    change->promise = promise;
-    (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
-    (void)snprintf(change->from, sizeof change->from, "%.60s", from);
-    ++advice->count;
-}
-
 static void add_number(struct advice *advice, const struct cnnvp_param *param, const char *name, uint64_t value,
                        double promise)
 {
-    char from[32], to[32];
+    char from[32], doubled[32], halved[32] = "";
+    const int can_halve = value / 2u >= param->min && value >= 2u;
     (void)snprintf(from, sizeof from, "%" PRIu64, value);
-    if (value != 0 && value <= param->max / 2u) {
-        (void)snprintf(to, sizeof to, "%" PRIu64, 2u * value);
-        add_change(advice, name, from, to, promise);
-    }
-    if (value / 2u >= param->min && value >= 2u) {
-        (void)snprintf(to, sizeof to, "%" PRIu64, value / 2u);
-        add_change(advice, name, from, to, promise);
-    }
+    (void)snprintf(doubled, sizeof doubled, "%" PRIu64, 2u * value);
+    if (can_halve)
+        (void)snprintf(halved, sizeof halved, "%" PRIu64, value / 2u);
+    if (value != 0 && value <= param->max / 2u)
+        add_change(advice, name, from, doubled, halved, promise);
+    else if (can_halve)
+        add_change(advice, name, from, halved, "", promise);
 }
 
 static void add_choices(struct advice *advice, const char *choices, const char *name, const char *now, double promise)
@@ -308,7 +336,7 @@ static void add_choices(struct advice *advice, const char *choices, const char *
         const size_t length = strcspn(choice, "|");
         (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
         if (strcmp(to, "ideal") != 0) /* what no design can be */
-            add_change(advice, name, now, to, promise);
+            add_change(advice, name, now, to, "", promise);
         choice += length + (choice[length] == '|');
     }
 }
@@ -335,7 +363,7 @@ static double waited_for(const struct advice *advice, const char *name)
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         if (name != NULL ? strcmp(instance.name, name) == 0 : moves_data(instance.unit))
             ps += json_number_value(json_object_get(advice->path, instance.name));
-    return ps / advice->ps;
+    return ps / advice->now.ps;
 }
 
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
@@ -367,12 +395,12 @@ static void add_ways(struct advice *advice)
     (void)snprintf(from, sizeof from, "%" PRIu64, now->batch != 0 ? now->batch : 1u);
     for (uint64_t batch = 4; batch <= images && batch <= 64; batch *= 4) {
         (void)snprintf(to, sizeof to, "%" PRIu64, batch);
-        add_change(advice, "--batch", from, to, 1);
+        add_change(advice, "--batch", from, to, "", 1);
     }
     if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
-        add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list",
+        add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list", "",
                    waited_for(advice, "cpu"));
-    add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", 1);
+    add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", "", 1);
 }
 
 static int by_promise(const void *a, const void *b)
@@ -398,7 +426,8 @@ static void add_changes(struct advice *advice)
     struct cnnvp_config_instance instance;
     add_ways(advice);
     add_objectives(advice);
-    add_change(advice, "--schedule", advice->options.schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", 1);
+    add_change(advice, "--schedule", advice->options.schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", "",
+               1);
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
             add_parameter(advice, &instance, &instance.unit->params[p]);
@@ -421,16 +450,16 @@ static int by_score(const void *a, const void *b)
 }
 
 /* It is better by what the user minimises, or takes less energy for the same. */
-static int helps(const struct advice *advice, const struct change *change, const struct costs *now)
+static int helps(const struct advice *advice, const struct change *change)
 {
-    const double before = score(advice, now);
+    const double before = score(advice, &advice->now);
     return change->score < before * (1.0 - WORTH) ||
-           (change->score <= before && change->costs.picojoules < now->picojoules * (1.0 - WORTH));
+           (change->score <= before && change->costs.picojoules < advice->now.picojoules * (1.0 - WORTH));
 }
 
 static double percent(double value, double of)
 {
-    return of > 0 ? 100.0 * (value / of - 1.0) : 0;
+    return 100.0 * excess(value, of);
 }
 
 /* Beside the table it becomes a row of `rows`, {from, to, time, energy, area}, the last three as parts of what is. */
@@ -481,8 +510,9 @@ static void print_crashes(const struct advice *advice, size_t tried, FILE *strea
         }
 }
 
-static void print_table(struct advice *advice, const struct costs *now, json_t *rows, FILE *stream)
+static void print_table(struct advice *advice, json_t *rows, FILE *stream)
 {
+    const struct costs *now = &advice->now;
     const size_t tried = advice->count;
     size_t shown = 0;
     qsort(advice->changes, tried, sizeof *advice->changes, by_score);
@@ -491,7 +521,7 @@ static void print_table(struct advice *advice, const struct costs *now, json_t *
     (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
                   tried, "parameter", "", "time", "energy", "area");
     for (size_t i = 0; i < advice->count && shown < SHOWN; ++i)
-        if (helps(advice, &advice->changes[i], now) && !is_shown_before(advice, i)) {
+        if (helps(advice, &advice->changes[i]) && !is_shown_before(advice, i)) {
             print_change(&advice->changes[i], now, rows, stream);
             ++shown;
         }
@@ -547,18 +577,16 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, con
                     struct cnnvp_error *error)
 {
     struct advice advice;
-    struct costs now = {0};
     CNNVP_TRY(begin(run, config, &advice, error));
     json_t *rows = json_array();
     const time_t at = time(NULL);
-    cnnvp_result result = run_once(&advice, config, &advice.options, &now, &advice.path, error);
+    cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice.path, error);
     advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
-    advice.ps = now.ps;
     if (result == CNNVP_DONE)
         add_changes(&advice);
     try_all(&advice);
     if (result == CNNVP_DONE) {
-        print_table(&advice, &now, rows, stream);
+        print_table(&advice, rows, stream);
         result = file != NULL ? write_rows(file, rows, error) : result;
     }
     json_decref(rows);
@@ -572,25 +600,24 @@ cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config,
     const int schedule = run->options->schedule;
     const struct change *best = NULL;
     struct advice advice;
-    struct costs now = {0};
     CNNVP_TRY(begin(run, config, &advice, error));
-    if (read_costs(statistics, &now, &advice.path) == CNNVP_DONE && now.ps < SHORT_PS && !advice.options.tune &&
+    const struct costs *now = &advice.now;
+    if (read_costs(statistics, &advice.now, &advice.path) == CNNVP_DONE && now->ps < SHORT_PS && !advice.options.tune &&
         (schedule == CNNVP_SCHEDULE_LAYER || schedule == CNNVP_SCHEDULE_AUTO)) {
-        advice.ps = now.ps;
         advice.options.schedule = CNNVP_SCHEDULE_LAYER;
         add_ways(&advice);
         try_all(&advice);
     }
     for (size_t i = 0; i < advice.count; ++i)
-        if (advice.changes[i].done && advice.changes[i].score < (best != NULL ? best->score : score(&advice, &now)))
+        if (advice.changes[i].done && advice.changes[i].score < (best != NULL ? best->score : score(&advice, now)))
             best = &advice.changes[i];
-    if (best != NULL && best->score < score(&advice, &now) * (1.0 - PROMISE)) {
+    if (best != NULL && best->score < score(&advice, now) * (1.0 - PROMISE)) {
         const size_t name = strcspn(best->setting, "=");
         const char *value = best->setting + name + 1;
         const int flag = strcmp(value, "true") == 0;
         (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy\n", "to try", (int)name, best->setting,
                       flag ? "" : " ", flag ? "" : value, schedule == CNNVP_SCHEDULE_AUTO ? " --schedule layer" : "",
-                      percent(best->costs.ps, now.ps), percent(best->costs.picojoules, now.picojoules));
+                      percent(best->costs.ps, now->ps), percent(best->costs.picojoules, now->picojoules));
     }
     end(&advice);
     return CNNVP_DONE;

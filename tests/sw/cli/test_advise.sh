@@ -40,6 +40,8 @@ expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4 -s dram.p
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
 helps "$SOURCE/scripts/networks/digits.onnx" "-n 4 -s cpu.timing=off" total.time_ps --objective
 helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
+# Twice as many lose, so half as many are tried.
+helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
 grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"
