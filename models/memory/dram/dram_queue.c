@@ -250,6 +250,15 @@ static struct dram_channel *first_channel(struct dram_queue *queue, uint64_t *cl
     return first;
 }
 
+/* A clock before which no channel issues anything, whatever is planned. */
+static uint64_t earliest_command(const struct dram_queue *queue)
+{
+    uint64_t earliest = DRAM_NEVER;
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        earliest = cnnvp_minimum(earliest, cnnvp_minimum(queue->channel[i].clock, queue->channel[i].refresh_at));
+    return earliest;
+}
+
 static inline void note_issued(struct dram_queue *queue, const struct dram_issued *issued)
 {
     /* what has left a queue makes room at the next clock */
@@ -288,6 +297,7 @@ static int channels_wait(const struct dram_queue *queue)
 
 static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
 {
+    const int reads = dram_reads_are_possible(queue);
     cnnvp_time due = cnnvp_dram_queue_due(queue);
     uint64_t last = (due < bound ? due : bound) / queue->timing.tck_ps; /* a completion can bring a request */
     for (;;) {
@@ -296,12 +306,17 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
             due = cnnvp_dram_queue_due(queue);
             last = (due < bound ? due : bound) / queue->timing.tck_ps;
         }
-        const enum dram_progress progress = dram_reads_run(queue, last);
+        const enum dram_progress progress =
+            reads && dram_reads_are_next(queue) ? dram_reads_run(queue, last) : DRAM_STUCK;
         if (progress == DRAM_DECIDED)
             break;
         if (progress == DRAM_MOVED && cnnvp_dram_queue_due(queue) < due)
             continue;
         struct dram_stream *stream = choose(queue, &enters);
+        if (enters <= last && enters <= earliest_command(queue)) { /* what is planned would have to be planned again */
+            enter_all(queue, stream, enters);
+            continue;
+        }
         struct dram_channel *channel = first_channel(queue, &commands);
         const uint64_t first = enters < commands ? enters : commands;
         if (first > last)

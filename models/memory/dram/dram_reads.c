@@ -104,20 +104,18 @@ static enum dram_progress run_on(struct dram_run *run)
     return DRAM_MOVED;
 }
 
-/* 1 if none but a stream that reads waits. */
-static int is_lone(const struct dram_queue *queue)
+int dram_reads_are_possible(const struct dram_queue *queue)
 {
-    return !(queue->waiting & (queue->waiting - 1u)) &&
-           (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
+    return !queue->stepwise && !queue->port.burst_fs && queue->map.lanes == 1 &&
+           !queue->channel[0].scheduler->one_by_one && queue->options.page == DRAM_PAGE_open;
 }
 
 enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
 {
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
-    if (queue->stepwise || queue->port.burst_fs || queue->map.lanes != 1 || channel->refresh_waiting ||
-        channel->scheduler->one_by_one || dram_counts_reads(channel) || queue->options.page != DRAM_PAGE_open ||
-        !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
+    if (channel->refresh_waiting || dram_counts_reads(channel) ||
+        !(channel->waiting[0] | channel->active | queue->waiting))
         return DRAM_STUCK;
     struct dram_run run = {
         .queue = queue,

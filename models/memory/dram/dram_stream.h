@@ -7,7 +7,7 @@
 #define CNNVP_DRAM_STREAM_H
 
 #include "cnnvp_model.h"
-#include "dram_channel.h"
+#include "dram_columns.h"
 
 #define DRAM_STREAMS 64u
 #define DRAM_SHARE 64u /* most */
@@ -285,7 +285,20 @@ enum dram_progress {
     DRAM_DECIDED, /* nothing is left to do up to `last` */
 };
 
-/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. */
+/* 1 if the options allow for it. */
+int dram_reads_are_possible(const struct dram_queue *queue);
+
+/* 1 if none but a stream that reads waits in front of the channels, and in the first only reads of open rows go next.
+ */
+static inline int dram_reads_are_next(const struct dram_queue *queue)
+{
+    const uint64_t waiting = queue->waiting;
+    return !(waiting & (waiting - 1u)) && (!waiting || queue->streams[dram_lowest_bit(waiting)].op == CNNVP_READ) &&
+           dram_reads_are_open(&queue->channel[0]);
+}
+
+/* Where both are so: goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion.
+ */
 enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last);
 
 /* ---- how long nothing completes for certain: dram_work.c ---- */

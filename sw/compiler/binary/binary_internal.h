@@ -19,9 +19,7 @@ uint64_t cnnvp_binary_view_offset(const struct cnnvp_graph *graph, const struct 
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_place_residents(
     const struct cnnvp_graph *graph, const struct cnnvp_target *target, const struct cnnvp_plan *plan,
     struct cnnvp_build *build, struct cnnvp_error *error);
-/* memory_layout.c: why a map's channels cannot lie in memory in blocks of this many; NULL: they can. */
-const char *cnnvp_layout_why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels);
-/* The map, and what is a part of it. */
+/* memory_layout.c: the map, and what is a part of it. */
 void cnnvp_layout_set(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t base, uint32_t channels);
 /* As the plan says. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,

@@ -32,33 +32,44 @@ static const char *planes_only(const struct cnnvp_graph *graph, const struct cnn
     return NULL;
 }
 
-const char *cnnvp_layout_why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels)
+/* Why the map lies in planes; NULL: in blocks of any number of channels that divides *whole. */
+static const char *only_planes(const struct cnnvp_graph *graph, int32_t base, size_t *whole)
 {
+    const struct cnnvp_graph_tensor *of = &graph->tensors[base];
     const char *why = NULL;
-    if (channels == 1)
-        return NULL;
+    *whole = 0;
     if (cnnvp_graph_is_input(graph, base) || cnnvp_graph_is_output(graph, base))
         return "inputs and outputs of the network lie in planes";
     for (size_t i = 0; i < graph->layer_count && why == NULL; ++i)
         why = planes_only(graph, &graph->layers[i], base);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count && why == NULL; ++i) {
-        const struct cnnvp_graph_tensor *view = &graph->tensors[i], *of = &graph->tensors[base];
+        const struct cnnvp_graph_tensor *view = &graph->tensors[i];
         if (cnnvp_graph_base(graph, i) != base)
             continue;
         if (view->height != of->height || view->width != of->width || view->channel_step > 1)
-            return "it is also read as a map of another shape";
-        if (view->channels % channels != 0 ||
-            cnnvp_graph_offset(graph, i) / ((size_t)of->height * of->width) % channels != 0)
-            return "its channels, or those of its parts, are no whole blocks";
+            why = "it is also read as a map of another shape";
+        const size_t first = cnnvp_graph_offset(graph, i) / ((size_t)of->height * of->width);
+        *whole = cnnvp_common_divisor(cnnvp_common_divisor(*whole, view->channels), first);
     }
     return why;
+}
+
+/* Why the map cannot lie in blocks of so many channels; NULL: it can. */
+static const char *why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels)
+{
+    size_t whole;
+    const char *why = only_planes(graph, base, &whole);
+    return why != NULL             ? why
+           : whole % channels != 0 ? "its channels, or those of its parts, are no whole blocks"
+                                   : NULL;
 }
 
 /* The largest blocks of at most so many channels; 1: there are none. */
 static uint32_t largest_blocks(const struct cnnvp_graph *graph, int32_t base, uint32_t most)
 {
-    uint32_t channels = cnnvp_minimum32(most, graph->tensors[base].channels);
-    while (channels > 1 && cnnvp_layout_why_not(graph, base, channels) != NULL)
+    size_t whole;
+    uint32_t channels = only_planes(graph, base, &whole) == NULL ? most : 1u;
+    while (channels > 1 && whole % channels != 0)
         --channels;
     return cnnvp_maximum32(channels, 1u);
 }
@@ -85,8 +96,7 @@ cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnn
         const uint32_t channels = plan->blocks[i];
         if (channels <= 1)
             continue;
-        const char *why =
-            plan->on_chip[i] ? "it stays on chip, where maps lie in planes" : cnnvp_layout_why_not(graph, i, channels);
+        const char *why = plan->on_chip[i] ? "it stays on chip, where maps lie in planes" : why_not(graph, i, channels);
         if (why != NULL)
             return cnnvp_config_error(
                 error, plan->block_places[i], "tensor \"%s\": blocks of %u channels cannot be: %s",

@@ -78,8 +78,10 @@ static void mark(struct finding *finding, int32_t tensor, const struct part *par
         marks->words = words_for(finding, words);
     for (size_t c = 0; c < part->shape->channels && marks->words != NULL; ++c) {
         unsigned char *to = channel_of(finding, tensor, c);
-        for (size_t i = 0; i < plane; ++i)
-            to[i] |= part->all || part->words[c * plane + i] ? who : 0;
+        for (size_t i = 0; part->all && i < plane; ++i)
+            to[i] |= who;
+        for (size_t i = 0; !part->all && i < plane; ++i)
+            to[i] |= part->words[c * plane + i] ? who : 0;
     }
 }
 
@@ -271,41 +273,46 @@ static double taps_of(const struct axis *rows, const struct axis *columns, const
 
 /* ---- other layers ---- */
 
-/* Word of the input that is copied to a word of the results; SIZE_MAX: none, another layer makes it. */
-static size_t copied(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t c, size_t y,
-                     size_t x)
+/* Where the words [first, end) of a row of results come from: `word`, and others each `step` further. Those before and
+ * after are made by another layer. */
+struct source {
+    size_t first, end, word, step;
+};
+
+static struct source source_of(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in,
+                               const struct cnnvp_graph_tensor *out, size_t c, size_t y)
 {
-    const size_t strides[3] = {plane_of(in), in->width, 1};
+    if (layer->permuted != 0) {
+        const size_t strides[3] = {plane_of(in), in->width, 1};
+        return (struct source){
+            0, out->width, c * strides[layer->from[0]] + y * strides[layer->from[1]], strides[layer->from[2]]};
+    }
+    if (layer->placed == 0 && layer->cropped == 0 && layer->op == CNNVP_OP_ADD)
+        return (struct source){0, out->width, cnnvp_graph_spread(in, c, y, 0), in->width != 1};
+    if (layer->placed == 0 && layer->cropped == 0)
+        return (struct source){0, out->width, (c * out->height + y) * out->width, 1};
     const size_t height = layer->cropped != 0 ? layer->crop_height : in->height;
     const size_t width = layer->cropped != 0 ? layer->crop_width : in->width;
-    if (layer->permuted != 0)
-        return c * strides[layer->from[0]] + y * strides[layer->from[1]] + x * strides[layer->from[2]];
-    if (y < layer->place_row || y - layer->place_row >= height || x < layer->place_column ||
-        x - layer->place_column >= width)
-        return SIZE_MAX;
-    return (c * in->height + y - layer->place_row + layer->crop_row) * in->width + x - layer->place_column +
-           layer->crop_column;
-}
-
-static int is_moved(const struct cnnvp_graph_layer *layer)
-{
-    return layer->placed != 0 || layer->cropped != 0 || layer->permuted != 0;
+    if (y < layer->place_row || y - layer->place_row >= height)
+        return (struct source){0};
+    return (struct source){
+        layer->place_column, cnnvp_minimum(layer->place_column + width, out->width),
+        (c * in->height + y - layer->place_row + layer->crop_row) * in->width + layer->crop_column, 1};
 }
 
 /* Each word of the results from one of the operand. */
 static void word_part(const struct cnnvp_graph_layer *layer, const struct part *out, struct part *in)
 {
     const struct cnnvp_graph_tensor *to = out->shape;
-    size_t i = 0;
+    size_t row = 0;
     for (size_t c = 0; c < to->channels; ++c)
-        for (size_t y = 0; y < to->height; ++y)
-            for (size_t x = 0; x < to->width; ++x, ++i) {
-                const size_t word = is_moved(layer)             ? copied(layer, in->shape, c, y, x)
-                                    : layer->op == CNNVP_OP_ADD ? cnnvp_graph_spread(in->shape, c, y, x)
-                                                                : i;
-                if (word != SIZE_MAX && (out->all || out->words[i]))
-                    in->words[word] = 1;
-            }
+        for (size_t y = 0; y < to->height; ++y, row += to->width) {
+            const struct source source = source_of(layer, in->shape, to, c, y);
+            unsigned char *word = in->words + source.word;
+            for (size_t x = source.first; x < source.end; ++x, word += source.step)
+                if (out->all || out->words[row + x])
+                    *word = 1;
+        }
 }
 
 /* Words of a line that counts as a whole, and the step from each to the next. */
