@@ -79,11 +79,9 @@ static inline struct dram_candidate earliest(const struct dram_channel *channel,
                    row_from = cnnvp_maximum(from, channel->row_bus);
     const uint64_t behind = channel->timing->buses == 1 ? 0 : ROW_BUS;
     struct best best = {DRAM_NEVER, 0, DRAM_RD};
-    /* no hit's wait is less */
-    const uint64_t least = cnnvp_maximum(column_from, channel->ranks == 1 ? channel->rank[0].column[write] : 0) - from;
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
-        if (lists[i].hit_order < before && (least << ORDER_BITS | lists[i].hit_order) < best.key)
+        if (lists[i].hit_order < before)
             take_less(&best, cnnvp_maximum(column_from, dram_column_ready(channel, i, write)) - from,
                       lists[i].hit_order, i, write ? DRAM_WR : DRAM_RD);
     }

@@ -2,10 +2,11 @@
 #include "command_costs.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <xxhash.h>
 
+/* A command is known by 64 bits of its hash, and its place by others: whole commands would not stay in a cache. */
 struct known {
-    struct cnnvp_command command;
+    uint64_t hash;
     uint64_t ps; /* 0: there is none */
 };
 
@@ -27,21 +28,20 @@ void cnnvp_command_costs_free(struct cnnvp_command_costs *costs)
     free(costs);
 }
 
-static size_t place_of(const struct cnnvp_command_costs *costs, const struct cnnvp_command *command)
+static size_t place_of(const struct cnnvp_command_costs *costs, XXH128_hash_t hash)
 {
-    uint64_t hash = (uint64_t)command->opcode << 32 | command->status;
-    for (uint32_t i = 0; i < command->count; ++i)
-        hash = (hash ^ command->descriptor[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(hash >> 32) & (costs->places - 1u);
+    return (size_t)hash.low64 & (costs->places - 1u);
 }
 
 uint64_t cnnvp_command_cost(const struct cnnvp_command_costs *costs, const struct cnnvp_command *command)
 {
-    const struct known *known = &costs->known[place_of(costs, command)];
-    return known->ps != 0 && memcmp(&known->command, command, sizeof *command) == 0 ? known->ps : 0;
+    const XXH128_hash_t hash = XXH3_128bits(command, sizeof *command);
+    const struct known *known = &costs->known[place_of(costs, hash)];
+    return known->hash == hash.high64 ? known->ps : 0;
 }
 
 void cnnvp_command_cost_keep(struct cnnvp_command_costs *costs, const struct cnnvp_command *command, uint64_t ps)
 {
-    costs->known[place_of(costs, command)] = (struct known){*command, ps};
+    const XXH128_hash_t hash = XXH3_128bits(command, sizeof *command);
+    costs->known[place_of(costs, hash)] = (struct known){hash.high64, ps};
 }
