@@ -2,8 +2,6 @@
 /* The reference of the instruction set, `cnnvp models isa`: from the tables that the instruction element is made from.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cnnvp.h"
 #include "base.h"

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <link.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #ifndef CNNVP_BASE_H
 #define CNNVP_BASE_H
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "cnnvp.h"

@@ -5,9 +5,7 @@
  * refused with their place: `base:` is the way to share settings. libfyaml does the scanning; its events are taken
  * rather than its documents, because an event has the position of a map as well and depth can be bounded as it comes.
  */
-#include <errno.h>
 #include <libfyaml.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * below `connect` one by one). An instance that is null is taken away; so is a reserved key or a port that is null.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

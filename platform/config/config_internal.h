@@ -12,7 +12,6 @@
 #ifndef CNNVP_PLATFORM_CONFIG_INTERNAL_H
 #define CNNVP_PLATFORM_CONFIG_INTERNAL_H
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/value.h"

@@ -4,8 +4,6 @@
 #include "base.h"
 #include "base/output_file.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

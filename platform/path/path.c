@@ -3,7 +3,6 @@
 #include "path.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 1024, FIRST_FOLD = 8192, FIRST_SUMS = 8 };
 

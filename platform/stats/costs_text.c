@@ -6,8 +6,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void print_sources(FILE *stream)
 {

@@ -7,7 +7,6 @@
 #include "stats.h"
 #include "trace.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #define CNNVP_PLATFORM_RECORDER_H
 
 #include "config.h"
-#include "energy.h"
 #include "snapshot.h"
 #include "path.h"
 

@@ -3,7 +3,6 @@
 #include "stats_builder.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void note_tag(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the members of stats.json mean, for a person. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cnnvp.h"

@@ -3,7 +3,6 @@
 #include "burst_trace.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum part { BUSY, SPANS, LAYER, OP, TRACK_PARTS };

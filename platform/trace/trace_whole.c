@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const cnnvp_whole_names[CNNVP_WHOLE_COUNT] = {"layers", "phases"};
 

@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *command_name; /* for usage lines: "cnnvp run" */
 static char **command_argv;

@@ -2,7 +2,6 @@
 /* Bytes of bursts that no access asked for, and by which accesses. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <string.h>
 
 #include "cli.h"
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 /* cnnvp check: validate a platform, print it resolved, and its memory map; or say which of a network's operators run
  * where on it. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

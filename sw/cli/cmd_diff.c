@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp diff: what changed between two runs. */
-#include <stdlib.h>
 
 #include "cli.h"
 #include "cnnvp_explore.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp memory: a trace of bursts through the model of the off-chip memory alone. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

@@ -5,7 +5,6 @@
  */
 #include "train.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <xxhash.h>

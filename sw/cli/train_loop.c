@@ -3,7 +3,6 @@
 #include "train.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct train_point point_of(const struct cnnvp_train_record *record)

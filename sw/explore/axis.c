@@ -3,7 +3,6 @@
  * Axes of a sweep: what may vary, and the values that it takes. Each value is checked alone against the table of its
  * parameter or option, so that only combinations can still be refused when points run.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

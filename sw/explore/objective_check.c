@@ -6,7 +6,6 @@
  * nothing of the others, nor does one that crashes, so all this happens in a process of its own.
  */
 #define _XOPEN_SOURCE 700
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  */
 #include "report.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #define _XOPEN_SOURCE 700
 #include "report.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* vasprintf */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What members of `values` mean. */
 #define _XOPEN_SOURCE 700
-#include <stdlib.h>
 
 #include "explore.h"
 

@@ -3,7 +3,6 @@
 #ifndef CNNVP_DMA_GEOMETRY_H
 #define CNNVP_DMA_GEOMETRY_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* `planes` times `count` segments of `size` bytes. A contiguous tile is one plane of one segment. */

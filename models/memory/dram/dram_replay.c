@@ -3,7 +3,6 @@
 #include "dram_replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct dram_replay {
     struct dram_timing timing;

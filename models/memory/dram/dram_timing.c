@@ -5,7 +5,6 @@
 #include "cnnvp_integer.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define UNIT_DEF "memory/dram/dram.def"
 #define TURN 4096u /* longer than any published sequence of bursts makes one */

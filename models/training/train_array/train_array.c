@@ -17,7 +17,6 @@
 #include "unit/parts.h"
 
 #include "cnnvp_buffer.h"
-#include "cnnvp_integer.h"
 
 #include "cnnvp_tile.h"
 #include "train_tile.h"

@@ -3,7 +3,6 @@
  * back to numbers. */
 #include "network.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
  * computed when the file was read. */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "network.h"

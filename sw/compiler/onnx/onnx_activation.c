@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of one number, and softmax. What has no table or comparison of its own is put together from others. */
 #include <math.h>
-#include <string.h>
 
 #include "onnx_text.h"
 

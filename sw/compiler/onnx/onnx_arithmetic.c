@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic of two or more tensors, or of a tensor and a constant. */
-#include <string.h>
 
 #include "onnx_node.h"
 

@@ -3,8 +3,6 @@
  * Two tensors of different shapes: where one has a dimension of 1, it counts for all positions of the other. The
  * engines know that for channels, rows and columns; dimensions that follow one another and are alike in this are one.
  */
-#include <stdio.h>
-#include <string.h>
 
 #include "onnx_node.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products, lines x * scale + offset, normalisation. */
 #include <math.h>
-#include <string.h>
 
 #include "onnx_text.h"
 

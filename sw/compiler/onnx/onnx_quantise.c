@@ -9,7 +9,6 @@
  * it multiplies: where the write-out scales (models/inference/write_out), the array multiplies the numbers themselves,
  * and every result is onnxruntime's. So is what the vector unit's makes of two quantised tensors (graph_fold.c).
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * ReduceMean, ReduceMax, ReduceSum: pooling whose window is what is reduced. Rows, columns or both of maps as they are;
  * other dimensions, those that follow one another at once, as the rows of another view of the words.
  */
-#include <string.h>
 
 #include "onnx_node.h"
 

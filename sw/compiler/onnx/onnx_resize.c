@@ -6,7 +6,6 @@
  * product with the matrix of all weights. Where maps become smaller, antialias stretches what an element is made of.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "onnx_constant.h"

@@ -4,7 +4,6 @@
  * them, but each after what it reads. ONNX asks files for such an order; converters that append nodes do not keep it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "onnx_node.h"
 

@@ -4,7 +4,6 @@
  * not count: what is left is a view where nothing moves, one copy where up to three groups change places (a channel
  * shuffle), and several copies, one group each, where there are more.
  */
-#include <math.h>
 #include <string.h>
 
 #include "onnx_constant.h"

@@ -5,7 +5,6 @@
  * q + o. So it becomes one convolution for each pair of such phases, with just the multiplications that there are, and
  * copies that weave their results together. With stride 1 it is one convolution.
  */
-#include <stdio.h>
 
 #include "onnx_node.h"
 

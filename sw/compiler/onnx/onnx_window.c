@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling; the pools over
  * depth, too. */
-#include <string.h>
 
 #include "onnx_node.h"
 

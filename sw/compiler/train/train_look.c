@@ -3,7 +3,6 @@
 #include "trainer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "cnnvp_bfp.h"
 
