@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed all at once, and the texts of messages. */
-#define _GNU_SOURCE /* madvise, dl_iterate_phdr */
+#define _GNU_SOURCE /* madvise, dl_iterate_phdr, vasprintf */
 #include <ctype.h>
 #include <limits.h>
 #include <link.h>
@@ -159,6 +159,16 @@ char *cnnvp_print_end(struct cnnvp_printed *printed)
         return printed->text;
     free(printed->text);
     return NULL;
+}
+
+char *cnnvp_text_printf(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    const int length = vasprintf(&text, format, args);
+    va_end(args);
+    return length < 0 ? NULL : text;
 }
 
 char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)

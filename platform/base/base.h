@@ -52,6 +52,8 @@ struct cnnvp_printed {
 FILE *cnnvp_print_begin(struct cnnvp_printed *printed);
 /* Closes the stream. The text is to be given back with free(); NULL: out of memory. */
 char *cnnvp_print_end(struct cnnvp_printed *printed);
+/* The same of a single line. */
+char *cnnvp_text_printf(const char *format, ...) CNNVP_PRINTF(1, 2);
 
 /* ---- messages ---- */
 

@@ -39,6 +39,12 @@ cnnvp_result cli_bad(const char *format, ...)
     return CNNVP_BAD_INPUT;
 }
 
+cnnvp_result cli_no_memory(void)
+{
+    cli_message("out of memory");
+    return CNNVP_FAILED;
+}
+
 void cli_usage(struct argp_state *state, const char *format, ...)
 {
     va_list args;
@@ -108,10 +114,4 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
     program_invocation_short_name = (char *)(uintptr_t)command;
     char *other[] = {argc > 0 ? argv[0] : NULL, NULL};
     (void)argp_parse(&root, argc, other, flags | ARGP_NO_HELP, NULL, input);
-}
-
-void *cli_parse_init(struct argp_state *state)
-{
-    state->hook = state->input;
-    return state->hook;
 }

@@ -15,11 +15,17 @@
 #include "run.h"
 #include "try.h"
 
+struct cli_options;
 struct cli_command {
     const char *name;
     const char *summary;
-    /* argv[0] is "cnnvp", argv[1] the first word after the command. Returns the exit status. */
-    int (*run)(int argc, char **argv);
+    const char *args_doc, *doc;  /* as argp has them */
+    const char *what, *argument; /* what it works on, for messages: "network", "NETWORK"; NULL: it may be missing */
+    size_t most;                 /* words that it may be given, 0: one */
+    error_t (*parse)(int key, char *arg, struct argp_state *state); /* NULL: cli_parse_words */
+    /* Returns the exit status; that of `exec` is the program's own. */
+    cnnvp_result (*run)(struct cli_options *options);
+    cnnvp_result (*task)(const char *file); /* `--task FILE`, which is not for people; NULL: there is none */
 };
 
 extern const struct cli_command cli_asm, cli_check, cli_compile, cli_diff, cli_disasm, cli_exec, cli_memory, cli_models;
@@ -31,14 +37,14 @@ extern const struct cli_command cli_new_guest, cli_new_unit, cli_report_page, cl
 void cli_message(const char *format, ...) CNNVP_PRINTF(1, 2);
 /* The same for bad usage; returns CNNVP_BAD_INPUT. */
 cnnvp_result cli_bad(const char *format, ...) CNNVP_PRINTF(1, 2);
+/* Says that memory ran out; returns CNNVP_FAILED. */
+cnnvp_result cli_no_memory(void);
 /* Ends the program with status 2 after the message and a hint at --help: for argp parsers. */
 void cli_usage(struct argp_state *state, const char *format, ...) CNNVP_PRINTF(2, 3);
 /* Prints the error if `result` is not DONE; returns `result`. */
 cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error);
 /* argp_parse with the conventions of this program; `command` is for usage lines. */
 void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input);
-/* To be called for ARGP_KEY_INIT by a command's own parser: returns `input`, which is state->hook from then on. */
-void *cli_parse_init(struct argp_state *state);
 
 /* ---- files (cli_file.c) ---- */
 
@@ -58,23 +64,25 @@ CNNVP_MUST_USE cnnvp_result cli_read_file(const char *file, size_t limit, char *
 
 /* ---- options (cli_options.c) ---- */
 
-/* A command's options, and what follows from them. First in what such a command gives to cli_parse. */
+/* What a command was given, and what follows from it; the input of its parser. */
 struct cli_options {
+    const struct cli_command *command;
     struct cnnvp_options all;
-    const char *what, *name; /* the command's argument, for messages: "network", "NETWORK" */
-    const char *file;        /* what it is; NULL: none */
-    int report_made;         /* the folder of --report, by this command */
-    char *report_stats;      /* in it; NULL: no --report */
+    char **words; /* without the options */
+    size_t word_count;
+    const char *file;   /* the first of them; NULL: none */
+    int report_made;    /* the folder of --report, by this command */
+    char *report_stats; /* in it; NULL: no --report */
     char *report_series;
     char *report_advice;
 };
 
-/* argp's table of a command's options, and its parsers: cli_parse_option takes options alone, cli_parse_file also the
- * one file that the command works on. At the end all of them are checked. */
-const struct argp_option *cli_option_table(const char *command);
+/* Parses what follows the command's name, and runs it. argv[0] is "cnnvp". Returns the exit status. */
+int cli_run_command(const struct cli_command *command, int argc, char **argv);
+/* Parsers: cli_parse_option takes options alone, cli_parse_words also what the command works on. At the end all options
+ * are checked. */
 error_t cli_parse_option(int key, char *arg, struct argp_state *state);
-error_t cli_parse_file(int key, char *arg, struct argp_state *state);
-void cli_options_clear(struct cli_options *options);
+error_t cli_parse_words(int key, char *arg, struct argp_state *state);
 /* cli_check_files of all files that they name. Makes the folder of --report. */
 CNNVP_MUST_USE cnnvp_result cli_check_command_files(struct cli_options *options);
 
@@ -105,11 +113,12 @@ CNNVP_MUST_USE cnnvp_result cli_write_statistics(const struct cli_options *optio
 void cli_report_end(const struct cnnvp_run_result *result);
 
 /* Closes the trace; the result is that of the run unless that was DONE. NULL is fine. */
-CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
+CNNVP_MUST_USE cnnvp_result cli_close_trace(cnnvp_platform *platform, cnnvp_result result);
 
 /* Says what --check-results has found; the result is that of the run, or FAILED if that was DONE and a command was
  * wrong. NULL is fine. */
-CNNVP_MUST_USE int cli_report_results(const struct cli_options *options, const cnnvp_platform *platform, int result);
+CNNVP_MUST_USE cnnvp_result cli_report_results(const struct cli_options *options, const cnnvp_platform *platform,
+                                               cnnvp_result result);
 
 /* ---- progress (cli_progress.c) ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options that several commands have. */
 #include "cli.h"
+#include "base.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ const char *cli_style(enum cli_style style)
 /* Keys without a letter are places in the table. */
 enum { FIRST_KEY = 0x100 };
 
-const struct argp_option *cli_option_table(const char *command)
+static const struct argp_option *option_table(const char *command)
 {
     enum { MOST = 100 };
     static struct argp_option table[MOST];
@@ -65,8 +66,8 @@ error_t cli_parse_option(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
     struct cnnvp_error error = {""};
-    if (key == ARGP_KEY_INIT)
-        (void)cli_parse_init(state);
+    if (options->all.command == NULL)
+        return ARGP_ERR_UNKNOWN; /* it has no options */
     if (key == ARGP_KEY_END && cnnvp_options_check(&options->all, &error) != CNNVP_DONE)
         cli_usage(state, "%s", error.text);
     color = options->all.color;
@@ -78,38 +79,49 @@ error_t cli_parse_option(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-error_t cli_parse_file(int key, char *arg, struct argp_state *state)
+error_t cli_parse_words(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
-    if (key == ARGP_KEY_END && options->file == NULL)
-        cli_usage(state, "which %s? %s is missing", options->what, options->name);
+    const struct cli_command *command = options->command;
+    if (key == ARGP_KEY_END && options->word_count == 0 && command->argument != NULL)
+        cli_usage(state, "which %s? %s is missing", command->what, command->argument);
     if (key != ARGP_KEY_ARG)
         return cli_parse_option(key, arg, state);
-    if (options->file != NULL)
-        cli_usage(state, "one %s is expected, not also %s", options->what, arg);
-    options->file = arg;
+    if (options->word_count > 0 && options->word_count >= command->most)
+        cli_usage(state, "one %s is expected, not also %s", command->what, arg);
+    options->words[options->word_count++] = arg;
+    options->file = options->words[0];
     return 0;
 }
 
-void cli_options_clear(struct cli_options *options)
+static void clear(struct cli_options *options)
 {
+    free((void *)options->words);
     free(options->report_stats);
     free(options->report_series);
     free(options->report_advice);
     if (options->report_made)
         (void)rmdir(options->all.report); /* where nothing was written into it */
-    options->report_stats = options->report_series = options->report_advice = NULL;
     cnnvp_options_clear(&options->all);
 }
 
-/* FOLDER/FILE; NULL without memory. */
-static char *in_folder(const char *folder, const char *file)
+int cli_run_command(const struct cli_command *command, int argc, char **argv)
 {
-    const size_t size = strlen(folder) + strlen(file) + 2u;
-    char *path = malloc(size);
-    if (path != NULL)
-        (void)snprintf(path, size, "%s/%s", folder, file);
-    return path;
+    static char name[32];
+    const struct argp argp = {.options = option_table(command->name),
+                              .parser = command->parse != NULL ? command->parse : cli_parse_words,
+                              .args_doc = command->args_doc,
+                              .doc = command->doc};
+    CNNVP_SCOPED(clear) struct cli_options options = {.command = command};
+    if (command->task != NULL && argc == 3 && strcmp(argv[1], "--task") == 0)
+        return (int)command->task(argv[2]);
+    options.words = calloc((size_t)argc + 1, sizeof *options.words);
+    if (options.words == NULL)
+        return (int)cli_no_memory();
+    (void)snprintf(name, sizeof name, "cnnvp %s", command->name);
+    cnnvp_options_init(&options.all, command->name);
+    cli_parse(&argp, name, 0, argc, argv, &options);
+    return (int)command->run(&options);
 }
 
 /* A folder with those above it; *made if it was not there. */
@@ -139,13 +151,12 @@ static cnnvp_result open_report(struct cli_options *options)
         return cli_bad("--report: the name of a folder is expected");
     if (!make_folders(options->all.report, &options->report_made))
         return cli_bad("--report: %s cannot be made: %s", options->all.report, strerror(errno));
-    options->report_stats = in_folder(options->all.report, "stats.json");
-    options->report_series = in_folder(options->all.report, "run.series");
-    options->report_advice = in_folder(options->all.report, "advice.json");
-    if (options->report_stats != NULL && options->report_series != NULL && options->report_advice != NULL)
-        return CNNVP_DONE;
-    cli_message("out of memory");
-    return CNNVP_FAILED;
+    options->report_stats = cnnvp_text_printf("%s/stats.json", options->all.report);
+    options->report_series = cnnvp_text_printf("%s/run.series", options->all.report);
+    options->report_advice = cnnvp_text_printf("%s/advice.json", options->all.report);
+    return options->report_stats != NULL && options->report_series != NULL && options->report_advice != NULL
+               ? CNNVP_DONE
+               : cli_no_memory();
 }
 
 /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
@@ -183,10 +194,8 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
                sizeof *files);
     CNNVP_FREED char(*words)[66] = calloc(cnnvp_command_option_count, sizeof *words);
     size_t count = 0, name;
-    if (files == NULL || words == NULL) {
-        cli_message("out of memory");
-        return CNNVP_FAILED;
-    }
+    if (files == NULL || words == NULL)
+        return cli_no_memory();
     for (size_t i = 0; i < cnnvp_command_option_count; ++i) {
         const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
         const int is_output = option->type == CNNVP_OPTION_OUT || option->type == CNNVP_OPTION_OUTS;

@@ -77,15 +77,15 @@ cnnvp_result cli_write_statistics(const struct cli_options *options, cnnvp_resul
                : result;
 }
 
-int cli_close_trace(cnnvp_platform *platform, int result)
+cnnvp_result cli_close_trace(cnnvp_platform *platform, cnnvp_result result)
 {
     struct cnnvp_error error = {""};
     if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
         return result;
-    return result ? result : CNNVP_FAILED;
+    return result != CNNVP_DONE ? result : CNNVP_FAILED;
 }
 
-int cli_report_results(const struct cli_options *options, const cnnvp_platform *platform, int result)
+cnnvp_result cli_report_results(const struct cli_options *options, const cnnvp_platform *platform, cnnvp_result result)
 {
     struct cnnvp_results_check results;
     if (platform == NULL || !options->all.check_results || cnnvp_platform_results(platform, &results) != CNNVP_DONE)

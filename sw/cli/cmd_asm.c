@@ -12,10 +12,8 @@ static const size_t file_limit = (size_t)64 << 20;
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
 {
     CNNVP_FREED unsigned char *bytes = malloc(count ? 8 * count : 1);
-    if (bytes == NULL) {
-        cli_message("out of memory");
-        return CNNVP_FAILED;
-    }
+    if (bytes == NULL)
+        return cli_no_memory();
     for (size_t i = 0; i < 8 * count; ++i)
         bytes[i] = (unsigned char)(words[i / 8] >> 8 * (i % 8));
     return cli_write_file(file, bytes, 8 * count);
@@ -69,32 +67,21 @@ static cnnvp_result disassemble(struct cli_options *options)
     return CNNVP_DONE;
 }
 
-static int command_asm(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("asm"),
-        .parser = cli_parse_file,
-        .args_doc = "FILE.s -o FILE.bin",
-        .doc = "Assembles a program of the accelerator's instruction element; `cnnvp exec FILE.bin` runs it. "
-               "`cnnvp models isa` explains the instructions."};
-    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "file", .name = "FILE.s"};
-    cnnvp_options_init(&options.all, "asm");
-    cli_parse(&argp, "cnnvp asm", 0, argc, argv, &options);
-    return (int)assemble(&options);
-}
+const struct cli_command cli_asm = {
+    .name = "asm",
+    .summary = "assemble a program for the instruction element",
+    .args_doc = "FILE.s -o FILE.bin",
+    .doc = "Assembles a program of the accelerator's instruction element; `cnnvp exec FILE.bin` runs it. "
+           "`cnnvp models isa` explains the instructions.",
+    .what = "file",
+    .argument = "FILE.s",
+    .run = assemble};
 
-static int command_disasm(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("disasm"),
-        .parser = cli_parse_file,
-        .args_doc = "FILE.bin",
-        .doc = "Prints a program of the accelerator's instruction element as text that assembles to the same words."};
-    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "file", .name = "FILE.bin"};
-    cnnvp_options_init(&options.all, "disasm");
-    cli_parse(&argp, "cnnvp disasm", 0, argc, argv, &options);
-    return (int)disassemble(&options);
-}
-
-const struct cli_command cli_asm = {"asm", "assemble a program for the instruction element", command_asm};
-const struct cli_command cli_disasm = {"disasm", "print such a program as text", command_disasm};
+const struct cli_command cli_disasm = {
+    .name = "disasm",
+    .summary = "print such a program as text",
+    .args_doc = "FILE.bin",
+    .doc = "Prints a program of the accelerator's instruction element as text that assembles to the same words.",
+    .what = "file",
+    .argument = "FILE.bin",
+    .run = disassemble};

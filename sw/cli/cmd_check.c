@@ -55,11 +55,8 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
 {
     CNNVP_FREED char *yaml = NULL;
     CNNVP_FREED char *map = NULL;
-    cnnvp_result result = cnnvp_config_text(config, &yaml, &map);
-    if (result != CNNVP_DONE) {
-        cli_message("out of memory");
-        return result;
-    }
+    if (cnnvp_config_text(config, &yaml, &map) != CNNVP_DONE)
+        return cli_no_memory();
     (void)printf("%s\n", yaml);
     print_commented(map);
     if (*no_networks)
@@ -88,11 +85,7 @@ static cnnvp_result write_form(const cnnvp_config *config, const char *file,
     CNNVP_FREED char *text = NULL;
     if (file == NULL)
         return CNNVP_DONE;
-    if (form(config, &text) != CNNVP_DONE) {
-        cli_message("out of memory");
-        return CNNVP_FAILED;
-    }
-    return cli_write_file(file, text, strlen(text));
+    return form(config, &text) == CNNVP_DONE ? cli_write_file(file, text, strlen(text)) : cli_no_memory();
 }
 
 static cnnvp_result check(struct cli_options *options)
@@ -114,23 +107,14 @@ static cnnvp_result check(struct cli_options *options)
     return write_form(config, options->all.svd, cnnvp_config_svd);
 }
 
-static int command(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("check"),
-        .parser = parse,
-        .args_doc = "[PLATFORM.yaml|PRESET]\nNETWORK.onnx",
-        .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
-               "memory map (default: nfu); or a network, and prints which of its operators run on which unit of the "
-               "platform (-p), which are not supported, and why it would be refused."
-               "\vIts units are made and asked whether they take their parameters, and connections that networks could "
-               "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
-    };
-    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.file = NULL};
-    cnnvp_options_init(&options.all, "check");
-    cli_parse(&argp, "cnnvp check", 0, argc, argv, &options);
-    return (int)check(&options);
-}
-
 const struct cli_command cli_check = {
-    "check", "validate a platform and print it resolved; say where a network's operators run", command};
+    .name = "check",
+    .summary = "validate a platform and print it resolved; say where a network's operators run",
+    .args_doc = "[PLATFORM.yaml|PRESET]\nNETWORK.onnx",
+    .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
+           "memory map (default: nfu); or a network, and prints which of its operators run on which unit of the "
+           "platform (-p), which are not supported, and why it would be refused."
+           "\vIts units are made and asked whether they take their parameters, and connections that networks could "
+           "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
+    .parse = parse,
+    .run = check};

@@ -14,10 +14,8 @@ static cnnvp_result name_files(const char *binary, char **map, char **header)
     char **const names[] = {map, header};
     for (size_t i = 0; i < 2; ++i) {
         *names[i] = malloc(length + sizeof ".map");
-        if (*names[i] == NULL) {
-            cli_message("out of memory");
-            return CNNVP_FAILED;
-        }
+        if (*names[i] == NULL)
+            return cli_no_memory();
         memcpy(*names[i], binary, length);
         strcpy(*names[i] + length, ends[i]);
     }
@@ -31,8 +29,9 @@ static void forget(struct cnnvp_network_image *image)
     free(image->header);
 }
 
-static cnnvp_result compile(struct cli_options *options, struct cnnvp_run *run)
+static cnnvp_result compile(struct cli_options *options)
 {
+    CNNVP_SCOPED(cnnvp_run_clear) struct cnnvp_run run = {.file = options->file, .options = &options->all};
     struct cnnvp_error error = {""};
     const char *binary = cnnvp_option_last(&options->all.output);
     CNNVP_FREED char *map = NULL;
@@ -45,35 +44,22 @@ static cnnvp_result compile(struct cli_options *options, struct cnnvp_run *run)
         {"", options->file, 0}, {"--output", binary, 1}, {"--output", map, 1}, {"--output", header, 1}};
     CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     CNNVP_TRY(cli_configure(options, &config));
-    CNNVP_TRY(cli_report(cnnvp_run_plan(run, config, &error), &error));
-    CNNVP_TRY(cli_report(cnnvp_network_make_image(run->network, binary, &image, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_run_plan(&run, config, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_network_make_image(run.network, binary, &image, &error), &error));
     CNNVP_TRY(cli_write_file(binary, image.binary, image.size));
     CNNVP_TRY(cli_write_file(map, image.map, strlen(image.map)));
     return cli_write_file(header, image.header, strlen(image.header));
 }
 
-static int command(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("compile"),
-        .parser = cli_parse_file,
-        .args_doc = "NETWORK -o NET.bin",
-        .doc =
-            "Compiles a network for an accelerator in somebody else's design (cnnvp::accelerator), whose core runs it "
-            "by "
-            "the runtime (share/cnnvp/guest/cnnvp_runtime.h)."
-            "\vMemory from --base on is the network's: the binary, then zeros, among which inputs and outputs lie as "
-            "the load map and the header say. Registers are where the platform (-p) has them; -s "
-            "instruction.at=ADDRESS "
-            "moves them. Exit status: 0 done, 2 bad usage or input.",
-    };
-    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "network", .name = "NETWORK"};
-    cnnvp_options_init(&options.all, "compile");
-    cli_parse(&argp, "cnnvp compile", 0, argc, argv, &options);
-    struct cnnvp_run run = {.file = options.file, .options = &options.all};
-    const int status = (int)compile(&options, &run);
-    cnnvp_run_clear(&run);
-    return status;
-}
-
-const struct cli_command cli_compile = {"compile", "make a network's binary for a core of your own", command};
+const struct cli_command cli_compile = {
+    .name = "compile",
+    .summary = "make a network's binary for a core of your own",
+    .args_doc = "NETWORK -o NET.bin",
+    .doc = "Compiles a network for an accelerator in somebody else's design (cnnvp::accelerator), whose core runs it "
+           "by the runtime (share/cnnvp/guest/cnnvp_runtime.h)."
+           "\vMemory from --base on is the network's: the binary, then zeros, among which inputs and outputs lie as "
+           "the load map and the header say. Registers are where the platform (-p) has them; -s "
+           "instruction.at=ADDRESS moves them. Exit status: 0 done, 2 bad usage or input.",
+    .what = "network",
+    .argument = "NETWORK",
+    .run = compile};

@@ -13,7 +13,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return cli_parse_option(key, arg, state);
     if (key == ARGP_KEY_END && options->all.stream)
         cli_usage(state, "--stream takes no trace and leaves no statistics");
-    return cli_parse_file(key, arg, state);
+    return cli_parse_words(key, arg, state);
 }
 
 static void print_result(const struct cnnvp_memory_result *result)
@@ -83,24 +83,18 @@ static cnnvp_result run(struct cli_options *options)
     return options->all.stream ? stream(options, config) : replay(options, config);
 }
 
-static int command(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("memory"),
-        .parser = parse,
-        .args_doc = "TRACE.txt\n--stream",
-        .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
-               "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
-               "lines and comments after # are ignored. Bursts are sent in order, each as soon as the "
-               "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
-               "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
-               "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
-               "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
-    };
-    CNNVP_SCOPED(cli_options_clear) struct cli_options options = {.what = "trace", .name = "TRACE.txt"};
-    cnnvp_options_init(&options.all, "memory");
-    cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
-    return (int)run(&options);
-}
-
-const struct cli_command cli_memory = {"memory", "replay a trace of bursts through the off-chip memory", command};
+const struct cli_command cli_memory = {
+    .name = "memory",
+    .summary = "replay a trace of bursts through the off-chip memory",
+    .args_doc = "TRACE.txt\n--stream",
+    .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
+           "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
+           "lines and comments after # are ignored. Bursts are sent in order, each as soon as the "
+           "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
+           "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
+           "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
+           "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
+    .what = "trace",
+    .argument = "TRACE.txt",
+    .parse = parse,
+    .run = run};

@@ -5,23 +5,16 @@
 #include <string.h>
 
 #include "cli.h"
+#include "base.h"
 #include "cnnvp_explore.h"
 
+/* A second word, a platform, is for isa alone. */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    const char **words = state->hook; /* a kind; of isa a platform */
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num > 1 || (state->arg_num == 1 && strcmp(words[0], "isa") != 0))
-            cli_usage(state, "one kind is expected, not also %s", arg);
-        words[state->arg_num] = arg;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    const struct cli_options *options = state->input;
+    if (key == ARGP_KEY_ARG && options->word_count == 1 && strcmp(options->file, "isa") != 0)
+        cli_usage(state, "one kind is expected, not also %s", arg);
+    return cli_parse_words(key, arg, state);
 }
 
 static void list_unit(const struct cnnvp_unit *unit)
@@ -233,29 +226,21 @@ static int print_text(const char *name, const char *platform, cnnvp_result *resu
     return 1;
 }
 
-static int command(int argc, char **argv)
+static cnnvp_result models(struct cli_options *options)
 {
-    const struct argp argp = {
-        .parser = parse,
-        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|area|onnx|stats|values]\nisa [PLATFORM]",
-        .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
-               "`isa`: the instruction set, of a platform with what its units bring; `energy`: the "
-               "energy tables; `area`: what parts of units take; `onnx`: the operators that networks may have; "
-               "`stats`: the members of the statistics; "
-               "`values`: what training and labels add to them.",
-    };
-    const char *words[2] = {NULL, NULL};
-    cli_parse(&argp, "cnnvp models", 0, argc, argv, words);
-    const char *kind = words[0];
+    const char *kind = options->file;
+    const struct cnnvp_unit *unit = NULL;
+    struct cnnvp_error error = {""};
+    struct cnnvp_printed printed;
+    cnnvp_result result = CNNVP_DONE;
     if (kind == NULL) {
         list_kinds();
         return CNNVP_DONE;
     }
-    cnnvp_result result;
-    if (print_text(kind, words[1], &result))
-        return (int)result;
+    if (print_text(kind, options->words[1], &result))
+        return result;
     if (names_library(kind))
-        return (int)list_library(kind);
+        return list_library(kind);
     if (strcmp(kind, "bus") == 0) {
         (void)printf(
             "bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
@@ -263,21 +248,26 @@ static int command(int argc, char **argv)
             CNNVP_VERSION);
         return CNNVP_DONE;
     }
-    const struct cnnvp_unit *unit = NULL;
-    struct cnnvp_error error = {""};
-    result = cnnvp_unit_find(kind, &unit, &error);
-    if (result != CNNVP_DONE)
-        return (int)cli_report(result, &error);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL)
-        return CNNVP_FAILED;
-    describe(stream, unit);
-    (void)fclose(stream);
+    CNNVP_TRY(cli_report(cnnvp_unit_find(kind, &unit, &error), &error));
+    if (cnnvp_print_begin(&printed) != NULL)
+        describe(printed.stream, unit);
+    CNNVP_FREED char *text = cnnvp_print_end(&printed);
+    if (text == NULL)
+        return cli_no_memory();
     cli_print_folded(text, stdout);
-    free(text);
     return CNNVP_DONE;
 }
 
-const struct cli_command cli_models = {"models", "list the kinds of units, or one kind's tables", command};
+const struct cli_command cli_models = {
+    .name = "models",
+    .summary = "list the kinds of units, or one kind's tables",
+    .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|area|onnx|stats|values]\nisa [PLATFORM]",
+    .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; "
+           "`isa`: the instruction set, of a platform with what its units bring; `energy`: the "
+           "energy tables; `area`: what parts of units take; `onnx`: the operators that networks may have; "
+           "`stats`: the members of the statistics; "
+           "`values`: what training and labels add to them.",
+    .what = "kind",
+    .most = 2,
+    .parse = parse,
+    .run = models};

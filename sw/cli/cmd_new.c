@@ -10,39 +10,15 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "base.h"
 
 enum { FILE_LIMIT = 1 << 20, NAME_LIMIT = 32 };
 
 /* What is copied: `word` in names of files and in texts becomes the new name. */
 struct example {
-    const char *command, *folder, *word;
+    const char *folder, *word;
     cnnvp_result (*check)(const char *name); /* NULL: any name will do */
 };
-
-struct new_options {
-    const char *name;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct new_options *options = state->hook;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->name != NULL)
-            cli_usage(state, "one name is expected, not also %s", arg);
-        options->name = arg;
-        return 0;
-    case ARGP_KEY_END:
-        if (options->name == NULL)
-            cli_usage(state, "which name? NAME is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static cnnvp_result check_name(const char *name)
 {
@@ -109,10 +85,7 @@ static char *renamed(const char *text, const char *word, const char *name)
 static char *target_of(const struct example *example, const char *file, const char *name)
 {
     CNNVP_FREED char *new_file = renamed(file, example->word, name);
-    char *target = new_file != NULL ? malloc(strlen(name) + strlen(new_file) + 2) : NULL;
-    if (target != NULL)
-        (void)sprintf(target, "%s/%s", name, new_file);
-    return target;
+    return new_file != NULL ? cnnvp_text_printf("%s/%s", name, new_file) : NULL;
 }
 
 static cnnvp_result copy_file(const struct example *example, const char *from, const char *file, const char *name)
@@ -124,10 +97,7 @@ static cnnvp_result copy_file(const struct example *example, const char *from, c
     (void)snprintf(source, sizeof source, "%s/%s", from, file);
     CNNVP_TRY(cli_read_file(source, FILE_LIMIT, &text, &size));
     CNNVP_FREED char *new_text = renamed(text, example->word, name);
-    if (target != NULL && new_text != NULL)
-        return cli_write_file(target, new_text, strlen(new_text));
-    cli_message("out of memory");
-    return CNNVP_FAILED;
+    return target != NULL && new_text != NULL ? cli_write_file(target, new_text, strlen(new_text)) : cli_no_memory();
 }
 
 static void remove_copies(const struct example *example, struct dirent *const *files, int count, const char *name)
@@ -174,40 +144,44 @@ static cnnvp_result make_folder(const struct example *example, const char *name)
     return result;
 }
 
-static int make(const struct example *example, const char *doc, int argc, char **argv)
+static cnnvp_result make(const struct example *example, const char *name)
 {
-    struct new_options options = {NULL};
-    const struct argp argp = {.parser = parse, .args_doc = "NAME", .doc = doc};
-    char command[32];
-    (void)snprintf(command, sizeof command, "cnnvp %s", example->command);
-    cli_parse(&argp, command, 0, argc, argv, &options);
-    if (check_name(options.name) != CNNVP_DONE ||
-        (example->check != NULL && example->check(options.name) != CNNVP_DONE))
-        return CNNVP_BAD_INPUT;
-    const cnnvp_result result = make_folder(example, options.name);
-    if (result == CNNVP_DONE)
-        (void)printf("%s: see README.md there; to build and run it: make -C %s run\n", options.name, options.name);
-    return (int)result;
+    CNNVP_TRY(check_name(name));
+    if (example->check != NULL)
+        CNNVP_TRY(example->check(name));
+    CNNVP_TRY(make_folder(example, name));
+    (void)printf("%s: see README.md there; to build and run it: make -C %s run\n", name, name);
+    return CNNVP_DONE;
 }
 
-static int command_guest(int argc, char **argv)
+static cnnvp_result make_guest(struct cli_options *options)
 {
-    static const struct example example = {"new-guest", "examples/own_guest", "own_guest", NULL};
-    return make(&example,
-                "Makes a folder NAME with a program for the core to start from. It drives the accelerator: loads data, "
-                "runs a convolution, a pool and a ReLU, and checks the result. It builds with make.",
-                argc, argv);
+    static const struct example example = {"examples/own_guest", "own_guest", NULL};
+    return make(&example, options->file);
 }
 
-static int command_unit(int argc, char **argv)
+static cnnvp_result make_unit(struct cli_options *options)
 {
-    static const struct example example = {"new-unit", "examples/own_unit", "adder", check_unit_name};
-    return make(&example,
-                "Makes a folder NAME to start from: a hardware unit NAME, a platform that has it, and a program for "
-                "the core that uses it. It builds with make.",
-                argc, argv);
+    static const struct example example = {"examples/own_unit", "adder", check_unit_name};
+    return make(&example, options->file);
 }
 
 const struct cli_command cli_new_guest = {
-    "new-guest", "start a program for the core: a folder that builds", command_guest};
-const struct cli_command cli_new_unit = {"new-unit", "start a hardware unit: a folder that builds", command_unit};
+    .name = "new-guest",
+    .summary = "start a program for the core: a folder that builds",
+    .args_doc = "NAME",
+    .doc = "Makes a folder NAME with a program for the core to start from. It drives the accelerator: loads data, "
+           "runs a convolution, a pool and a ReLU, and checks the result. It builds with make.",
+    .what = "name",
+    .argument = "NAME",
+    .run = make_guest};
+
+const struct cli_command cli_new_unit = {
+    .name = "new-unit",
+    .summary = "start a hardware unit: a folder that builds",
+    .args_doc = "NAME",
+    .doc = "Makes a folder NAME to start from: a hardware unit NAME, a platform that has it, and a program for "
+           "the core that uses it. It builds with make.",
+    .what = "name",
+    .argument = "NAME",
+    .run = make_unit};

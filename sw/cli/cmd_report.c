@@ -8,12 +8,6 @@
 
 enum { MAX_SOURCES = 64 };
 
-struct report_options {
-    struct cli_options options;
-    const char *sources[MAX_SOURCES];
-    size_t count;
-};
-
 /* What the page of results could be called: without folders before it, its ending, a slash after it. */
 static const char *page_of(const char *source, char name[256])
 {
@@ -32,30 +26,25 @@ static const char *page_of(const char *source, char name[256])
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct report_options *options = state->input;
+    const struct cli_options *options = state->input;
     char name[256];
-    if (key == ARGP_KEY_END && options->count == 0)
-        cli_usage(state, "which results? RESULTS.sqlite or RUN-FOLDER is missing");
-    if (key == ARGP_KEY_END && options->options.all.output.count == 0)
-        cli_usage(state, "which page? -o REPORT.html is missing: cnnvp report %s -o %s.html", options->sources[0],
-                  page_of(options->sources[0], name));
-    if (key != ARGP_KEY_ARG)
-        return cli_parse_option(key, arg, state);
-    if (options->count == MAX_SOURCES)
+    if (key == ARGP_KEY_END && options->file != NULL && options->all.output.count == 0)
+        cli_usage(state, "which page? -o REPORT.html is missing: cnnvp report %s -o %s.html", options->file,
+                  page_of(options->file, name));
+    if (key == ARGP_KEY_ARG && options->word_count == MAX_SOURCES)
         cli_usage(state, "at most %d runs fit on one page", MAX_SOURCES);
-    options->sources[options->count++] = arg;
-    return 0;
+    return cli_parse_words(key, arg, state);
 }
 
 /* The page may not be what it is made of. */
-static cnnvp_result check_files(const struct report_options *chosen, const char *page)
+static cnnvp_result check_files(const struct cli_options *options, const char *page)
 {
-    for (size_t i = 0; i < chosen->count; ++i) {
+    for (size_t i = 0; i < options->word_count; ++i) {
         char stats[4096], series[4096];
-        (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen->sources[i]);
-        (void)snprintf(series, sizeof series, "%s/run.series", chosen->sources[i]);
+        (void)snprintf(stats, sizeof stats, "%s/stats.json", options->words[i]);
+        (void)snprintf(series, sizeof series, "%s/run.series", options->words[i]);
         const struct cli_named_file files[] = {
-            {"", chosen->sources[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", page, 1}};
+            {"", options->words[i], 0}, {"", stats, 0}, {"", series, 0}, {"--output", page, 1}};
         CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     }
     return CNNVP_DONE;
@@ -66,34 +55,32 @@ static void watch(void *context, double share)
     cli_progress_show(context, share, "points read");
 }
 
-static int command(int argc, char **argv)
+static cnnvp_result report(struct cli_options *options)
 {
-    const struct argp argp = {
-        .options = cli_option_table("report"),
-        .parser = parse,
-        .args_doc = "RESULTS.sqlite|RUN-FOLDER...",
-        .doc = "Makes one page of a sweep's results, of a run that was recorded by `cnnvp run --report FOLDER`, or of "
-               "several such runs side by side. Runs of a sweep's points that were recorded in RESULTS.sqlite.runs/KEY "
-               "get pages in REPORT.html.runs, which the sweep's page links.",
-    };
-    struct report_options chosen = {.count = 0};
+    const char *page = cnnvp_option_last(&options->all.output);
     struct cnnvp_error error = {""};
-    cnnvp_options_init(&chosen.options.all, "report");
-    cli_parse(&argp, "cnnvp report", 0, argc, argv, &chosen);
-    const char *page = cnnvp_option_last(&chosen.options.all.output);
-    const int quiet = chosen.options.all.quiet;
-    cli_options_clear(&chosen.options);
-    cnnvp_result result = check_files(&chosen, page);
-    if (result != CNNVP_DONE)
-        return (int)result;
     struct cli_progress progress;
-    cli_progress_begin(&progress, quiet);
-    result = chosen.count == 1 ? cnnvp_report(chosen.sources[0], page, watch, &progress, &error)
-                               : cnnvp_report_runs(chosen.sources, chosen.count, page, &error);
+    CNNVP_TRY(check_files(options, page));
+    cli_progress_begin(&progress, options->all.quiet);
+    const cnnvp_result result =
+        options->word_count == 1
+            ? cnnvp_report(options->file, page, watch, &progress, &error)
+            : cnnvp_report_runs((const char *const *)options->words, options->word_count, page, &error);
     cli_progress_end(&progress);
-    if (result == CNNVP_DONE && !quiet)
+    if (result == CNNVP_DONE && !options->all.quiet)
         (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", page, page);
-    return (int)cli_report(result, &error);
+    return cli_report(result, &error);
 }
 
-const struct cli_command cli_report_page = {"report", "make a page of a sweep, of a run, or of several runs", command};
+const struct cli_command cli_report_page = {
+    .name = "report",
+    .summary = "make a page of a sweep, of a run, or of several runs",
+    .args_doc = "RESULTS.sqlite|RUN-FOLDER...",
+    .doc = "Makes one page of a sweep's results, of a run that was recorded by `cnnvp run --report FOLDER`, or of "
+           "several such runs side by side. Runs of a sweep's points that were recorded in RESULTS.sqlite.runs/KEY "
+           "get pages in REPORT.html.runs, which the sweep's page links.",
+    .what = "results",
+    .argument = "RESULTS.sqlite or RUN-FOLDER",
+    .most = MAX_SOURCES,
+    .parse = parse,
+    .run = report};

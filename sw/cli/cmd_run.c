@@ -236,12 +236,12 @@ static cnnvp_result compute(struct run *run)
 static cnnvp_result run_network(struct run *run)
 {
     cnnvp_result result = compute(run);
-    result = (cnnvp_result)cli_close_trace(run->all.platform, (int)result);
+    result = cli_close_trace(run->all.platform, result);
     if (result == CNNVP_DONE)
         result = write_plan(run);
     if (result == CNNVP_DONE)
         result = print(run);
-    result = (cnnvp_result)cli_report_results(run->options, run->all.platform, (int)result);
+    result = cli_report_results(run->options, run->all.platform, result);
     cnnvp_platform_free(run->all.platform);
     run->all.platform = NULL;
     struct cnnvp_error error = {""};
@@ -254,29 +254,25 @@ static cnnvp_result run_network(struct run *run)
     return result;
 }
 
-static int command(int argc, char **argv)
+static cnnvp_result run(struct cli_options *options)
 {
-    const struct argp argp = {
-        .options = cli_option_table("run"),
-        .parser = cli_parse_file,
-        .args_doc = "NETWORK",
-        .doc =
-            "Runs a network on the simulated accelerator and shows where every cycle and every byte goes. NETWORK is "
-            "an ONNX file or the name of an installed network, such as lenet5."
-            "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
-            "input.",
-    };
-    struct cli_options chosen = {.what = "network", .name = "NETWORK"};
-    cnnvp_options_init(&chosen.all, "run");
     cli_catch_signals();
-    cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);
-    struct run run = {.options = &chosen, .all = {.file = chosen.file, .options = &chosen.all}};
-    const int status = (int)run_network(&run);
+    struct run run = {.options = options, .all = {.file = options->file, .options = &options->all}};
+    const cnnvp_result result = run_network(&run);
     cnnvp_run_clear(&run.all);
     cnnvp_config_free(run.config);
     free(run.json);
-    cli_options_clear(&chosen);
-    return status;
+    return result;
 }
 
-const struct cli_command cli_run = {"run", "run a network on the platform", command};
+const struct cli_command cli_run = {
+    .name = "run",
+    .summary = "run a network on the platform",
+    .args_doc = "NETWORK",
+    .doc = "Runs a network on the simulated accelerator and shows where every cycle and every byte goes. NETWORK is "
+           "an ONNX file or the name of an installed network, such as lenet5."
+           "\vThe statistics are those of schema cnnvp-stats/2. Exit status: 0 done, 1 the run failed, 2 bad usage or "
+           "input.",
+    .what = "network",
+    .argument = "NETWORK",
+    .run = run};

@@ -198,34 +198,27 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
 }
 
 /* What a node of a cluster runs; not for people. */
-static int run_task(const char *file)
+static cnnvp_result run_task(const char *file)
 {
     struct cnnvp_error error = {""};
-    return (int)cli_report(cnnvp_sweep_task(file, &error), &error);
+    return cli_report(cnnvp_sweep_task(file, &error), &error);
 }
 
-static int command(int argc, char **argv)
+static cnnvp_result run(struct cli_options *options)
 {
-    const struct argp argp = {
-        .options = cli_option_table("sweep"),
-        .parser = cli_parse_file,
-        .args_doc = "SPEC.yaml",
-        .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
-               "the database is not run again, "
-               "so an interrupted sweep continues where it stopped."
-               "\vSPEC.yaml has the keys command, network or program, platform, options, parameters, constraints, "
-               "objectives and "
-               "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
-    };
-    struct cli_options chosen = {.what = "sweep", .name = "SPEC.yaml"};
-    if (argc == 3 && strcmp(argv[1], "--task") == 0)
-        return run_task(argv[2]);
-    cnnvp_options_init(&chosen.all, "sweep");
-    cli_parse(&argp, "cnnvp sweep", 0, argc, argv, &chosen);
     catch_signals();
-    const int status = (int)run_sweep(&chosen);
-    cli_options_clear(&chosen);
-    return status;
+    return run_sweep(options);
 }
 
-const struct cli_command cli_sweep = {"sweep", "run many points, each with other parameters", command};
+const struct cli_command cli_sweep = {
+    .name = "sweep",
+    .summary = "run many points, each with other parameters",
+    .args_doc = "SPEC.yaml",
+    .doc = "Runs a network, or a program for the core, with many combinations of parameters. A point that is in "
+           "the database is not run again, so an interrupted sweep continues where it stopped."
+           "\vSPEC.yaml has the keys command, network or program, platform, options, parameters, constraints, "
+           "objectives and search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
+    .what = "sweep",
+    .argument = "SPEC.yaml",
+    .run = run,
+    .task = run_task};

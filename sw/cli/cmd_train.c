@@ -135,36 +135,16 @@ static cnnvp_result train_network(struct train *train)
     return learn(train);
 }
 
-static cnnvp_result run(struct train *train)
+static cnnvp_result run(struct cli_options *options)
 {
-    cnnvp_result result = train_network(train);
-    result = (cnnvp_result)cli_close_trace(train->platform, (int)result);
-    if (result == CNNVP_DONE)
-        result = print(train);
-    result = (cnnvp_result)cli_report_results(train->options, train->platform, (int)result);
-    cnnvp_platform_free(train->platform);
-    train->platform = NULL;
-    return result;
-}
-
-static int command(int argc, char **argv)
-{
-    const struct argp argp = {
-        .options = cli_option_table("train"),
-        .parser = cli_parse_file,
-        .args_doc = "NETWORK",
-        .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update. "
-               "NETWORK is an ONNX file or the name of an installed network, such as digits."
-               "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, "
-               "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
-               "interrupted, 2 bad usage or input.",
-    };
-    struct cli_options chosen = {.what = "network", .name = "NETWORK"};
-    struct train train = {.options = &chosen};
-    cnnvp_options_init(&chosen.all, "train");
-    cli_parse(&argp, "cnnvp train", 0, argc, argv, &chosen);
+    struct train train = {.options = options};
     cli_catch_signals();
-    const int status = (int)run(&train);
+    cnnvp_result result = train_network(&train);
+    result = cli_close_trace(train.platform, result);
+    if (result == CNNVP_DONE)
+        result = print(&train);
+    result = cli_report_results(options, train.platform, result);
+    cnnvp_platform_free(train.platform);
     cnnvp_trainer_free(train.trainer);
     cnnvp_dataset_free(train.dataset);
     cnnvp_dataset_free(train.evaluation);
@@ -172,8 +152,18 @@ static int command(int argc, char **argv)
     free(train.history.steps);
     free(train.json);
     free(train.earlier_log);
-    cli_options_clear(&chosen);
-    return status;
+    return result;
 }
 
-const struct cli_command cli_train = {"train", "train a network on the platform", command};
+const struct cli_command cli_train = {
+    .name = "train",
+    .summary = "train a network on the platform",
+    .args_doc = "NETWORK",
+    .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update. "
+           "NETWORK is an ONNX file or the name of an installed network, such as digits."
+           "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, "
+           "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
+           "interrupted, 2 bad usage or input.",
+    .what = "network",
+    .argument = "NETWORK",
+    .run = run};

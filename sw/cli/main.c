@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "base.h"
 
 static const struct cli_command *const commands[] = {
     &cli_run, &cli_train,  &cli_exec,  &cli_models, &cli_check,       &cli_compile,   &cli_memory,
@@ -54,12 +55,9 @@ static void unknown_command(struct argp_state *state, const char *name)
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct call *call = state->hook;
+    struct call *call = state->input;
     static char help_option[] = "--help";
     switch (key) {
-    case ARGP_KEY_INIT:
-        (void)cli_parse_init(state);
-        return 0;
     case ARGP_KEY_ARG:
         if (strcmp(arg, "help") == 0 && (state->next == state->argc || strcmp(state->argv[state->next], "help") == 0))
             argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -91,9 +89,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* The list of commands, for --help. Free with free(). */
 static char *help_text(void)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return NULL;
     (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
@@ -103,8 +100,7 @@ static char *help_text(void)
         "\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), 2 bad "
         "usage or bad input.",
         stream);
-    (void)fclose(stream);
-    return text;
+    return cnnvp_print_end(&printed);
 }
 
 /* A closed standard stream would be the number of the next file that is opened, and messages would go there. Read-only
@@ -147,5 +143,5 @@ int main(int argc, char **argv)
     cli_parse(&argp, name, ARGP_IN_ORDER, argc, argv, &call);
     free(help);
     call.argv[0] = name;
-    return call.command->run(call.argc, call.argv);
+    return cli_run_command(call.command, call.argc, call.argv);
 }

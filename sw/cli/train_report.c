@@ -21,10 +21,8 @@ cnnvp_result train_history_add(struct train_history *history, const struct train
     if (history->step_count == history->step_room) {
         const size_t room = history->step_room * 2 + 256;
         struct train_point *steps = realloc(history->steps, room * sizeof *steps);
-        if (steps == NULL) {
-            cli_message("out of memory");
-            return CNNVP_FAILED;
-        }
+        if (steps == NULL)
+            return cli_no_memory();
         history->steps = steps;
         history->step_room = room;
     }

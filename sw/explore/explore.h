@@ -378,8 +378,6 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
 
 /* ---- text ---- */
 
-/* NULL: out of memory. Free with free(). */
-char *cnnvp_text_printf(const char *format, ...) CNNVP_PRINTF(1, 2);
 /* A reference to JSON that is dropped where its name ends. */
 #define CNNVP_JSON CNNVP_SCOPED(cnnvp_json_release) json_t
 void cnnvp_json_release(json_t **value);

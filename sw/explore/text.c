@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files and texts that the parts of the exploration read and write. */
-#define _GNU_SOURCE /* vasprintf */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -8,16 +7,6 @@
 
 #include "explore.h"
 #include "output_file.h"
-
-char *cnnvp_text_printf(const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-    va_start(args, format);
-    const int length = vasprintf(&text, format, args);
-    va_end(args);
-    return length < 0 ? NULL : text;
-}
 
 void cnnvp_json_release(json_t **value)
 {
