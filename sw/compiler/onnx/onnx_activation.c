@@ -91,10 +91,8 @@ static cnnvp_result import_abs(struct cnnvp_import *import)
 
 static cnnvp_result import_gelu(struct cnnvp_import *import)
 {
-    const int by_tanh = cnnvp_onnx_is(import->node, "approximate", "tanh");
-    if (!by_tanh && cnnvp_onnx_attribute(import->node, "approximate") != NULL &&
-        !cnnvp_onnx_is(import->node, "approximate", "none"))
-        return cnnvp_import_error(import, "approximate is none of none, tanh");
+    int by_tanh = 0;
+    CNNVP_TRY(cnnvp_import_choice(import, "approximate", "none, tanh", &by_tanh));
     return add_function(import, CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f);
 }
 

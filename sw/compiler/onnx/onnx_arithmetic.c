@@ -8,15 +8,6 @@
 
 /* ---- constants ---- */
 
-static int is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
-{
-    const size_t count = cnnvp_onnx_elements(constant);
-    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
-    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i)
-        fits = constant->dims[i] == 1 || (rank - constant->n_dims + i == 1 && constant->dims[i] == channels);
-    return fits;
-}
-
 /* One number for each word of an image from a constant whose dimensions are 1 or the tensor's. */
 static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
 {
@@ -73,7 +64,7 @@ cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__Tenso
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     *numbers = (struct cnnvp_import_numbers){.count = input.channels};
     CNNVP_TRY(cnnvp_import_old_axis(import, input.rank, &constant));
-    if (is_per_channel(constant, input.rank, input.channels))
+    if (cnnvp_import_is_per_channel(constant, input.rank, input.channels))
         return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, &numbers->values);
     if (is_of_last(constant, &input)) {
         numbers->each = CNNVP_EACH_LAST;

@@ -101,10 +101,8 @@ static cnnvp_result take_one(struct cnnvp_import *import, int *done)
 /* A tensor's words are always numbers: one `false` that counts for all. */
 static cnnvp_result import_never(struct cnnvp_import *import)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     struct cnnvp_constant never = {.whole = 1};
-    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
-    CNNVP_TRY(cnnvp_import_value_dims(import, &value, &never.rank, never.dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &never.rank, never.dims));
     for (size_t i = 0; i < never.rank; ++i)
         never.dims[i] = 1;
     CNNVP_TRY(cnnvp_constant_allocate(import, &never, 1));

@@ -109,15 +109,6 @@ cnnvp_result cnnvp_constant_need(struct cnnvp_import *import, size_t input, stru
     return cnnvp_import_error(import, "input \"%s\" depends on weights that are not read", import->node->input[input]);
 }
 
-cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
-{
-    const int64_t counted = named + (named < 0 ? (int64_t)rank : 0);
-    if (counted < 0 || counted >= (int64_t)rank)
-        return cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
-    *axis = (size_t)counted;
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, const Onnx__TensorProto **constant)
 {
     const Onnx__TensorProto *from = *constant;
@@ -158,7 +149,7 @@ static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_c
     return CNNVP_DONE;
 }
 
-static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const struct cnnvp_constant *made)
+cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, const char *name, const struct cnnvp_constant *made)
 {
     Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
     int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
@@ -166,7 +157,7 @@ static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const 
         return cnnvp_import_no_memory(import);
     onnx__tensor_proto__init(tensor);
     memcpy(dims, made->dims, sizeof made->dims);
-    tensor->name = import->node->output[output];
+    tensor->name = (char *)(uintptr_t)name;
     tensor->has_data_type = 1;
     tensor->data_type = made->whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
     tensor->n_dims = made->rank;
@@ -178,13 +169,12 @@ static cnnvp_result define_as(struct cnnvp_import *import, size_t output, const 
     tensor->data_type = made->bytes != 0 ? made->bytes : tensor->data_type;
     if (made->bytes != 0 && made->floats != NULL)
         CNNVP_TRY(keep_bytes(import, made, tensor));
-    return cnnvp_import_define(import, import->node->output[output],
-                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
 cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
 {
-    return define_as(import, 0, made);
+    return cnnvp_constant_define_as(import, import->node->output[0], made);
 }
 
 struct cnnvp_constant_view cnnvp_constant_whole_view(const struct cnnvp_constant *constant)
@@ -218,7 +208,7 @@ cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(view);
     for (size_t i = 0; i < to.count && cnnvp_constant_known(&to); ++i)
         cnnvp_constant_take(&to, i, from, cnnvp_constant_next(&walk), 1);
-    return define_as(import, output, &to);
+    return cnnvp_constant_define_as(import, import->node->output[output], &to);
 }
 
 const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING] = {

@@ -51,7 +51,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_constant_need(struct cnnvp_import *import, siz
  * left out too. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made,
                                                     int known);
-/* The node's first output is that constant. */
+/* That name, which the file has, is that constant; the node's first output is. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, const char *name,
+                                                     const struct cnnvp_constant *made);
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
 
 /* `count` elements from place `from` on, to place `to` on of one of the same kind. */
@@ -121,9 +123,6 @@ cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_resized(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import); /* kind 0: by the first dimensions */
-
-/* An axis that an attribute names, of `rank` dimensions. */
-CNNVP_MUST_USE cnnvp_result cnnvp_constant_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);
 
 /* onnx_constant_place.c: other shapes and places; onnx_constant_arithmetic.c: element by element, and Range;
  * onnx_constant_function.c: functions of one number; onnx_constant_sum.c: over dimensions, and products of matrices. */

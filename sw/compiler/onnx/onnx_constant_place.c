@@ -14,11 +14,9 @@ static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
 
 static cnnvp_result fold_shape(struct cnnvp_import *import)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
-    CNNVP_TRY(cnnvp_import_value_dims(import, &value, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     const int64_t count = (int64_t)rank;
     const int64_t start = limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
     const int64_t end = limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
@@ -71,7 +69,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
     size_t axis = 0;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
-    CNNVP_TRY(cnnvp_constant_axis(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis));
+    CNNVP_TRY(cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", 0), data.rank, &axis));
     if (!indices.whole || data.rank - 1 + indices.rank > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
             import, "indices that are no integers, or more than %u dimensions", CNNVP_CONSTANT_RANK);
@@ -129,16 +127,14 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     CNNVP_TRY(parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import));
     for (size_t i = 0; i < inputs; ++i)
         CNNVP_TRY(cnnvp_constant_read(import, i, &parts[i]));
-    const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
-    const int64_t axis = inputs != 0 ? named + (named < 0 ? (int64_t)parts[0].rank : 0) : -1;
-    if (axis < 0 || axis >= (int64_t)parts[0].rank)
-        return cnnvp_import_error(
-            import, "axis %lld of %zu dimensions", (long long)named, inputs != 0 ? parts[0].rank : 0);
-    CNNVP_TRY(join_shapes(import, parts, inputs, axis, &made, &known));
+    size_t axis;
+    CNNVP_TRY(
+        cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", 1), inputs != 0 ? parts[0].rank : 0, &axis));
+    CNNVP_TRY(join_shapes(import, parts, inputs, (int64_t)axis, &made, &known));
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, known));
     size_t inner = 1;
     size_t at = 0;
-    for (size_t d = (size_t)axis + 1; d < made.rank; ++d)
+    for (size_t d = axis + 1; d < made.rank; ++d)
         inner *= (size_t)made.dims[d];
     for (size_t i = 0; i < inputs && cnnvp_constant_known(&made); ++i) {
         const size_t chunk = (size_t)parts[i].dims[axis] * inner;

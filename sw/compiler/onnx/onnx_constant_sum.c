@@ -29,7 +29,7 @@ static cnnvp_result read_reduced(struct cnnvp_import *import, const struct cnnvp
     *reduced = (struct reduced){.rank = 0};
     for (size_t i = 0; i < count; ++i) {
         size_t axis = 0;
-        CNNVP_TRY(cnnvp_constant_axis(import, axes[i], data->rank, &axis));
+        CNNVP_TRY(cnnvp_import_axis_of(import, axes[i], data->rank, &axis));
         marked[axis] = 1;
     }
     for (size_t d = 0; d < data->rank; ++d) {
@@ -162,7 +162,7 @@ struct lines {
 static cnnvp_result read_lines(struct cnnvp_import *import, const struct cnnvp_constant *data, int64_t named,
                                size_t *axis, struct lines *lines)
 {
-    CNNVP_TRY(cnnvp_constant_axis(import, named, data->rank, axis));
+    CNNVP_TRY(cnnvp_import_axis_of(import, named, data->rank, axis));
     lines->starts = cnnvp_constant_whole_view(data);
     lines->count = (size_t)data->dims[*axis];
     lines->step = (size_t)lines->starts.steps[*axis];

@@ -44,19 +44,23 @@ static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorP
     return CNNVP_DONE;
 }
 
-/* A constant as one number for each of `channels`, from shape (channels), (1, channels), (channels, 1, 1), one element
- * ... : all dimensions 1 but that of the channels, which is the second of `rank`. */
+/* Of shape (channels), (1, channels), (channels, 1, 1), one element ... : all dimensions 1 but that of the channels,
+ * which is the second of `rank`. */
+int cnnvp_import_is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
+{
+    const size_t count = cnnvp_onnx_elements(constant);
+    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
+    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i)
+        fits = constant->dims[i] == 1 || (rank - constant->n_dims + i == 1 && constant->dims[i] == channels);
+    return fits;
+}
+
 cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant, uint32_t rank,
                                       uint32_t channels, float factor, float **values)
 {
     const char *name = constant->name != NULL ? constant->name : "";
     const size_t count = cnnvp_onnx_elements(constant);
-    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
-    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i) {
-        const size_t axis = rank - constant->n_dims + i;
-        fits = constant->dims[i] == 1 || (axis == 1 && constant->dims[i] == channels);
-    }
-    if (!fits)
+    if (!cnnvp_import_is_per_channel(constant, rank, channels))
         return cnnvp_import_error(import,
                                   "constant \"%s\" has %zu elements in %zu dimensions; one element, or one for "
                                   "each of the %u channels (shape %s) is needed",
@@ -290,7 +294,7 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     size_t ranks[2];
     int64_t dims[CNNVP_ONNX_RANK];
     for (size_t i = 0; i < 2; ++i)
-        CNNVP_TRY(dims_of(import, i, &ranks[i], dims));
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], dims));
     if (ranks[1] == 1)
         return cnnvp_import_rewrite(
             import, ranks[0] == 1 ? "each = Mul(a, b); y = ReduceSum <keepdims = 0> (each)"

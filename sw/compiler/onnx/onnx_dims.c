@@ -45,6 +45,13 @@ cnnvp_result cnnvp_words_axis(struct cnnvp_import *import, const struct cnnvp_wo
     return find_axis(import, rank, words->front, named, axis);
 }
 
+cnnvp_result cnnvp_import_axis_of(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
+{
+    *axis = (size_t)(named + (named < 0 ? (int64_t)rank : 0));
+    return *axis < rank ? CNNVP_DONE
+                        : cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
+}
+
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4])
 {
     const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
@@ -80,6 +87,14 @@ cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct c
     if (*rank != 0)
         memcpy(dims, value->constant->dims, *rank * sizeof *dims);
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, size_t index, size_t *rank,
+                                  int64_t dims[CNNVP_ONNX_RANK])
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    CNNVP_TRY(cnnvp_import_value(import, index, &value));
+    return cnnvp_import_value_dims(import, &value, rank, dims);
 }
 
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other)

@@ -7,22 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank, const int64_t *dims)
 {
-    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *kept = cnnvp_arena_array(&import->graph->arena, rank, sizeof *kept);
-    if (tensor == NULL || kept == NULL)
-        return cnnvp_import_no_memory(import);
-    memcpy(kept, dims, rank * sizeof *kept);
-    onnx__tensor_proto__init(tensor);
-    tensor->name = (char *)(uintptr_t)name;
-    tensor->has_data_type = 1;
-    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-    tensor->n_dims = rank;
-    tensor->dims = kept;
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    struct cnnvp_constant made = {.rank = rank};
+    memcpy(made.dims, dims, rank * sizeof *dims);
+    return cnnvp_constant_define_as(import, name, &made);
 }
 
 static int is_empty_input(struct cnnvp_import *import, size_t index)
@@ -62,14 +53,12 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
     for (size_t i = 0; i < import->node->n_input; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         int64_t own[CNNVP_ONNX_RANK];
         size_t own_rank;
         char shapes[2][CNNVP_ONNX_SHAPE_TEXT];
         if (!cnnvp_import_has(import, i))
             continue;
-        CNNVP_TRY(cnnvp_import_value(import, i, &value));
-        CNNVP_TRY(cnnvp_import_value_dims(import, &value, &own_rank, own));
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &own_rank, own));
         cnnvp_onnx_shape_text(rank, dims, shapes[0]);
         cnnvp_onnx_shape_text(own_rank, own, shapes[1]);
         if (!cnnvp_import_join_dims(&rank, dims, own_rank, own))
@@ -93,11 +82,9 @@ static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
     made->n_input = 0;
     made->input = inputs;
     for (size_t i = 0; i < node->n_input; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         int64_t dims[CNNVP_ONNX_RANK];
         size_t rank;
-        CNNVP_TRY(cnnvp_import_value(import, i, &value));
-        CNNVP_TRY(cnnvp_import_value_dims(import, &value, &rank, dims));
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &rank, dims));
         if (i == 0) {
             first_rank = rank;
             memcpy(first, dims, rank * sizeof *dims);

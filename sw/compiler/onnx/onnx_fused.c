@@ -60,7 +60,7 @@ static cnnvp_result say_turned(struct cnnvp_import *import, struct cnnvp_text *t
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
-    CNNVP_TRY(dims_of(import, input, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, input, &rank, dims));
     say(text, "of%c = ", (int)('a' + (int)input));
     if (rank < 2 || cnnvp_onnx_int(import->node, attribute, 0) == 0) {
         say(text, "Identity(%c);", (int)('a' + (int)input));
@@ -127,7 +127,7 @@ static cnnvp_result import_heads(struct cnnvp_import *import)
     }
     int64_t from = 0;
     for (size_t i = 0; i < 3 && !packed; ++i) {
-        CNNVP_TRY(dims_of(import, i, &rank, dims));
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &rank, dims));
         if (rank != 3)
             return cnnvp_import_error(import, "its %s has %zu dimensions; 3 are supported", parts[i], rank);
         if (cnnvp_import_has(import, 3))
@@ -182,21 +182,19 @@ static cnnvp_result same_number(struct cnnvp_import *import, size_t input, const
  */
 static cnnvp_result import_quant(struct cnnvp_import *import)
 {
+    static const char *const operators[] = {"Round", "Floor", "Ceil"};
     struct cnnvp_text text = {.used = 0};
     struct cnnvp_onnx_value data = {CNNVP_GRAPH_NONE, NULL};
     struct cnnvp_constant scale;
     float zero = 0, bits = 0;
     const int is_signed = cnnvp_onnx_int(import->node, "signed", 1) != 0;
     const int narrow = cnnvp_onnx_int(import->node, "narrow", 0) != 0;
-    const int rounds = cnnvp_onnx_attribute(import->node, "rounding_mode") == NULL ||
-                       cnnvp_onnx_is(import->node, "rounding_mode", "ROUND");
-    const int floors = cnnvp_onnx_is(import->node, "rounding_mode", "FLOOR");
+    int rounding = 0;
     CNNVP_TRY(cnnvp_import_value(import, 0, &data));
     CNNVP_TRY(cnnvp_constant_need(import, 1, &scale));
     CNNVP_TRY(same_number(import, 2, "zero points", &zero));
     CNNVP_TRY(same_number(import, 3, "bits", &bits));
-    if (!rounds && !floors && !cnnvp_onnx_is(import->node, "rounding_mode", "CEIL"))
-        return cnnvp_import_error(import, "rounding_mode is none of ROUND, FLOOR, CEIL");
+    CNNVP_TRY(cnnvp_import_choice(import, "rounding_mode", "ROUND, FLOOR, CEIL", &rounding));
     if (!(bits >= 1.0f && bits <= 24.0f && bits - floorf(bits) <= 0.0f))
         return cnnvp_import_error(import, "%g bits are not supported; 1 to 24 are", (double)bits);
     if (scale.whole || scale.count == 0)
@@ -206,7 +204,7 @@ static cnnvp_result import_quant(struct cnnvp_import *import)
     const long long high = is_signed ? numbers / 2 - 1 : numbers - 1 - narrow;
     const int whole = zero - floorf(zero) <= 0.0f;
     const int type = is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
-    const int has_bytes = bits <= 8.0f && rounds && whole && zero <= (float)high && zero >= (float)low;
+    const int has_bytes = bits <= 8.0f && rounding == 0 && whole && zero <= (float)high && zero >= (float)low;
     size_t axis = 0;
     for (size_t i = 0; i < scale.rank; ++i)
         axis = scale.dims[i] != 1 ? i : axis;
@@ -220,11 +218,7 @@ static cnnvp_result import_quant(struct cnnvp_import *import)
         return rewrite(import, &text);
     }
     say(&text, "parts = Div(a, b); moved = Add(parts, %.9e); near = %s(moved); word = Clip(near, %lld.0, %lld.0);",
-        (double)zero,
-        rounds   ? "Round"
-        : floors ? "Floor"
-                 : "Ceil",
-        low, high);
+        (double)zero, operators[rounding], low, high);
     if (has_bytes && data.constant != NULL && (scale.count == 1 || by_axis))
         say(&text,
             "byte = Cast <to = %d> (word); step = Reshape(b, [-1]); size = Shape(step); wide = Expand(%lld, size);"

@@ -264,6 +264,38 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
     return CNNVP_DONE;
 }
 
+/* Texts are "A, B, C". -1: it is none of them. */
+static int choose(const Onnx__AttributeProto *attribute, const char *texts)
+{
+    int number = 0;
+    for (const char *text = texts; *text != '\0'; ++number) {
+        const size_t length = strcspn(text, ",");
+        if (attribute->has_s && attribute->s.len == length && memcmp(attribute->s.data, text, length) == 0)
+            return number;
+        text += length + strspn(text + length, ", ");
+    }
+    return -1;
+}
+
+static cnnvp_result read_choice(struct cnnvp_import *import, const char *kind, const char *name, const char *texts,
+                                int *choice)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(import->node, name);
+    *choice = attribute != NULL ? choose(attribute, texts) : *choice;
+    return *choice >= 0 ? CNNVP_DONE : cnnvp_import_error(import, "%s%s is none of %s", kind, name, texts);
+}
+
+cnnvp_result cnnvp_import_choice(struct cnnvp_import *import, const char *name, const char *texts, int *choice)
+{
+    return read_choice(import, "", name, texts, choice);
+}
+
+cnnvp_result cnnvp_import_auto_pad(struct cnnvp_import *import, int *choice)
+{
+    *choice = CNNVP_PAD_NOTSET;
+    return read_choice(import, "attribute ", "auto_pad", "NOTSET, VALID, SAME_UPPER, SAME_LOWER", choice);
+}
+
 /* ---- the graph around the nodes ---- */
 
 static cnnvp_result define_initializers(struct cnnvp_import *import)

@@ -87,7 +87,7 @@ static cnnvp_result import_group_norm(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     const long long groups = cnnvp_onnx_int(import->node, "num_groups", 0), channels = rank > 1 ? dims[1] : 0;
     if (rank < 3 || groups < 1 || channels % groups != 0)
         return cnnvp_import_error(
@@ -119,7 +119,7 @@ static cnnvp_result import_rms_norm(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank, axis;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(find_counted(import, cnnvp_onnx_int(import->node, "axis", -1), rank, &axis));
     say(&text, "square = Mul(a, a); mean = ReduceMean <keepdims = 1> (square, [%zu", axis);
     for (size_t i = axis + 1; i < rank; ++i)
@@ -135,7 +135,7 @@ static cnnvp_result import_local(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     const long long size = cnnvp_onnx_int(import->node, "size", 0);
     const float beta = cnnvp_onnx_float(import->node, "beta", 0.75f);
     if (rank < 2 || size < 1 || size > CNNVP_ONNX_WINDOW_MAX || !(beta > 0.0f && beta <= 16.0f))

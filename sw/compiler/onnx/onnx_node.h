@@ -81,6 +81,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, s
 /* Dimensions of a value as the file counts them, the batch 0 where it is a symbol. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct cnnvp_onnx_value *value,
                                                     size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* The same of input `index`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, size_t index, size_t *rank,
+                                                 int64_t dims[CNNVP_ONNX_RANK]);
 /* The shape that two make together, element by element: aligned at the last dimension, where 1 counts for all; *rank
  * and dims become it. 0: they do not fit to each other. */
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
@@ -185,11 +188,19 @@ uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor
 /* An axis that a node names among those of a tensor with `rank` dimensions here: from 1 on. The first one is not for
  * images in a batch: that is the error of mixes, "WHAT would mix the images of the batch". */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named, int64_t *axis);
+/* The same of `rank` dimensions as the file counts them, none of which stands for images. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_axis_of(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what);
 /* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
  * neither is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
                                               size_t most, int64_t *numbers, size_t *count);
+/* An attribute that is one of the texts "A, B, C": its number among them. *choice holds what counts without. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_choice(struct cnnvp_import *import, const char *name, const char *texts,
+                                                int *choice);
+/* The same of auto_pad. */
+enum cnnvp_import_auto_pad { CNNVP_PAD_NOTSET, CNNVP_PAD_VALID, CNNVP_PAD_SAME_UPPER, CNNVP_PAD_SAME_LOWER };
+CNNVP_MUST_USE cnnvp_result cnnvp_import_auto_pad(struct cnnvp_import *import, int *choice);
 /* An attribute of `count` integers from `low` to CNNVP_ONNX_WINDOW_MAX, if it is there; `out` holds what counts
  * without. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low,
@@ -233,7 +244,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
 /* onnx_layer_norm.c: a quotient or product of two tensors that ends a normalisation becomes that: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done);
-/* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
+/* A constant as one number for each of `channels` of a tensor of that rank, if it has a shape for that; NULL if the
+ * graph is weightless. */
+int cnnvp_import_is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
 

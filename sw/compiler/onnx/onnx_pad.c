@@ -22,14 +22,10 @@ struct padding {
 
 static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *padding)
 {
-    const Onnx__NodeProto *node = import->node;
-    padding->value = cnnvp_onnx_float(node, "value", 0.0f);
-    padding->mode = cnnvp_onnx_is(node, "mode", "reflect") ? PAD_REFLECT
-                    : cnnvp_onnx_is(node, "mode", "edge")  ? PAD_EDGE
-                                                           : PAD_CONSTANT;
-    if (padding->mode == PAD_CONSTANT && cnnvp_onnx_attribute(node, "mode") != NULL &&
-        !cnnvp_onnx_is(node, "mode", "constant"))
-        return cnnvp_import_error(import, "mode is none of constant, reflect, edge");
+    int mode = PAD_CONSTANT;
+    CNNVP_TRY(cnnvp_import_choice(import, "mode", "constant, reflect, edge", &mode));
+    padding->mode = (enum pad_mode)mode;
+    padding->value = cnnvp_onnx_float(import->node, "value", 0.0f);
     if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
         const Onnx__TensorProto *constant;
         struct cnnvp_error why;

@@ -384,8 +384,8 @@ static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
     struct cnnvp_onnx_value first = {CNNVP_GRAPH_NONE, NULL}, second = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, 0, &first));
     CNNVP_TRY(cnnvp_import_value(import, 3, &second));
-    CNNVP_TRY(dims_of(import, 0, &ranks[0], a));
-    CNNVP_TRY(dims_of(import, 3, &ranks[1], b));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &ranks[0], a));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 3, &ranks[1], b));
     *alike = first.constant == NULL && second.constant == NULL && ranks[0] == ranks[1] &&
              memcmp(a, b, ranks[0] * sizeof *a) == 0;
     return CNNVP_DONE;

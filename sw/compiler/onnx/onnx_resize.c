@@ -77,36 +77,19 @@ static int64_t nearest(const struct resize *resize, const struct line *line, int
 
 /* ---- attributes ---- */
 
-/* The number of the text that the attribute has; `otherwise` without it. -1: none of them. */
-static int choose(const struct cnnvp_import *import, const char *attribute, const char *const *texts, int count,
-                  int otherwise)
-{
-    if (cnnvp_onnx_attribute(import->node, attribute) == NULL)
-        return otherwise;
-    for (int i = 0; i < count; ++i)
-        if (cnnvp_onnx_is(import->node, attribute, texts[i]))
-            return i;
-    return -1;
-}
-
 static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resize)
 {
-    static const char *const modes[] = {"nearest", "linear", "cubic"};
-    static const char *const transforms[] = {"half_pixel",    "pytorch_half_pixel", "half_pixel_symmetric",
-                                             "align_corners", "asymmetric",         "tf_half_pixel_for_nn"};
-    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
     const int first = import->onnx.opset < 11; /* Upsample, and Resize of operator set 10 */
-    const int mode = choose(import, "mode", modes, 3, NEAREST);
-    const int transform =
-        choose(import, "coordinate_transformation_mode", transforms, 6, first ? ASYMMETRIC : HALF_PIXEL);
-    const int rounding = choose(import, "nearest_mode", roundings, 4, first ? ROUND_FLOOR : ROUND_PREFER_FLOOR);
-    if (mode < 0)
-        return cnnvp_import_error(import, "mode is none of nearest, linear, cubic");
-    if (transform < 0)
-        return cnnvp_import_error(import, "coordinate_transformation_mode is none of half_pixel, pytorch_half_pixel, "
-                                          "half_pixel_symmetric, align_corners, asymmetric, tf_half_pixel_for_nn");
-    if (rounding < 0)
-        return cnnvp_import_error(import, "nearest_mode is none of round_prefer_floor, round_prefer_ceil, floor, ceil");
+    int mode = NEAREST;
+    int transform = first ? ASYMMETRIC : HALF_PIXEL;
+    int rounding = first ? ROUND_FLOOR : ROUND_PREFER_FLOOR;
+    CNNVP_TRY(cnnvp_import_choice(import, "mode", "nearest, linear, cubic", &mode));
+    CNNVP_TRY(cnnvp_import_choice(import, "coordinate_transformation_mode",
+                                  "half_pixel, pytorch_half_pixel, half_pixel_symmetric, align_corners, asymmetric, "
+                                  "tf_half_pixel_for_nn",
+                                  &transform));
+    CNNVP_TRY(
+        cnnvp_import_choice(import, "nearest_mode", "round_prefer_floor, round_prefer_ceil, floor, ceil", &rounding));
     if (cnnvp_onnx_attribute(import->node, "keep_aspect_ratio_policy") != NULL &&
         !cnnvp_onnx_is(import->node, "keep_aspect_ratio_policy", "stretch"))
         return cnnvp_import_error(import, "keep_aspect_ratio_policy is supported as stretch only");

@@ -273,9 +273,9 @@ static cnnvp_result import_attention(struct cnnvp_import *import)
     struct cnnvp_onnx_value mask = {CNNVP_GRAPH_NONE, NULL};
     const Onnx__AttributeProto *scale = cnnvp_onnx_attribute(import->node, "scale");
     const float cap = cnnvp_onnx_float(import->node, "softcap", 0.0f);
-    CNNVP_TRY(dims_of(import, 0, &rank, q));
-    CNNVP_TRY(dims_of(import, 1, &other, k));
-    CNNVP_TRY(dims_of(import, 2, &other, v));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, q));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &other, k));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 2, &other, v));
     const int64_t heads = rank == 4 ? q[1] : cnnvp_onnx_int(import->node, "q_num_heads", 0);
     const int64_t few = rank == 4 ? k[1] : cnnvp_onnx_int(import->node, "kv_num_heads", 0);
     if (rank != other || rank < 3 || rank > 4 || heads < 1 || few < 1 || heads % few != 0 ||
@@ -330,7 +330,7 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     size_t rank = 0;
     struct cnnvp_text text = {.used = 0};
     const int of_data = cnnvp_import_takes_statistics(import);
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     if (of_data) {
         struct cnnvp_text others = {.used = 0};
         for (size_t i = 2; i < rank; ++i)
@@ -356,7 +356,7 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     say(&text,
         "parts = Reshape(a, [0, %lld, %lld, -1]); some = ReduceMean <keepdims = 1> (parts, [3]);"
         "mean = ReduceMean <keepdims = 1> (some, [2]); far = Sub(parts, mean); square = Mul(far, far);"
@@ -381,7 +381,7 @@ static cnnvp_result import_columns(struct cnnvp_import *import)
     size_t rank = 0;
     size_t counts[2] = {0};
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "image_shape", 1, SIZES, image, &counts[0]));
     CNNVP_TRY(cnnvp_import_list(import, "block_shape", 2, SIZES, kernel, &counts[1]));
     CNNVP_TRY(cnnvp_import_ints(import, "dilations", SIZES, 1, dilations));
@@ -427,8 +427,8 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     size_t rank = 0;
     size_t others = 0;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
     const int64_t rows = dims[0];
     const int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
     if (axis != 0 || rank < 1 || rows > WHOLE_MAX)
@@ -455,14 +455,12 @@ static cnnvp_result import_blocks(struct cnnvp_import *import)
     int64_t dims[4];
     struct cnnvp_text text = {.used = 0};
     const long long side = cnnvp_onnx_int(import->node, "blocksize", 0);
-    const int by_channels = cnnvp_onnx_is(import->node, "mode", "CRD");
+    int by_channels = 0;
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 4, &in));
     (void)cnnvp_import_dims(import, in, dims);
     if (side < 1 || side > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "blocksize is %lld; 1 to %d is possible", side, CNNVP_ONNX_WINDOW_MAX);
-    if (!by_channels && cnnvp_onnx_attribute(import->node, "mode") != NULL &&
-        !cnnvp_onnx_is(import->node, "mode", "DCR"))
-        return cnnvp_import_error(import, "mode is none of DCR, CRD");
+    CNNVP_TRY(cnnvp_import_choice(import, "mode", "DCR, CRD", &by_channels));
     const long long channels = dims[1], rows = dims[2], columns = dims[3];
     if (!import->kind && channels % (side * side) != 0)
         return cnnvp_import_error(
@@ -492,7 +490,7 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
     size_t rank = 0;
     size_t count = 0;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_ONNX_RANK, times, &count));
     if (count != rank)
         return cnnvp_import_error(import, "there are %zu repeats for %zu dimensions", count, rank);
@@ -534,8 +532,8 @@ static cnnvp_result import_place_of(struct cnnvp_import *import)
     const int hard = import->kind == 2;
     const int flat = hard && import->onnx.opset < 13;
     const int last = cnnvp_onnx_int(import->node, "select_last_index", 0) != 0;
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -hard), rank, &axis));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -hard), rank, &axis));
     if (flat && axis + 1 != rank)
         return cnnvp_import_error(import, "before operator set 13 an axis that is not the last one is not supported");
     const long long count = dims[axis];
@@ -558,7 +556,7 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
     size_t count = 0;
     size_t steps = 0;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
     if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
         for (; count < rank; ++count)
@@ -589,7 +587,7 @@ static cnnvp_result import_running(struct cnnvp_import *import)
     size_t steps = 0;
     struct cnnvp_text text = {.used = 0};
     const int back = cnnvp_onnx_int(import->node, "reverse", 0) != 0;
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "axis", 1, 1, &named, &count));
     CNNVP_TRY(find_counted(import, named, rank, &axis));
     const long long all = dims[axis];
@@ -621,7 +619,7 @@ static cnnvp_result import_loss(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     const int sums = cnnvp_onnx_is(import->node, "reduction", "sum");
     const int each = cnnvp_onnx_is(import->node, "reduction", "none");
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     if (rank < 2)
         return cnnvp_import_error(import, "its numbers have %zu dimensions; images and classes are needed", rank);
     say(&text, import->kind ? "z = LogSoftmax <axis = 1> (a);" : "z = Identity(a);");
@@ -695,7 +693,7 @@ static cnnvp_result read_einsum(struct cnnvp_import *import, struct einsum *eins
     for (size_t k = 0; k < einsum->count; ++k) {
         int64_t dims[CNNVP_ONNX_RANK];
         size_t rank = 0;
-        CNNVP_TRY(dims_of(import, k, &rank, dims));
+        CNNVP_TRY(cnnvp_import_dims_of(import, k, &rank, dims));
         if (rank != strlen(einsum->operands[k]))
             return cnnvp_import_error(
                 import, "operand %zu has %zu dimensions, \"%s\" letters", k, rank, einsum->operands[k]);

@@ -62,8 +62,8 @@ static cnnvp_result import_samples(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK], grid[CNNVP_ONNX_RANK];
     size_t rank, others;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
-    CNNVP_TRY(dims_of(import, 1, &others, grid));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, grid));
     const size_t axes = rank - 2;
     if (rank < 3 || others != rank || grid[rank - 1] != (int64_t)axes)
         return cnnvp_import_error(import, "maps of %zu dimensions and a grid of %zu with %lld numbers each", rank,
@@ -115,7 +115,7 @@ static cnnvp_result import_spectrum(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     const int back = cnnvp_onnx_int(import->node, "inverse", 0) != 0;
     const int half = cnnvp_onnx_int(import->node, "onesided", 0) != 0;
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     if (import->onnx.opset >= 20)
         CNNVP_TRY(cnnvp_import_list(import, "axis", 2, 1, &named, &given));
     CNNVP_TRY(cnnvp_import_list(import, "dft_length", 1, 1, &length, &given));
@@ -180,7 +180,7 @@ static cnnvp_result import_mean_variance(struct cnnvp_import *import)
     size_t rank, axis = 0, kept = 0;
     uint32_t within = 0;
     struct cnnvp_text text = {.used = 0};
-    CNNVP_TRY(dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     for (size_t i = 0; i < (axes != NULL ? axes->n_ints : 3); ++i) {
         CNNVP_TRY(find_counted(import, axes != NULL ? axes->ints[i] : usual[i], rank, &axis));
         within |= (uint32_t)(dims[axis] != 1) << axis;
@@ -245,8 +245,8 @@ static cnnvp_result say_parts(struct cnnvp_import *import, struct cnnvp_text *te
 {
     int64_t indices[CNNVP_ONNX_RANK];
     size_t others = 0;
-    CNNVP_TRY(dims_of(import, 0, &parts->rank, parts->dims));
-    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &parts->rank, parts->dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
     const size_t count = others != 0 && indices[others - 1] > 0 ? (size_t)indices[others - 1] : 0;
     if (cnnvp_onnx_int(import->node, "batch_dims", 0) != 0 || count < 1 || count > parts->rank)
         return cnnvp_import_error(import,
@@ -276,10 +276,10 @@ static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text 
     int64_t indices[CNNVP_ONNX_RANK];
     size_t others, axis;
     const Onnx__TensorProto *constant;
-    CNNVP_TRY(dims_of(import, 0, &parts->rank, parts->dims));
-    CNNVP_TRY(dims_of(import, 1, &others, indices));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &parts->rank, parts->dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
-    CNNVP_TRY(find_axis(import, cnnvp_onnx_int(import->node, "axis", 0), parts->rank, &axis));
+    CNNVP_TRY(cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", 0), parts->rank, &axis));
     if (parts->rank != others)
         return cnnvp_import_error(import, "indices of %zu dimensions for %zu", others, parts->rank);
     if (parts->dims[0] == 0)

@@ -47,26 +47,10 @@ static inline cnnvp_result rewrite(struct cnnvp_import *import, const struct cnn
                                           : cnnvp_import_error(import, "it would become too many nodes");
 }
 
-/* Dimensions of an input, as the file counts them. */
-static inline cnnvp_result dims_of(struct cnnvp_import *import, size_t index, size_t *rank,
-                                   int64_t dims[CNNVP_ONNX_RANK])
-{
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    CNNVP_TRY(cnnvp_import_value(import, index, &value));
-    return cnnvp_import_value_dims(import, &value, rank, dims);
-}
-
-static inline cnnvp_result find_axis(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
-{
-    *axis = (size_t)(named + (named < 0 ? (int64_t)rank : 0));
-    return *axis < rank ? CNNVP_DONE
-                        : cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named, rank);
-}
-
-/* The same of one whose elements count each other. */
+/* An axis whose elements count each other. */
 static inline cnnvp_result find_counted(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
 {
-    CNNVP_TRY(find_axis(import, named, rank, axis));
+    CNNVP_TRY(cnnvp_import_axis_of(import, named, rank, axis));
     return *axis != 0 || import->single ? CNNVP_DONE : cnnvp_import_mixes(import, "axis 0");
 }
 

@@ -79,24 +79,20 @@ static int64_t full_size(const struct axis *axis)
 }
 
 /* Pads follow from how large the result shall be; what is larger ends with more positions. */
-static void pad_for(const struct cnnvp_import *import, struct axis *axis, int64_t out)
+static void pad_for(struct axis *axis, int64_t out, int upper)
 {
     const int64_t total = full_size(axis) - out;
-    const int upper = cnnvp_onnx_is(import->node, "auto_pad", "SAME_UPPER");
     axis->before = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
     axis->after = total - axis->before;
 }
 
 static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis, int64_t asked)
 {
-    const Onnx__NodeProto *node = import->node;
-    const int same = cnnvp_onnx_is(node, "auto_pad", "SAME_UPPER") || cnnvp_onnx_is(node, "auto_pad", "SAME_LOWER");
-    const int valid = cnnvp_onnx_is(node, "auto_pad", "VALID");
-    if (!same && !valid && cnnvp_onnx_attribute(node, "auto_pad") != NULL && !cnnvp_onnx_is(node, "auto_pad", "NOTSET"))
-        return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
-    if (asked != 0 || same)
-        pad_for(import, axis, asked != 0 ? asked : axis->in * axis->stride);
-    else if (valid)
+    int auto_pad;
+    CNNVP_TRY(cnnvp_import_auto_pad(import, &auto_pad));
+    if (asked != 0 || auto_pad == CNNVP_PAD_SAME_UPPER || auto_pad == CNNVP_PAD_SAME_LOWER)
+        pad_for(axis, asked != 0 ? asked : axis->in * axis->stride, auto_pad == CNNVP_PAD_SAME_UPPER);
+    else if (auto_pad == CNNVP_PAD_VALID)
         axis->before = axis->after = 0;
     axis->out = full_size(axis) - axis->before - axis->after;
     if (axis->out < 1 || axis->out > CNNVP_ONNX_DIMENSION_MAX)

@@ -31,17 +31,16 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
 {
     int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
     const Onnx__NodeProto *node = import->node;
-    const int upper = cnnvp_onnx_is(node, "auto_pad", "SAME_UPPER");
-    if (upper || cnnvp_onnx_is(node, "auto_pad", "SAME_LOWER")) {
+    int auto_pad;
+    CNNVP_TRY(cnnvp_import_auto_pad(import, &auto_pad));
+    if (auto_pad == CNNVP_PAD_SAME_UPPER || auto_pad == CNNVP_PAD_SAME_LOWER) {
         axis->out = (axis->in + axis->stride - 1) / axis->stride;
         int64_t pad = (axis->out - 1) * axis->stride + reach - axis->in;
         pad = pad < 0 ? 0 : pad;
-        axis->before = upper ? pad / 2 : pad - pad / 2;
+        axis->before = auto_pad == CNNVP_PAD_SAME_UPPER ? pad / 2 : pad - pad / 2;
         axis->after = pad - axis->before;
-    } else if (cnnvp_onnx_is(node, "auto_pad", "VALID")) {
+    } else if (auto_pad == CNNVP_PAD_VALID) {
         axis->before = axis->after = 0;
-    } else if (cnnvp_onnx_attribute(node, "auto_pad") != NULL && !cnnvp_onnx_is(node, "auto_pad", "NOTSET")) {
-        return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
     }
     const int64_t padded = axis->in + axis->before + axis->after;
     const int ceil_mode = cnnvp_onnx_int(node, "ceil_mode", 0) != 0;
