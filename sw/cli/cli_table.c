@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base.h"
 #include "cli.h"
 
 static int64_t whole(const json_t *object, const char *key)
@@ -497,18 +498,16 @@ static cnnvp_result print_of(const char *json, void (*print)(const json_t *root,
                              int verbose, FILE *stream)
 {
     json_error_t error;
-    char *lines = NULL;
-    size_t size = 0;
+    struct cnnvp_printed lines;
     json_t *root = json_loads(json, 0, &error);
-    FILE *to = open_memstream(&lines, &size);
     if (root == NULL)
         cli_message("the statistics cannot be read: %s", error.text);
-    else if (to != NULL)
-        print(root, verbose, to);
-    const int bad = to == NULL || fclose(to) != 0 || root == NULL;
-    if (!bad)
-        cli_print_folded(lines, stream);
-    free(lines);
+    if (cnnvp_print_begin(&lines) != NULL && root != NULL)
+        print(root, verbose, lines.stream);
+    CNNVP_FREED char *text = cnnvp_print_end(&lines);
+    if (text != NULL && root != NULL)
+        cli_print_folded(text, stream);
+    const int bad = text == NULL || root == NULL;
     json_decref(root);
     return bad ? CNNVP_FAILED : CNNVP_DONE;
 }

@@ -78,15 +78,13 @@ cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, stru
 {
     CNNVP_DECIMAL_POINT;
     CNNVP_JSON *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
-    CNNVP_FREED char *text = NULL;
-    size_t size = 0;
+    struct cnnvp_printed csv;
     if (root == NULL)
         return cnnvp_config_error(error, NULL, "the statistics cannot be read");
-    FILE *stream = open_memstream(&text, &size);
-    if (stream != NULL)
-        write_layers(stream, json_object_get(root, "layers"));
-    return stream != NULL && fclose(stream) == 0 ? cnnvp_write_text(csv_file, text, size, error)
-                                                 : cnnvp_config_no_memory(error);
+    if (cnnvp_print_begin(&csv) != NULL)
+        write_layers(csv.stream, json_object_get(root, "layers"));
+    CNNVP_FREED char *text = cnnvp_print_end(&csv);
+    return text != NULL ? cnnvp_write_text(csv_file, text, csv.size, error) : cnnvp_config_no_memory(error);
 }
 
 /* ---- two runs ---- */

@@ -250,16 +250,14 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
     CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
     CNNVP_JSON *columns = NULL;
-    CNNVP_FREED char *text = NULL;
-    size_t size = 0;
+    struct cnnvp_printed csv;
     CNNVP_TRY(open_rows(sweep, &rows, error));
     CNNVP_TRY(find_columns(&rows, &columns, error));
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = cnnvp_print_begin(&csv);
     const cnnvp_result result = stream != NULL ? write_rows(stream, &rows, columns, error) : CNNVP_DONE;
-    if (stream == NULL || fclose(stream) != 0)
-        return cnnvp_config_no_memory(error);
-    CNNVP_TRY(result);
-    return cnnvp_write_text(csv_file, text, size, error);
+    CNNVP_FREED char *text = cnnvp_print_end(&csv);
+    CNNVP_TRY(text != NULL ? result : cnnvp_config_no_memory(error));
+    return cnnvp_write_text(csv_file, text, csv.size, error);
 }
 
 /* ---- the front ---- */
@@ -369,7 +367,8 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
 {
     CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
-    size_t count = 0, size = 0;
+    size_t count = 0;
+    struct cnnvp_printed printed;
     *table = NULL;
     if (sweep->objective_count == 0)
         return cnnvp_config_error(error, sweep->file, "a front needs objectives");
@@ -385,12 +384,11 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
         if (stats != NULL && cnnvp_objectives_of(sweep, stats, entry.values))
             insert(front, &count, &entry, sweep->objective_count);
     }
-    FILE *stream = open_memstream(table, &size);
-    if (stream == NULL)
-        return cnnvp_config_no_memory(error);
     qsort(front, count, sizeof *front, compare_entries);
-    print_front(stream, &rows, front, count);
-    return fclose(stream) == 0 ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    if (cnnvp_print_begin(&printed) != NULL)
+        print_front(printed.stream, &rows, front, count);
+    *table = cnnvp_print_end(&printed);
+    return *table != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 /* ---- failures ---- */
@@ -487,10 +485,11 @@ cnnvp_result cnnvp_sweep_failures(cnnvp_sweep *sweep, char **text, struct cnnvp_
 {
     CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
-    size_t size = 0;
+    struct cnnvp_printed printed;
     *text = NULL;
     CNNVP_TRY(open_rows(sweep, &rows, error));
-    FILE *stream = open_memstream(text, &size);
+    FILE *stream = cnnvp_print_begin(&printed);
     const cnnvp_result result = stream != NULL ? find_failures(&rows, stream, error) : CNNVP_DONE;
-    return stream != NULL && fclose(stream) == 0 ? result : cnnvp_config_no_memory(error);
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? result : cnnvp_config_no_memory(error);
 }

@@ -31,9 +31,8 @@ static void put_json(FILE *stream, const char *json)
 cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
                               struct cnnvp_error *error)
 {
-    CNNVP_FREED char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    struct cnnvp_printed page;
+    FILE *stream = cnnvp_print_begin(&page);
     if (stream == NULL)
         return cnnvp_config_no_memory(error);
     (void)fputs(
@@ -48,9 +47,8 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned
     (void)fputs("</script>\n<script>", stream);
     put(stream, script);
     (void)fputs("</script>\n</body></html>\n", stream);
-    int failed = ferror(stream);
-    failed |= fclose(stream) != 0;
-    return failed ? cnnvp_config_no_memory(error) : cnnvp_write_text(file, text, size, error);
+    CNNVP_FREED char *text = cnnvp_print_end(&page);
+    return text != NULL ? cnnvp_write_text(file, text, page.size, error) : cnnvp_config_no_memory(error);
 }
 
 /* ---- runs ---- */
@@ -106,9 +104,8 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
                                struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
-    CNNVP_FREED char *json = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&json, &size);
+    struct cnnvp_printed printed;
+    FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
@@ -117,10 +114,9 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
         result = put_run(stream, folders[i], error);
     }
     (void)fputs("]}", stream);
-    int failed = ferror(stream);
-    failed |= fclose(stream) != 0;
+    CNNVP_FREED char *json = cnnvp_print_end(&printed);
     CNNVP_TRY(result);
-    return failed ? cnnvp_config_no_memory(error) : cnnvp_page_write(html_file, json, cnnvp_page_compare, error);
+    return json != NULL ? cnnvp_page_write(html_file, json, cnnvp_page_compare, error) : cnnvp_config_no_memory(error);
 }
 
 cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,

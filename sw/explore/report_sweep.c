@@ -163,10 +163,10 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
 /* The members of the statistics that the page shows; NULL without memory. */
 static char *shown_members(const struct page *page)
 {
-    char *members = NULL;
-    size_t size, index;
+    struct cnnvp_printed members;
+    size_t index;
     json_t *objective;
-    FILE *stream = open_memstream(&members, &size);
+    FILE *stream = cnnvp_print_begin(&members);
     if (stream == NULL)
         return NULL;
     (void)fputs(CNNVP_COLUMNS "layers network ", stream);
@@ -176,7 +176,7 @@ static char *shown_members(const struct page *page)
         if (path != NULL)
             (void)fprintf(stream, "%.*s ", (int)strcspn(path, "."), path);
     }
-    return fclose(stream) == 0 ? members : NULL;
+    return cnnvp_print_end(&members);
 }
 
 static int take(void *context, const struct cnnvp_row *row)

@@ -354,16 +354,15 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
 /* As one word of a shell's command; NULL: out of memory. */
 static char *shell_word(const char *text)
 {
-    char *word = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&word, &size);
+    struct cnnvp_printed word;
+    FILE *stream = cnnvp_print_begin(&word);
     if (stream == NULL)
         return NULL;
     (void)fputc('\'', stream);
     for (; *text; ++text)
         (void)fprintf(stream, *text == '\'' ? "'\\%c'" : "%c", *text);
     (void)fputc('\'', stream);
-    return fclose(stream) == 0 ? word : NULL;
+    return cnnvp_print_end(&word);
 }
 
 /* Another program than this one has points of its own: what it says of itself, else its bytes. */
