@@ -493,12 +493,10 @@ static cnnvp_result write_file(struct cnnvp_trace *trace, const struct cnnvp_tra
 
 cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
-
     trace->end_ps = end_ps;
-    for (uint32_t i = 0; i < trace->file_count && result == CNNVP_DONE; ++i) {
+    for (uint32_t i = 0; i < trace->file_count; ++i) {
         trace->file = trace->files[i].name;
-        result = write_file(trace, trace->files[i].format, error);
+        CNNVP_TRY(write_file(trace, trace->files[i].format, error));
     }
-    return result;
+    return CNNVP_DONE;
 }

@@ -254,13 +254,11 @@ static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *w
     const struct isa_opcode *op = opcode_of(self, (unsigned)code);
     if (op->format == ISA_FORMAT_TILE)
         return parse_tile(self, word);
-    cnnvp_result result = parse_registers(self, registers[op->format], word);
-    if (result != CNNVP_DONE || !(cnnvp_isa_operand_masks[op->format] & 1u)) /* no immediate */
-        return result;
+    CNNVP_TRY(parse_registers(self, registers[op->format], word));
+    if (!(cnnvp_isa_operand_masks[op->format] & 1u)) /* no immediate */
+        return CNNVP_DONE;
     if (registers[op->format])
-        result = comma(&self->lexer, "value");
-    if (result != CNNVP_DONE)
-        return result;
+        CNNVP_TRY(comma(&self->lexer, "value"));
     if (op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         return parse_target(self, 0, word);
     if (strcmp(op->mnemonic, "loop") == 0)
@@ -332,9 +330,7 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
             struct asm_value parsed = {0, 0, 0};
             const char *at = lexer->at;
             /* a number or a name in one piece: the next status follows without a blank */
-            const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &parsed);
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(cnnvp_asm_expression(lexer, &self->symbols, &parsed));
             if (parsed.labels || parsed.wide || parsed.value < 0 || parsed.value > (int64_t)most)
                 return cnnvp_asm_fail(lexer, at, "status %s of %s is from 0 to %u", status->name,
                                       opcode_of(self, (unsigned)code)->mnemonic, most);
@@ -410,9 +406,7 @@ static cnnvp_result directive(struct assembler *self)
     struct asm_value value = {0, 0, 0};
     cnnvp_asm_blanks(lexer);
     const char *at = lexer->at;
-    const cnnvp_result parsed = cnnvp_asm_expression(lexer, &self->symbols, &value);
-    if (parsed != CNNVP_DONE)
-        return parsed;
+    CNNVP_TRY(cnnvp_asm_expression(lexer, &self->symbols, &value));
     if (value.labels || value.wide)
         return cnnvp_asm_fail(lexer, at, "a number that fits 63 bits and a sign is needed here");
     return define(self, symbol, ASM_NUMBER, value.value, 0);
@@ -432,29 +426,27 @@ static cnnvp_result labels(struct assembler *self, int first_pass)
         }
         if (!first_pass)
             continue;
-        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, 0);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(define(self, name, ASM_LABEL, (int64_t)self->count, 0));
     }
 }
 
 static cnnvp_result statement(struct assembler *self)
 {
     struct asm_lexer *lexer = &self->lexer;
-    cnnvp_result result = labels(self, 0);
-    if (result != CNNVP_DONE || cnnvp_asm_line_done(lexer))
-        return result;
+    CNNVP_TRY(labels(self, 0));
+    if (cnnvp_asm_line_done(lexer))
+        return CNNVP_DONE;
     const char *start = lexer->at;
     const struct asm_name name = cnnvp_asm_name(lexer);
     if (name.text != NULL)
-        result = instruction(self, name);
+        CNNVP_TRY(instruction(self, name));
     else if (*start == '.')
-        result = directive(self);
+        CNNVP_TRY(directive(self));
     else
         return cnnvp_asm_fail(lexer, start, "a label, an instruction or a directive is needed here");
-    if (result == CNNVP_DONE && !cnnvp_asm_line_done(lexer))
-        return cnnvp_asm_fail(lexer, lexer->at, "the statement should end here; comments start with ; or # or //");
-    return result;
+    return cnnvp_asm_line_done(lexer)
+               ? CNNVP_DONE
+               : cnnvp_asm_fail(lexer, lexer->at, "the statement should end here; comments start with ; or # or //");
 }
 
 /* Finds the labels: each instruction and .word is one word, whatever its operands are. */
@@ -462,9 +454,7 @@ static cnnvp_result find_labels(struct assembler *self)
 {
     struct asm_lexer *lexer = &self->lexer;
     do {
-        const cnnvp_result result = labels(self, 1);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(labels(self, 1));
         if (!cnnvp_asm_line_done(lexer) && (*lexer->at != '.' || strncmp(lexer->at, ".word", 5) == 0))
             ++self->count;
     } while (cnnvp_asm_next_line(lexer));

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "try.h"
+
 enum { MAX_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
 
 /* ---- symbols ---- */
@@ -214,19 +216,17 @@ static cnnvp_result parse_level(struct parser *parser, unsigned level, struct as
 {
     if (level == LEVELS)
         return parse_primary(parser, value);
-    cnnvp_result result = parse_level(parser, level + 1u, value);
-    while (result == CNNVP_DONE) {
+    CNNVP_TRY(parse_level(parser, level + 1u, value));
+    for (;;) {
         cnnvp_asm_blanks(parser->lexer);
         const char *at = parser->lexer->at;
         const char *operator= take_operator(parser->lexer, level);
         if (operator== NULL)
-            break;
+            return CNNVP_DONE;
         struct asm_value right;
-        result = parse_level(parser, level + 1u, &right);
-        if (result == CNNVP_DONE)
-            result = apply(parser->lexer, at, operator, value, &right);
+        CNNVP_TRY(parse_level(parser, level + 1u, &right));
+        CNNVP_TRY(apply(parser->lexer, at, operator, value, &right));
     }
-    return result;
 }
 
 cnnvp_result cnnvp_asm_expression(struct asm_lexer *lexer, const struct asm_symbols *symbols, struct asm_value *value)

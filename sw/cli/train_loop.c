@@ -28,17 +28,15 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
     const int epoch_end = is_epoch_end(train, point.step);
     if (train->history.step_count == 0)
         train->first_step = record->step;
-    cnnvp_result result = train_history_add(&train->history, &point);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(train_history_add(&train->history, &point));
     train->history.nonfinite += record->nonfinite;
     train_show_progress(train, 0);
     if (epoch_end && train->evaluation == NULL)
         train_show_epoch(train, NULL);
     if (options->checkpoint != NULL &&
         (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
-        result = train_checkpoint_write(train);
-    return result;
+        return train_checkpoint_write(train);
+    return CNNVP_DONE;
 }
 
 /* The next event. A signal in the midst of a step: with a checkpoint the step is brought to its end first. */

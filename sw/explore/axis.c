@@ -247,18 +247,15 @@ static cnnvp_result add_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
     if (axis->values == NULL)
         return cnnvp_config_no_memory(error);
-    cnnvp_result result = CNNVP_DONE;
-    for (uint64_t value = from; value <= to && result == CNNVP_DONE;) {
+    for (uint64_t value = from; value <= to;) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%" PRIu64, value);
-        if (text == NULL)
-            return cnnvp_config_no_memory(error);
-        result = add_value(sweep, axis, text, place, 0, error);
+        CNNVP_TRY(text != NULL ? add_value(sweep, axis, text, place, 0, error) : cnnvp_config_no_memory(error));
         uint64_t more = step ? step : value;
         if (value > UINT64_MAX - more)
             break;
         value += more;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis,
@@ -304,9 +301,7 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     if (axis->kind == CNNVP_AXIS_OPTION && is_real_option(axis->option))
         return add_real_range(sweep, axis, nodes, error);
     for (int i = 0; i < 3; ++i) {
-        cnnvp_result result = read_bound(axis, nodes[i], &bounds[i], error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(read_bound(axis, nodes[i], &bounds[i], error));
     }
     if (bounds[2] == 0)
         return refuse(error, axis, nodes[2]->place, "a step above 0 is expected");
@@ -323,9 +318,7 @@ static cnnvp_result add_powers(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
         return refuse(error, axis, node->place, "two bounds are expected: {log2: [4, 64]}");
     const struct cnnvp_yaml_node *bound = node->children;
     for (int i = 0; i < 2; ++i, bound = bound->next) {
-        cnnvp_result result = read_bound(axis, bound, &bounds[i], error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(read_bound(axis, bound, &bounds[i], error));
         if (bounds[i] == 0 || (bounds[i] & (bounds[i] - 1)) != 0)
             return refuse(error, axis, bound->place, "a power of two is expected");
     }
@@ -418,20 +411,17 @@ cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind
     struct cnnvp_axis *axis = &sweep->axes[sweep->axis_count];
     *axis = (struct cnnvp_axis){.name = node->key, .place = node->key_place, .kind = kind};
     axis->listed = kind == CNNVP_AXIS_PARAMETER || node->kind != CNNVP_YAML_SCALAR;
-    cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_AXIS_OPTION)
-        result = find_option(sweep, axis, error);
+        CNNVP_TRY(find_option(sweep, axis, error));
     else if (kind == CNNVP_AXIS_PARAMETER)
-        result = find_parameter(sweep, axis, error);
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
+        CNNVP_TRY(find_parameter(sweep, axis, error));
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (strcmp(sweep->axes[i].name, axis->name) == 0)
-            result = cnnvp_config_error(
+            return cnnvp_config_error(
                 error, axis->place, "%s is there twice; first at %s", axis->name, sweep->axes[i].place);
-    if (result == CNNVP_DONE)
-        result = add_values(sweep, axis, node, error);
-    if (result == CNNVP_DONE)
-        ++sweep->axis_count;
-    return result;
+    CNNVP_TRY(add_values(sweep, axis, node, error));
+    ++sweep->axis_count;
+    return CNNVP_DONE;
 }
 
 /* ---- values of a point ---- */

@@ -182,16 +182,15 @@ static void no_console(void *context, const void *data, size_t size)
 cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_options *options,
                                  struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     cnnvp_options_init(options, sweep->command);
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
         if (axis->kind == CNNVP_AXIS_OPTION)
-            result = cnnvp_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error);
+            CNNVP_TRY(cnnvp_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error));
     }
     memset(options->given, 0, sizeof options->given); /* some change nothing with one schedule of several */
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result simulate(const struct cnnvp_run *run, struct cnnvp_error *error)

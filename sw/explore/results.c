@@ -151,9 +151,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     if (!write && access(file, R_OK) != 0)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     if (write) {
-        cnnvp_result possible = cnnvp_output_check(file, error);
-        if (possible != CNNVP_DONE)
-            return possible;
+        CNNVP_TRY(cnnvp_output_check(file, error));
         if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
             return cnnvp_config_error(error, file, "cannot be written: %s", strerror(errno));
     }

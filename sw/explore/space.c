@@ -58,14 +58,12 @@ static cnnvp_result list_all(const struct cnnvp_sweep *sweep, uint64_t limit, st
 {
     for (uint64_t number = 0; number < sweep->combinations; ++number) {
         int allowed = 0;
-        cnnvp_result result = cnnvp_point_allowed(sweep, number, &allowed, error);
-        if (result == CNNVP_DONE && allowed && list->count == limit)
-            result = cnnvp_config_error(
+        CNNVP_TRY(cnnvp_point_allowed(sweep, number, &allowed, error));
+        if (allowed && list->count == limit)
+            return cnnvp_config_error(
                 error, sweep->search_place, "a grid of more than %" PRIu64 " points; use {random: N} or nsga2", limit);
-        else if (result == CNNVP_DONE && allowed)
-            result = append(list, number, error);
-        if (result != CNNVP_DONE)
-            return result;
+        if (allowed)
+            CNNVP_TRY(append(list, number, error));
     }
     return list->count ? CNNVP_DONE : nothing_allowed(sweep, error);
 }

@@ -54,9 +54,7 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
 {
     sweep->platform = cnnvp_command_platform(sweep->command);
     if (node != NULL) {
-        cnnvp_result result = need_scalar(node, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(need_scalar(node, error));
         sweep->platform = node->text;
     }
     sweep->platform_file = sweep->platform;
@@ -190,9 +188,7 @@ cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t numbe
     const struct cnnvp_derived *of = &sweep->derived[derived];
     double result = 0;
     *value = 0;
-    const cnnvp_result said = cnnvp_expression_number(of->expression, value_of, &context, &result, error);
-    if (said != CNNVP_DONE)
-        return said;
+    CNNVP_TRY(cnnvp_expression_number(of->expression, value_of, &context, &result, error));
     if (!(result >= 0 && result <= MAX_DERIVED) || result != (double)(uint64_t)result)
         return cnnvp_config_error(
             error, of->place, "derive: %s is %g for a point; a parameter is a whole number", of->name, result);
@@ -206,9 +202,7 @@ cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t numbe
     const struct allowed_context context = {sweep, number};
     *allowed = 1;
     for (size_t i = 0; i < sweep->constraint_count && *allowed; ++i) {
-        cnnvp_result result = cnnvp_expression_holds(sweep->constraints[i], value_of, &context, allowed, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(cnnvp_expression_holds(sweep->constraints[i], value_of, &context, allowed, error));
     }
     return CNNVP_DONE;
 }
@@ -292,21 +286,17 @@ static cnnvp_result read_derived(struct cnnvp_sweep *sweep, const struct cnnvp_y
     if (node->kind != CNNVP_YAML_MAP || node->child_count > CNNVP_DERIVED)
         return cnnvp_config_error(error, node->place, "derive: %s where a map of up to %d parameters is expected",
                                   cnnvp_yaml_kind_name(node), CNNVP_DERIVED);
-    cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE;
-         child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         struct cnnvp_derived *made = &sweep->derived[sweep->derived_count];
-        result = check_derived(sweep, child, error);
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(check_derived(sweep, child, error));
         *made = (struct cnnvp_derived){.name = child->key, .place = inside(sweep, child)};
         if (made->place == NULL)
             return cnnvp_config_no_memory(error);
-        result = cnnvp_expression_new(
-            &sweep->arena, child->text, made->place, name_index, offer_names, sweep, &made->expression, error);
+        CNNVP_TRY(cnnvp_expression_new(
+            &sweep->arena, child->text, made->place, name_index, offer_names, sweep, &made->expression, error));
         ++sweep->derived_count;
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,

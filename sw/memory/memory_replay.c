@@ -369,14 +369,12 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "memory"};
     struct timespec begin, end;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
+    const cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
-    if (status == CNNVP_DONE)
-        status = cnnvp_recorder_finish(run->recorder, end_ps, error);
-    if (status != CNNVP_DONE)
-        return status;
+    CNNVP_TRY(status);
+    CNNVP_TRY(cnnvp_recorder_finish(run->recorder, end_ps, error));
     if (json != NULL && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
                          cnnvp_recorder_json(run->recorder, end_ps, seconds, json) != CNNVP_DONE))
         return cnnvp_config_no_memory(error);

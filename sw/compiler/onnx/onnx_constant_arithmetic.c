@@ -138,11 +138,11 @@ static cnnvp_result combine(struct cnnvp_import *import, int operation, const st
                             struct cnnvp_constant *made)
 {
     const int compares = operation >= IS_EQUAL && operation <= XOR;
-    cnnvp_result result = prepare(import, operands, 2, 0, compares || operands[0].whole, made);
-    if (result != CNNVP_DONE || made->count == 0 || !cnnvp_constant_known(made))
-        return result;
+    CNNVP_TRY(prepare(import, operands, 2, 0, compares || operands[0].whole, made));
+    if (made->count == 0 || !cnnvp_constant_known(made))
+        return CNNVP_DONE;
     struct cnnvp_constant_walk walks[2] = {walk_through(&operands[0], made), walk_through(&operands[1], made)};
-    for (size_t i = 0; i < made->count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < made->count; ++i) {
         const size_t x = cnnvp_constant_next(&walks[0]);
         const size_t y = cnnvp_constant_next(&walks[1]);
         if (!operands[0].whole && !compares)
@@ -152,9 +152,9 @@ static cnnvp_result combine(struct cnnvp_import *import, int operation, const st
         else if (compares)
             made->ints[i] = compare_int64_t(operation, operands[0].ints[x], operands[1].ints[y]);
         else if (!combine_ints(operation, operands[0].ints[x], operands[1].ints[y], &made->ints[i]))
-            result = cnnvp_import_error(import, "the integers divide by 0 or overflow");
+            return cnnvp_import_error(import, "the integers divide by 0 or overflow");
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 /* A power's exponent is of the base's kind here, whatever the file has. */

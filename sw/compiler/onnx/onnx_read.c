@@ -453,10 +453,9 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
                                struct cnnvp_error *error)
 {
     const uint8_t *raw;
-    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
-    if (result == CNNVP_DONE)
-        announce(raw, count * element_size(tensor->data_type));
-    for (size_t first = 0; first < count && result == CNNVP_DONE; first += PIECE) {
+    CNNVP_TRY(locate(onnx, tensor, count, &raw, error));
+    announce(raw, count * element_size(tensor->data_type));
+    for (size_t first = 0; first < count; first += PIECE) {
         const size_t piece = count - first < PIECE ? count - first : PIECE;
         convert(tensor, raw, first, piece, out + first);
         if (all_finite(out + first, piece))
@@ -467,7 +466,7 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
         return cnnvp_compiler_error(
             error, "element %zu of tensor \"%s\" is not a finite number", i, tensor->name != NULL ? tensor->name : "");
     }
-    return result;
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_onnx_numbers(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out,
