@@ -248,15 +248,7 @@ static void fill_header(struct builder *b)
     header->element = target->map.accelerators[0].element;
     header->plic = target->map.plic;
     header->element_irq = target->map.accelerators[0].element_irq;
-    header->input_halves = target->input_halves;
-    header->weight_halves = target->weight_halves;
-    header->output_halves = target->output_halves;
-    memcpy(header->zones, target->zones, sizeof header->zones);
-    header->weight_half = (uint32_t)target->weight_half;
-    header->output_half = (uint32_t)target->output_half;
-    header->arrays = target->arrays;
-    header->mantissa_bits = target->mantissa_bits;
-    header->value_bytes = target->value_bytes;
+    cnnvp_train_target_describe(target, header);
     header->classes = b->net->classes;
     header->block = options->plan.block;
     header->rounding = options->rounding;

@@ -30,6 +30,8 @@ struct cnnvp_train_target {
 int cnnvp_train_target_is(const cnnvp_config *config);
 CNNVP_MUST_USE cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_train_target *target,
                                                     struct cnnvp_error *error);
+/* What the header of a binary says of the engine. */
+void cnnvp_train_target_describe(const struct cnnvp_train_target *target, struct cnnvp_train_binary *header);
 void cnnvp_train_target_clear(struct cnnvp_train_target *target);
 
 struct cnnvp_train_plan_options {

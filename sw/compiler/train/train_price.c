@@ -256,14 +256,6 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
         (struct cnnvp_machine){.host = pricer, .read = read_register, .write = write_register, .memory = memory};
     pricer->binary = (struct cnnvp_train_binary){
         .flags = flags_of(options),
-        .input_halves = target->input_halves,
-        .weight_halves = target->weight_halves,
-        .output_halves = target->output_halves,
-        .weight_half = (uint32_t)target->weight_half,
-        .output_half = (uint32_t)target->output_half,
-        .arrays = target->arrays,
-        .mantissa_bits = target->mantissa_bits,
-        .value_bytes = target->value_bytes,
         .held_back = 4u,
         .held_exponents = 8u,
         .block = options->block,
@@ -271,7 +263,7 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
         .momentum = 1u,
         .batch = options->images,
     };
-    memcpy(pricer->binary.zones, target->zones, sizeof target->zones);
+    cnnvp_train_target_describe(target, &pricer->binary);
     read_table(pricer->opcodes);
     ask_latency(pricer);
     pricer->over = 0;

@@ -102,6 +102,19 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     return cnnvp_units_new(config, &target->units, error);
 }
 
+void cnnvp_train_target_describe(const struct cnnvp_train_target *target, struct cnnvp_train_binary *header)
+{
+    header->input_halves = target->input_halves;
+    header->weight_halves = target->weight_halves;
+    header->output_halves = target->output_halves;
+    memcpy(header->zones, target->zones, sizeof header->zones);
+    header->weight_half = (uint32_t)target->weight_half;
+    header->output_half = (uint32_t)target->output_half;
+    header->arrays = target->arrays;
+    header->mantissa_bits = target->mantissa_bits;
+    header->value_bytes = target->value_bytes;
+}
+
 void cnnvp_train_target_clear(struct cnnvp_train_target *target)
 {
     cnnvp_units_free(target->units);
