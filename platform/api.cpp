@@ -110,14 +110,10 @@ cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error
 /* A unit of somebody else's takes commands: what it says of their time is compared with what they take. */
 bool has_command_library(const cnnvp_resolved &resolved)
 {
-    for (size_t i = 0; i < resolved.instance_count; ++i) {
-        const cnnvp_unit *unit = resolved.instances[i].unit;
-        for (uint32_t port = 0; unit && std::strchr(resolved.instances[i].model, ':') && port < unit->port_count;
-             ++port)
-            if (unit->ports[port].kind == CNNVP_PORT_TARGET &&
-                (unit->ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
-                return true;
-    }
+    for (size_t i = 0; i < resolved.instance_count; ++i)
+        if (cnnvp_unit_command_port(resolved.instances[i].unit) != UINT32_MAX &&
+            std::strchr(resolved.instances[i].model, ':'))
+            return true;
     return false;
 }
 
@@ -136,20 +132,13 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
     const char *first = options.trace ? options.trace : options.series;
-    cnnvp_result result = cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error);
-    if (result == CNNVP_DONE && options.trace && options.series)
-        result = cnnvp_recorder_add_trace(made.recorder, options.series, error);
-    if (result != CNNVP_DONE)
-        return result;
-    if (options.memory_trace) {
-        const cnnvp_result traced = cnnvp_recorder_trace_bursts(made.recorder, options.memory_trace, error);
-        if (traced != CNNVP_DONE)
-            return traced;
-    }
+    CNNVP_TRY(cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error));
+    if (options.trace && options.series)
+        CNNVP_TRY(cnnvp_recorder_add_trace(made.recorder, options.series, error));
+    if (options.memory_trace)
+        CNNVP_TRY(cnnvp_recorder_trace_bursts(made.recorder, options.memory_trace, error));
     if (options.profile) {
-        const cnnvp_result profiled = cnnvp_profile_new(options.profile, &made.profile, error);
-        if (profiled != CNNVP_DONE)
-            return profiled;
+        CNNVP_TRY(cnnvp_profile_new(options.profile, &made.profile, error));
         control.profile = made.profile;
     }
     control.recorder = made.recorder;
@@ -164,9 +153,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.strict = options.strict != 0;
     control.check_costs = options.check_costs != 0;
     if (options.check_costs || has_command_library(*resolved)) {
-        const cnnvp_result asked = cnnvp_units_new(config, &made.asked, error);
-        if (asked != CNNVP_DONE)
-            return asked;
+        CNNVP_TRY(cnnvp_units_new(config, &made.asked, error));
         control.asked = made.asked;
     }
     if (options.check_results && options.timing_only) {
@@ -178,11 +165,8 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         control.results = made.results.get();
     }
     if (options.gdb) {
-        cnnvp_result opened = open_gdb(options.gdb, made, error);
-        if (opened == CNNVP_DONE)
-            opened = cnnvp_recorder_keep_snapshot(made.recorder, error);
-        if (opened != CNNVP_DONE)
-            return opened;
+        CNNVP_TRY(open_gdb(options.gdb, made, error));
+        CNNVP_TRY(cnnvp_recorder_keep_snapshot(made.recorder, error));
         control.gdb = made.gdb;
     }
     made.max_time = options.max_time_ps;
@@ -346,9 +330,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
 
     if (!error)
         error = &unwanted;
-    const cnnvp_result result = cnnvp_elf_read(file, &elf, error);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
     size_t size;
     const void *data = cnnvp_elf_data(elf, &size);

@@ -445,11 +445,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 
 static int takes_commands(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
-        if (unit->ports[i].kind == CNNVP_PORT_TARGET &&
-            (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
-            return 1;
-    return 0;
+    return cnnvp_unit_command_port(unit) != UINT32_MAX;
 }
 
 static int is_memory_on_bus(const struct cnnvp_instance *instance)
@@ -566,11 +562,8 @@ static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, u
         struct cnnvp_host *host = &units->hosts[i];
         if (!host->made || strcmp(host->instance->name, instance) != 0)
             continue;
-        for (*port = 0; *port < host->instance->unit->port_count; ++*port) {
-            const struct cnnvp_port *of = &host->instance->unit->ports[*port];
-            if (of->kind == CNNVP_PORT_TARGET && (of->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
-                return host;
-        }
+        *port = cnnvp_unit_command_port(host->instance->unit);
+        return *port != UINT32_MAX ? host : NULL;
     }
     return NULL;
 }

@@ -96,6 +96,9 @@ static inline uint64_t cnnvp_instance_value_or(const struct cnnvp_instance *inst
 uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             uint64_t missing);
 
+/* The port at which a unit, or NULL, takes commands; UINT32_MAX: it takes none. */
+uint32_t cnnvp_unit_command_port(const struct cnnvp_unit *unit);
+
 /* The instructions of its own of the unit that the instance's initiator port leads to; NULL and 0: none. */
 const struct cnnvp_instruction *cnnvp_instance_instructions(
     const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port, size_t *count);

@@ -281,13 +281,8 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
         unit = unit->next;
     if (unit == NULL)
         return cnnvp_config_error(error, memory->place, "memory: there is no instance dram whose model this could say");
-    struct cnnvp_setting setting = *common;
-    setting.key = "model";
-    setting.text = memory->text;
-    setting.place = memory->place;
-    setting.key_place = memory->key_place;
     unit->place = memory->place;
-    return put_setting(draft, unit, &setting, error);
+    return put_scalar(draft, unit, "model", memory, common, error);
 }
 
 static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,

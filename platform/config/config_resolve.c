@@ -82,9 +82,7 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
         end = &(*end)->next;
     }
     for (size_t i = 0; i < set_count; ++i) {
-        cnnvp_result status = overlay(box, copy, sets[i], error);
-        if (status != CNNVP_DONE)
-            return status;
+        CNNVP_TRY(overlay(box, copy, sets[i], error));
     }
     *result = copy;
     return CNNVP_DONE;
@@ -296,6 +294,15 @@ const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, cons
         if (instance->unit->params[i].type != CNNVP_PARAM_TEXT && strcmp(instance->unit->params[i].name, param) == 0)
             return &instance->values[i];
     return NULL;
+}
+
+uint32_t cnnvp_unit_command_port(const struct cnnvp_unit *unit)
+{
+    for (uint32_t i = 0; unit != NULL && i < unit->port_count; ++i)
+        if (unit->ports[i].kind == CNNVP_PORT_TARGET &&
+            (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+            return i;
+    return UINT32_MAX;
 }
 
 uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "costs.h"
+
 const char *const cnnvp_whole_names[CNNVP_WHOLE_COUNT] = {"layers", "phases"};
 
 /* ---- the critical path ---- */
@@ -40,14 +42,7 @@ void cnnvp_trace_set_path(struct cnnvp_trace *trace, struct cnnvp_path *path, cn
 /* It takes commands, and leaves data where they are. */
 static int calculates(const struct cnnvp_unit *unit)
 {
-    int commands = 0, moves = 0;
-
-    for (uint32_t i = 0; i < unit->port_count; ++i) {
-        commands |= unit->ports[i].kind == CNNVP_PORT_TARGET &&
-                    (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS;
-        moves |= unit->ports[i].kind == CNNVP_PORT_MEM_INITIATOR;
-    }
-    return commands && !moves;
+    return cnnvp_unit_command_port(unit) != UINT32_MAX && !cnnvp_unit_has_port(unit, CNNVP_PORT_MEM_INITIATOR);
 }
 
 struct at_work {
