@@ -9,7 +9,6 @@
  */
 #include "dma_internal.h"
 
-#include "cnnvp_buffer.h"
 #include "cnnvp_integer.h"
 
 /* ---- hazards ---- */

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cnnvp_command.h"
 #include "numbers.h"
 #include "network.h"
 #include "output_file.h"

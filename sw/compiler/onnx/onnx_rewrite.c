@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx_constant.h"
 #include "onnx_text.h"
 
 /* Limits of a rule: numbers of a list, attributes of a node; constants a node. */
