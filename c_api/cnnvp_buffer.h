@@ -113,8 +113,19 @@ static inline uint32_t cnnvp_buffer_dma_mode(uint64_t feature_words)
     return CNNVP_BUFFER_DMA_SIDE | cnnvp_buffer_write_mode(feature_words);
 }
 
-/* `limits` of struct cnnvp_tiling where commands with `scale` are taken as well. */
+/* `limits` of struct cnnvp_tiling where commands with `scale` are taken as well, and where tables are, too. */
 #define CNNVP_LIMITS_AND_SCALE 2u
+#define CNNVP_LIMITS_SCALE_AND_TABLE 3u
+
+/* Bytes of a table of the instruction vact, which write-outs take as well (models/inference/lanes/lanes.h), from its
+ * header; 0: that is malformed. */
+static inline uint64_t cnnvp_table_bytes(const void *header)
+{
+    int16_t words[CNNVP_TABLE_HEADER / 2u]; /* x0, x_shift, segments, intercept_shift */
+    memcpy(words, header, sizeof words);
+    const int valid = words[1] >= 0 && words[1] <= 62 && words[2] >= 1 && words[3] >= 0 && words[3] <= 47;
+    return valid ? CNNVP_TABLE_HEADER + 4u * (uint64_t)words[2] : 0;
+}
 
 /* By what the write-out scales a sum: an offset, and a multiplier in binary32. */
 struct cnnvp_scale {

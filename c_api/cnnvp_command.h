@@ -76,6 +76,7 @@ enum cnnvp_round_mode {
  * weights (operand b; tables, biases, scales and offsets have 16), of results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
 #define CNNVP_NARROW_LSB 29u /* in the register */
+#define CNNVP_TABLED_LSB 18u /* of a bit: results of a conv go through a table */
 #define CNNVP_ZERO_LSB 21u   /* the same of `zero`, the zero point that is added to results of 8 bits */
 
 /* Bytes of a word of this operand, by the register. */
@@ -91,7 +92,8 @@ static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow ope
  * at out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
  * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift) + zero), within the
  * limits if there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it
- * rounds cnnvp_scaled (cnnvp_buffer.h) of the sum in its place.
+ * rounds cnnvp_scaled (cnnvp_buffer.h) of the sum in its place. With a table that word has 16 bits and no zero point,
+ * and goes through the function of the instruction vact: word = saturate(round(function * 2^-table_shift) + zero).
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -122,12 +124,17 @@ struct cnnvp_update {
      * before this member has none. */
     const int16_t *scales;
     uint64_t scale_sums;
-    uint32_t word_bytes; /* of a result: 1 or 2; 0, or a struct that ends before this member, means 2 */
-    int32_t zero;        /* -128 .. 127, of results of 8 bits; a struct that ends before this member has 0 */
+    uint32_t word_bytes;  /* of a result: 1 or 2; 0, or a struct that ends before this member, means 2 */
+    int32_t zero;         /* -128 .. 127, of results of 8 bits; a struct that ends before this member has 0 */
+    const int16_t *table; /* of vact, not NULL, with partial 0. A struct that ends before this member has none */
+    int32_t table_shift;
 };
 
 /* By what the write-out scales a sum: struct cnnvp_scale (cnnvp_buffer.h), four words in memory. */
 #define CNNVP_SCALE_WORDS 4u
+
+/* Bytes in front of the segments of a table of vact, which have four each. */
+#define CNNVP_TABLE_HEADER 8u
 
 /*
  * The random number of stochastic rounding: a counter-based hash (splitmix64 finaliser), so that the result does not

@@ -52,6 +52,7 @@ struct cnnvp_fx16_tile {
     bool clipped;    /* positions outside the valid rectangle do not take part */
     bool limited;    /* results lie within low .. high */
     bool scaled;     /* results are scaled: bias_addr has records, not biases */
+    uint32_t tabled; /* 1: results go through a table */
     uint32_t update; /* enum cnnvp_update_mode */
     bool of_words;   /* maximises the words at out_addr (cnnvp_update); otherwise sums at acc_addr are updated */
     uint32_t tag;
@@ -79,12 +80,14 @@ struct cnnvp_fx16_tile {
     int32_t zero;    /* added to such results */
     uint32_t seed;
     int32_t low, high;
+    int32_t table_shift;
 
-    uint32_t in_addr, weight_addr, bias_addr, out_addr, acc_addr; /* bytes in the half */
+    uint32_t in_addr, weight_addr, bias_addr, table_addr, out_addr, acc_addr; /* bytes in the half */
     uint32_t in_half, weight_half, out_half;
     uint64_t in_span;     /* words from in_addr to the last one used, inclusive */
     uint64_t weight_span; /* the same for weights, 0 where none are used */
     uint64_t bias_span;
+    uint64_t table_span; /* 0: no table */
     uint32_t bias_words; /* of an output channel at bias_addr, 0: none */
     uint64_t planes;     /* of results: output channels; matmul: 1 */
     uint64_t plane_words;
@@ -98,7 +101,8 @@ struct cnnvp_fx16_data {
     const int16_t *input;
     const int16_t *weights;
     const int16_t *bias; /* or what results are scaled by */
-    int64_t *sums;       /* planes * plane_words, exact modulo 2^acc_bits */
+    const int16_t *table;
+    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
 /* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right; it lasts as long as *tile. */
@@ -136,6 +140,12 @@ static inline uint64_t cnnvp_fx16_limited_words(const struct cnnvp_fx16_tile *ti
 static inline uint64_t cnnvp_fx16_scaled_words(const struct cnnvp_fx16_tile *tile)
 {
     return tile->scaled ? tile->planes * tile->plane_words : 0;
+}
+
+/* Results that go through a table. */
+static inline uint64_t cnnvp_fx16_tabled_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->table_span != 0 ? tile->planes * tile->plane_words : 0;
 }
 
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
@@ -187,6 +197,7 @@ struct cnnvp_fx16_unit {
     bool timing_only;
     bool clips;                             /* its write-out has limits */
     bool scales;                            /* its write-out scales */
+    uint64_t tables;                        /* lanes of its write-out that have a table, 0: none does */
     uint32_t precision;                     /* enum cnnvp_fx16_precision */
     uint32_t rejected_stat;                 /* counts refused commands */
     const struct cnnvp_fx16_engine *engine; /* NULL for those that carry commands out themselves */
@@ -202,7 +213,7 @@ struct cnnvp_fx16_unit {
 /* `limits` of its tiling. */
 static inline uint32_t cnnvp_fx16_limits(const struct cnnvp_fx16_unit *unit)
 {
-    return unit->scales ? CNNVP_LIMITS_AND_SCALE : unit->clips;
+    return unit->tables != 0 ? CNNVP_LIMITS_SCALE_AND_TABLE : unit->scales ? CNNVP_LIMITS_AND_SCALE : unit->clips;
 }
 
 /* What crosses a port in a clock, by classes; none: the words come evenly. */
@@ -288,7 +299,7 @@ struct cnnvp_fx16_cost {
     uint64_t input_words; /* ones included */
     uint64_t reused_words;
     uint64_t weight_words; /* biases included */
-    uint64_t bias_words;
+    uint64_t bias_words;   /* and those of tables */
     uint64_t kernel_loads;
     uint64_t output_words; /* of all passes */
     uint64_t macs;         /* with words of 16 bits */
@@ -298,7 +309,7 @@ struct cnnvp_fx16_cost {
 
     uint64_t commands, rejected, busy_cycles;
     uint64_t input_port_cycles, weight_port_cycles, output_port_cycles;
-    uint64_t limited_words, scaled_words, saturations;
+    uint64_t limited_words, scaled_words, tabled_words, table_words, saturations;
 
     uint64_t ones_words;  /* read as ones, in the bias cycles */
     uint64_t load_cycles; /* of kernel pieces, part of fill_cycles */

@@ -184,7 +184,8 @@ struct cnnvp_tiling {
     const char *layout;    /* of inputs and results in the buffers: "planes" is [channel][row][column]. As `format`. */
     uint64_t pes;          /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
     uint32_t limits;       /* 1: it keeps words within limits where a command says `clip`; 0: no command says so; 2: it
-                              scales them as well where one says `scale` (cnnvp_buffer.h) */
+                              scales them as well where one says `scale` (cnnvp_buffer.h); 3: and takes them through
+                              a table */
 };
 
 /* A directly usable piece of memory. Valid until the simulation ends. */

@@ -9,6 +9,8 @@
 
 /* P of a comparison before the first value. */
 #define SMALLEST (-32768)
+/* Of 256 segments. */
+#define TABLE_WORDS 516
 
 struct window {
     uint32_t in_row_stride, in_channel_stride, in_channels, out_channels, out_h, out_w;
@@ -28,6 +30,8 @@ struct sums {
     uint64_t planes, plane;
     const uint8_t *biases; /* one for each plane, for matmul for each value; NULL: none */
     int bias_each, scaled; /* biases: records of four words */
+    const int16_t *table;  /* that words go through; NULL: none */
+    int table_shift;
     uint32_t acc_bits;
 };
 
@@ -127,6 +131,24 @@ static void windows(const struct window *w, const uint8_t *input, const uint8_t 
                 }
 }
 
+/* The word of a sum that is complete. */
+static int64_t word_of(const struct sums *sums, const struct reference_format *format, int64_t value, uint64_t index,
+                       uint64_t of)
+{
+    struct reference_format before = *format, after = *format;
+    int64_t word;
+    if (sums->table != NULL) {
+        before.out_bytes = 2;
+        after.low = SMALLEST;
+        after.high = -SMALLEST - 1;
+    }
+    word = sums->scaled ? reference_scaled(&before, value, sums->biases + 8 * of, index)
+                        : reference_word(&before, value, format->shift, index);
+    if (sums->table != NULL)
+        word = reference_word(&after, cnnvp_reference_line(sums->table, word), sums->table_shift, index);
+    return word;
+}
+
 /* Bias, wrap, update, and the partial sum or the word. */
 static const char *update(struct cnnvp_reference *reference, const struct cnnvp_command *command,
                           const struct sums *sums, const struct reference_format *format, uint32_t acc_addr)
@@ -154,10 +176,8 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
         else if (mode == CNNVP_UPDATE_MAXIMISE)
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
-        if (results.bytes != 8 && sums->scaled)
-            value = reference_scaled(format, value, sums->biases + 8 * of, i);
-        else if (results.bytes != 8)
-            value = reference_word(format, value, format->shift, i);
+        if (results.bytes != 8)
+            value = word_of(sums, format, value, i, of);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
         if (of_words && reference_read(at, results.bytes) > value)
             value = reference_read(at, results.bytes);
@@ -207,6 +227,17 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
         .scaled = scaled,
         .acc_bits =
             command->opcode == CNNVP_OPCODE_vconv || command->opcode == CNNVP_OPCODE_vpool ? 64u : reference->acc_bits};
+    int16_t table[TABLE_WORDS];
+    if (d->format >> 18 & 1u && reference_status(command, "partial", 0) == 0) {
+        const uint32_t words = 4u + 2u * (d->valid_cols & 0xffffu);
+        const uint8_t *at =
+            reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, d->valid_rows, 2 * (reference_wide)words);
+        if (at == NULL || words > TABLE_WORDS)
+            return "the table leaves the weight buffer's half, or has more than 256 segments";
+        memcpy(table, at, 2 * (size_t)words);
+        sums.table = table;
+        sums.table_shift = (int16_t)(d->valid_cols >> 16);
+    }
     sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
     if (sums.values == NULL)
         return "results leave the output buffer's half";

@@ -95,8 +95,9 @@ struct cnnvp_layer_operands {
     uint32_t none[2]; /* it is as large as struct cnnvp_layer_norm_data, in whose place it stands */
 };
 
-/* `folded` of a product that is not. */
+/* `folded` of a product that is not, and of what is not but whose results go through a table. */
 #define CNNVP_NOT_FOLDED (UINT32_C(1) << 31)
+#define CNNVP_TABLED_ALONE (CNNVP_NOT_FOLDED + 1u)
 
 /* Which unit calculates the windows of conv and pool. */
 enum cnnvp_layer_unit {
@@ -171,7 +172,7 @@ struct cnnvp_layer {
     union {
         uint32_t pool_area; /* average: divisor */
         uint32_t folded;    /* conv: positions of one row become rows of as many (layer_command.h); 0: they do not, and
-                               it is no product */
+                               it is no product, and neither scaled nor tabled */
     };
     /* Average: 1: the divisor is the number of taps in rows count_top .. count_bottom - 1 and columns count_left ..
      * count_right - 1 of the input, whose first is 0. */
@@ -200,8 +201,9 @@ struct cnnvp_layer {
     uint32_t first_weight_tile, weight_tile_count;
     struct cnnvp_layer_post posts[CNNVP_LAYER_POSTS];
     uint32_t post_count;
-    uint32_t clips;  /* so many of them from the first on (activation: after the first) are limits that the write-out of
-                        the layer's instruction keeps: */
+    uint32_t clips;  /* so many of them from the first on (activation: after the first) are done by the write-out of the
+                        layer's instruction: limits, and a table, the last one, where `format` says that the
+                        results of its conv go through one */
     uint32_t limits; /* its descriptor register `limits` */
 };
 

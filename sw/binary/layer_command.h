@@ -129,6 +129,21 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_layer *l
     };
 }
 
+/* 1: the write-out of its conv takes results through a table. */
+static inline uint32_t cnnvp_is_tabled(const struct cnnvp_layer *layer)
+{
+    return layer->format >> CNNVP_TABLED_LSB & 1u;
+}
+
+/* Where the table of such a layer is, after the biases of the window's outputs. */
+static inline void cnnvp_set_table(const struct cnnvp_layer *layer, struct cnnvp_window *window)
+{
+    const struct cnnvp_layer_post *post = &layer->posts[layer->clips - 1u];
+    window->valid_rows = window->bias_addr + layer->bias * window->out_channels * CNNVP_WORD_BYTES;
+    window->valid_cols = cnnvp_pack(
+        (post->table_words - CNNVP_TABLE_HEADER / CNNVP_WORD_BYTES) / 2u, (uint32_t)(int8_t)(post->format & 0xffu));
+}
+
 /* The layer's windows are one word each, and its positions one row, such as tokens: the words of a tile lie side by
  * side, in as many rows as one likes. */
 static inline int cnnvp_is_row(const struct cnnvp_layer *layer)

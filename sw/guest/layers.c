@@ -79,15 +79,25 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
     return window;
 }
 
-/* A row, folded, and what is left of it. */
+/* A row, folded, and what is left of it; of a layer that is tabled also what is not folded. */
 static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, struct cnnvp_operation operation,
                        uint32_t halves, const struct cnnvp_window *window)
 {
     struct cnnvp_window part = *window;
+    const uint32_t tabled = cnnvp_is_tabled(layer);
+    if (tabled)
+        cnnvp_set_table(layer, &part);
+    if (layer->folded == CNNVP_TABLED_ALONE) {
+        cnnvp_push_tabled_window(guest, operation.opcode, operation.status, halves, &part);
+        return;
+    }
     for (uint32_t left = window->out_w; left != 0;) {
         const uint32_t count = cnnvp_row_part(layer, left);
         cnnvp_fold_row(layer, count, &part);
-        cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
+        if (tabled)
+            cnnvp_push_tabled_window(guest, operation.opcode, operation.status, halves, &part);
+        else
+            cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
         part.in_addr += count << layer->in.word_shift;
         part.out_addr += count * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         part.acc_addr += count * CNNVP_SUM_BYTES;
@@ -115,8 +125,7 @@ static __attribute__((noinline)) void push_more_images(
     }
 }
 
-/* `any` is a constant where this is called; 0: neither a product nor folded, and not scaled. Layers with a table are
- * not scaled. */
+/* `any` is a constant where this is called; 0: neither a product nor folded, and neither scaled nor tabled. */
 static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                                            const struct cnnvp_step *step, const int any)
 {

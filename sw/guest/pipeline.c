@@ -397,6 +397,8 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest)
         1u << offsetof(__typeof__(*(descriptor)), format) / sizeof(uint32_t) |                          \
             1u << (REGISTER_COUNT(*(descriptor)) - 1u) | (others))
 
+#define WINDOW_BIT(member) (1u << offsetof(struct cnnvp_window, member) / sizeof(uint32_t))
+
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
 {
@@ -406,7 +408,14 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
     PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX, 0);
 }
 
-#define WINDOW_BIT(member) (1u << offsetof(struct cnnvp_window, member) / sizeof(uint32_t))
+void cnnvp_push_tabled_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                              const struct cnnvp_window *window)
+{
+    const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
+    guest->last_window = high;
+    ++guest->windows;
+    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX, WINDOW_BIT(valid_cols));
+}
 
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window)
 {

@@ -130,6 +130,9 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest);
 /* Pushes a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window);
+/* The same of a layer that is tabled: valid_cols depends on number formats. */
+void cnnvp_push_tabled_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                              const struct cnnvp_window *window);
 /* The same, by the high half of the instruction, where the window before it was one of the same step: addresses,
  * channels and the seed alone are others. */
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window);

@@ -89,14 +89,14 @@ static void draw_schedule(struct soak_platform *platform, uint64_t *random, cons
 
 static void draw_inference(struct soak_platform *platform, uint64_t *random)
 {
-    static const char *const write_outs[] = {"round", "clip", "scale"};
+    static const char *const write_outs[] = {"round", "clip", "scale", "table"};
     const int nfu = soak_random(random, 2) == 0;
     draw_schedule(platform, random, nfu ? "nfu" : "window");
     if (nfu)
         draw_nfu(platform, random);
     else
         draw_window(platform, random);
-    soak_choose(platform, random, "pe_array.write_out", write_outs, 3);
+    soak_choose(platform, random, "pe_array.write_out", write_outs, 4);
     soak_choose(platform, random, "vector.write_out", write_outs, 2);
     soak_set(platform, "pe_array.acc_bits", 16 + soak_random(random, 49));
     soak_set(platform, "vector.lanes", 1 + soak_random(random, 32));

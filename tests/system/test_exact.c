@@ -36,6 +36,7 @@ struct exact_case {
 #define CLIPS TEST_ZOO "/places/deep_clip.onnx", TEST_ZOO "/places/deep_clip.in.npy"
 #define QDQ TEST_ZOO "/forms/qdq_residual.onnx", TEST_ZOO "/forms/qdq_residual.in.npy"
 #define QLINEAR TEST_ZOO "/forms/qlinear_conv.onnx", TEST_ZOO "/forms/qlinear_conv.in.npy"
+#define MOBILE TEST_ZOO "/networks/net_mobilenetv3.onnx", TEST_ZOO "/networks/net_mobilenetv3.in.npy"
 #define NORMS TEST_ZOO "/elements/instance_norm_between.onnx", TEST_ZOO "/elements/instance_norm_between.in.npy"
 
 static const struct exact_case cases[] = {
@@ -63,6 +64,10 @@ static const struct exact_case cases[] = {
     {QDQ, "nfu", {"pe_array.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {QDQ, "nfu", {"pe_array.write_out=scale", "pe_array.detail=cycle"}, CNNVP_ROUND_TRUNCATE, 1, 0, 0},
     {QDQ, "window", {"pe_array.write_out=scale", "fully_connected.write_out=scale"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MIXED, "nfu", {"pe_array.write_out=table"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
+    {MOBILE, "nfu", {"pe_array.write_out=table"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
+    {MOBILE, "nfu", {"pe_array.write_out=table", "pe_array.detail=cycle"}, CNNVP_ROUND_TRUNCATE, 1, 0, 0},
+    {MOBILE, "window", {"pe_array.write_out=table"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {QLINEAR, "systolic", {"pe_array.precision=fx16"}, CNNVP_ROUND_NEAREST, 0, 2, 0},
     {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET,
@@ -184,6 +189,15 @@ static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
     }
 }
 
+/* 1 if a setting gives the array's write-out tables. */
+static int uses_table(const struct exact_case *test)
+{
+    int uses = 0;
+    for (size_t i = 0; i < 4 && test->settings[i] != NULL; ++i)
+        uses |= strcmp(test->settings[i], "pe_array.write_out=table") == 0;
+    return uses;
+}
+
 /* 1 if the output buffer has maximised. */
 static int run_case(const struct exact_case *test)
 {
@@ -230,6 +244,9 @@ static int run_case(const struct exact_case *test)
     for (const char *at = stats; (at = strstr(at, "\"updates_maximise\": 0")) != NULL; ++at)
         ++idle;
     assert_true(idle == 2 || idle == 3);
+    const char *tabled = strstr(stats, "\"tabled_words\": ");
+    assert_true(tabled != NULL);
+    assert_true((tabled[strlen("\"tabled_words\": ")] != '0') == uses_table(test));
     free(stats);
 
     free(copy);

@@ -8,6 +8,8 @@
  */
 #include "cnnvp_fx16.h"
 
+#include "inference/write_out/write_out.h"
+
 #define CNNVP_FIELDS struct cnnvp_fx16_tile
 #include "unit/descriptor.h"
 
@@ -126,6 +128,24 @@ static const char *check_matmul(struct cnnvp_fx16_tile *tile)
     return NULL;
 }
 
+/* Two registers that a conv has no other use for say where its table is. Partial sums have none. */
+static const char *check_table(uint32_t opcode, struct cnnvp_fx16_tile *tile)
+{
+    const uint64_t segments = tile->valid_col_first;
+    if (tile->tabled == 0 || tile->partial)
+        return NULL;
+    if (opcode != CNNVP_OPCODE_conv)
+        return "a table is for the results of a conv";
+    tile->table_addr = tile->valid_row_first | tile->valid_row_end << 16;
+    tile->table_shift = (int32_t)cnnvp_wrap(tile->valid_col_end, 16u);
+    tile->table_span = CNNVP_TABLE_HEADER / 2u + 2u * segments;
+    if (segments - 1u >= CNNVP_WRITE_OUT_TABLE_SEGMENTS || tile->table_shift < -48 || tile->table_shift > 63)
+        return "valid_cols, of a table: 1 to 256 segments, a shift of -48 to 63";
+    return tile->table_addr % 2u != 0 || tile->table_addr > INT32_MAX
+               ? "valid_rows, the address of a table, is even and below 2^31"
+               : NULL;
+}
+
 static const char *check_addresses(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->in_addr % cnnvp_fx16_bytes(tile, CNNVP_NARROW_A) != 0)
@@ -194,6 +214,8 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
             *reason = check_operation(tile);
         if (*reason == NULL)
             *reason = check_addresses(tile);
+        if (*reason == NULL)
+            *reason = check_table(command->opcode, tile);
         if (*reason == NULL)
             *reason = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile) : check_window(tile);
         break;

@@ -2,11 +2,28 @@
 /* How every engine on FX16 carries a command out: it says what the command costs, the rest is here. */
 #include "cnnvp_fx16.h"
 
+#include "cnnvp_integer.h"
+#include "inference/write_out/write_out.h"
+
+/* A table comes before the first weight, as fast as the weight buffer gives words that follow each other. */
+static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
+{
+    const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
+    const uint64_t words = cnnvp_minimum(shape.width_words, shape.banks * shape.line_words); /* in a clock */
+    const uint64_t cycles = cnnvp_divide_up(work->tile.table_span, words != 0 ? words : 1u);
+    work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
+    work->cost.bias_words += work->tile.table_span;
+    work->cost.weight_words += work->tile.table_span;
+    work->traffic.weight_cycles += cycles;
+}
+
 /* What crosses the ports follows from the cost. */
-static void cross(struct cnnvp_fx16_work *work)
+static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     const struct cnnvp_fx16_cost *cost = &work->cost;
     struct cnnvp_fx16_traffic *traffic = &work->traffic;
+    if (work->tile.table_span != 0)
+        load_table(unit, work);
     traffic->input_words = cost->input_words - cost->ones_words;
     traffic->input_cycles = cost->compute_cycles;
     traffic->ones_words = cost->ones_words;
@@ -22,6 +39,8 @@ static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const str
 {
     if (tile->limited && !unit->clips)
         return "write_out is round: it has no limits";
+    if (tile->table_span != 0 && unit->tables == 0)
+        return "write_out: it is not table, and the command has one";
     return tile->scaled && !unit->scales ? "write_out: it is not scale, and the command scales" : NULL;
 }
 
@@ -64,10 +83,10 @@ static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     struct cnnvp_fx16_stalls stalls = {0};
     const bool steps = unit->engine->step != NULL;
     int status = CNNVP_OK;
-    cross(work);
+    cross(unit, work);
     if (steps && cnnvp_fx16_look(unit, command, &work->tile, &work->traffic, &work->data) == CNNVP_OK) {
         status = unit->engine->step(unit, work);
-        cross(work);
+        cross(unit, work);
     }
     if (status == CNNVP_OK)
         status = cnnvp_fx16_fetch(unit, command, &work->tile, &work->traffic, &work->data, &stalls);
@@ -132,6 +151,8 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
         return cnnvp_fx16_refuse(unit, command, status, NULL);
     cost->commands = 1u;
     cost->scaled_words = cnnvp_fx16_scaled_words(&work.tile);
+    cost->tabled_words = cnnvp_fx16_tabled_words(&work.tile);
+    cost->table_words = 2u * cost->tabled_words + work.tile.table_span * unit->tables;
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
     cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
     take_words(&work.tile, cost);

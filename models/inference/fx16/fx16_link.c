@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The links of a PE array on FX16, see cnnvp_fx16.h. */
 #include "cnnvp_fx16.h"
+#include "cnnvp_integer.h"
 #include "cnnvp_words.h"
 
 #include <stdlib.h>
@@ -102,25 +103,29 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     return status;
 }
 
-/* Weights and biases in one access, from the lower of the two to the end of the higher. */
+/* Where the words at an address begin and end, if there are any. */
+static void include(uint64_t range[2], uint32_t address, uint64_t bytes)
+{
+    range[0] = bytes != 0 ? cnnvp_minimum(range[0], address) : range[0];
+    range[1] = bytes != 0 ? cnnvp_maximum(range[1], address + bytes) : range[1];
+}
+
+/* Weights, biases and a table in one access, from the lowest of them to the end of the highest. */
 static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                           const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                           struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
     const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_B);
-    const uint64_t weight_end = tile->weight_addr + tile->weight_span * bytes;
-    const uint64_t bias_end = tile->bias_addr + tile->bias_span * 2u;
-    uint64_t begin = tile->weight_addr;
-    uint64_t end = weight_end;
-    if (tile->weight_span == 0 && tile->bias_span == 0)
+    uint64_t range[2] = {UINT64_MAX, 0};
+    include(range, tile->weight_addr, tile->weight_span * bytes);
+    include(range, tile->bias_addr, tile->bias_span * 2u);
+    include(range, tile->table_addr, tile->table_span * 2u);
+    if (range[1] == 0)
         return CNNVP_OK;
-    if (tile->weight_span == 0 || (tile->bias_span != 0 && tile->bias_addr < begin))
-        begin = tile->bias_addr;
-    if (tile->weight_span == 0 || (tile->bias_span != 0 && bias_end > end))
-        end = bias_end;
+    const uint64_t begin = range[0];
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     access.address = half_address(tile->weight_half, (uint32_t)begin);
-    access.size = end - begin;
+    access.size = range[1] - begin;
     access.flags = traffic->flags;
     access.words = traffic->weight_words + (2u / bytes - 1u) * traffic->bias_words;
     access.word_bytes = bytes;
@@ -132,6 +137,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         const uint8_t *words = access.data;
         data->weights = tile->weight_span != 0 ? (const void *)(words + (tile->weight_addr - begin)) : NULL;
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
+        data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
     stalls->weight = stall_cycles(unit, &access);
     return status;
@@ -182,7 +188,10 @@ static const char *failure(int status)
     case CNNVP_E_FATAL:
         return "the array found its own state broken";
     case CNNVP_E_NOSUP:
-        return "the unit lacks what the command asks for: limits or scales (write_out), words of its size (precision)";
+        return "the unit lacks what the command asks for: limits, scales or a table (write_out), words of its size "
+               "(precision)";
+    case CNNVP_E_INVAL:
+        return "a buffer refused the access, or the table's header is malformed or says more segments than the command";
     default:
         return "a buffer refused the access";
     }
@@ -229,8 +238,9 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    const bool lacks = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
-                       (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
+    const bool lacks =
+        (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
+        (tile->table_span != 0 && unit->tables == 0) || (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
     int status = lacks ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
@@ -240,8 +250,11 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
         status = borrow_weights(unit, command, tile, traffic, data, stalls);
     if (status != CNNVP_OK || unit->timing_only)
         return status;
-    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias_words != 0 && data->bias == NULL))
+    if (data->input == NULL || (tile->uses_k && data->weights == NULL) ||
+        (tile->bias_words != 0 && data->bias == NULL) || (tile->table_span != 0 && data->table == NULL))
         return CNNVP_E_STATE;
+    if (tile->table_span != 0 && cnnvp_table_bytes(data->table) - 1u >= tile->table_span * 2u)
+        return CNNVP_E_INVAL;
     if (widen_operands(unit, tile, data) != CNNVP_OK)
         return CNNVP_E_NOMEM;
     data->sums = reserve_sums(unit, tile->planes * tile->plane_words);
@@ -285,6 +298,8 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .scale_sums = tile->kind == CNNVP_FX16_MATMUL ? 1u : tile->plane_words,
         .word_bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT),
         .zero = tile->zero,
+        .table = data->table,
+        .table_shift = tile->table_shift,
     };
     /* Where sums cross with words of 8 bits, clocks count each as one of 16. */
     const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;

@@ -84,15 +84,13 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
 static int check_table(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *table)
 {
     struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
-    uint64_t bytes = 0;
     access.flags = CNNVP_DEBUG;
     int status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
     if (status != CNNVP_OK || access.data == NULL)
         return refuse(lanes, command, status == CNNVP_OK ? CNNVP_E_STATE : status, "the table leaves the half");
-    const char *error = lanes_check_table(access.data, &bytes);
-    if (error != NULL)
-        return refuse(lanes, command, CNNVP_E_INVAL, error);
-    access.size = bytes;
+    access.size = cnnvp_table_bytes(access.data);
+    if (access.size == 0)
+        return refuse(lanes, command, CNNVP_E_INVAL, "the table's header is malformed");
     status = lanes->ops->access(lanes->host, PORT_input + table->buffer, &access);
     return status == CNNVP_OK ? status : refuse(lanes, command, status, "the table leaves the half");
 }

@@ -235,7 +235,7 @@ static void set_table(struct lanes_job *job)
     job->b.stride = 0;
     job->b.repeat = 0;
     job->b.low = job->b.base;
-    job->b.high = job->b.base + (int64_t)LANES_TABLE_HEADER;
+    job->b.high = job->b.base + (int64_t)CNNVP_TABLE_HEADER;
 }
 
 const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job)

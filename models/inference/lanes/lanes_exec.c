@@ -88,39 +88,6 @@ static void combine_scaled(const struct lanes_job *job, struct chunk *c)
     }
 }
 
-static int16_t table_word(const uint8_t *table, uint64_t index)
-{
-    int16_t word;
-    memcpy(&word, table + 2u * index, sizeof word);
-    return word;
-}
-
-const char *lanes_check_table(const uint8_t *header, uint64_t *table_bytes)
-{
-    const int16_t segments = table_word(header, 2);
-    if (segments < 1 || table_word(header, 1) < 0 || table_word(header, 1) > 62 || table_word(header, 3) < 0 ||
-        table_word(header, 3) > 47)
-        return "the table's header is malformed";
-    *table_bytes = LANES_TABLE_HEADER + 4u * (uint64_t)segments;
-    return NULL;
-}
-
-static void combine_table(const struct lanes_job *job, struct chunk *c)
-{
-    const uint8_t *const table = job->b.data;
-    const int64_t x0 = table_word(table, 0);
-    const int32_t x_shift = table_word(table, 1);
-    const int64_t last = table_word(table, 2) - 1;
-    const int32_t intercept_shift = table_word(table, 3);
-    for (uint64_t k = 0; k < c->n; ++k) {
-        int64_t index = lanes_shift(lanes_add(c->a[k], -x0), -x_shift);
-        index = index < 0 ? 0 : index > last ? last : index;
-        const int64_t slope = table_word(table, 4u + 2u * (uint64_t)index);
-        const int64_t intercept = table_word(table, 5u + 2u * (uint64_t)index);
-        c->results[k] = lanes_add(lanes_multiply(slope, c->a[k]), lanes_shift(intercept, intercept_shift));
-    }
-}
-
 static int shifts_b(uint32_t opcode)
 {
     return opcode != CNNVP_OPCODE_vmac && opcode != CNNVP_OPCODE_vdiv;
@@ -273,7 +240,7 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
             c.e = c.o * job->count + c.i;
             lanes_load(&job->a, c.o, c.i, c.n, c.a);
             if (job->opcode == CNNVP_OPCODE_vact) {
-                combine_table(job, &c);
+                cnnvp_table_lines(job->b.data, c.a, c.n, c.results);
             } else if (job->opcode == CNNVP_OPCODE_vnorm) {
                 combine_norm(job, &c);
             } else {

@@ -125,9 +125,6 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
 uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes_registers *registers);
 /* The part of it that goes over a repetition as a whole: vmean, vvar, vsoftmax (lanes_reduce.c). */
 uint64_t lanes_reduce(const struct lanes_job *job);
-/* Bytes of the table of vact, from its header. NULL, or what is wrong with it. */
-#define LANES_TABLE_HEADER 8u
-CNNVP_MUST_USE const char *lanes_check_table(const uint8_t *header, uint64_t *table_bytes);
 
 /* Loads elements (o, i .. i + n - 1) of an operand. */
 void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uint64_t n, int64_t *values);

@@ -72,8 +72,6 @@ static const struct lanes_part normalise_parts[] = {
     {CNNVP_PART_REGISTER, 80u, 1u, 0, "operands and results"},
 };
 static const struct lanes_part activation_parts[] = {
-    {CNNVP_PART_MULTIPLIER, 16u, 1u, 0, "slope"},
-    {CNNVP_PART_ADDER, 32u, 2u, 0, "segment and intercept"},
     {CNNVP_PART_REGISTER, 96u, 1u, 0, "operands and results"},
 };
 
@@ -112,6 +110,8 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
                 const struct lanes_part *parts, size_t count)
 {
     const struct lanes_shape shape = shape_of(unit, values);
+    if (parts == activation_parts)
+        cnnvp_table_parts(costs, shape.units * shape.lanes);
     say_parts(&shape, costs, parts, count);
     if (cnnvp_kind_value(unit, values, "lanes", 0) == 0)
         return;

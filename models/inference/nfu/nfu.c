@@ -131,7 +131,8 @@ static int nfu_init(void *self, const struct cnnvp_init *init)
         .extended_fifo_v = init->ops->param(init->host, PARAM_fifo_v) != 0,
     };
     nfu->unit = unit_of(&engines[init->ops->param(init->host, PARAM_detail)], init, nfu->shape.acc_bits,
-                        init->ops->param(init->host, PARAM_write_out), init->ops->param(init->host, PARAM_precision));
+                        init->ops->param(init->host, PARAM_write_out), (uint64_t)nfu->shape.rows * nfu->shape.cols,
+                        init->ops->param(init->host, PARAM_precision));
     return CNNVP_OK;
 }
 

@@ -115,7 +115,8 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         return init->ops->config_error(
             init->host, PARAM_accumulator_size,
             "accumulators of %llu bytes at least have a sum in each bank of each column", least);
-    array->unit = unit_of(&engine, init, values[PARAM_acc_bits], values[PARAM_write_out], values[PARAM_precision]);
+    array->unit = unit_of(&engine, init, values[PARAM_acc_bits], values[PARAM_write_out], values[PARAM_cols],
+                          values[PARAM_precision]);
     return CNNVP_OK;
 }
 

@@ -117,7 +117,7 @@ static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_i
     uint64_t values[CNNVP_KIND_PARAMS];
     cnnvp_kind_values(unit, init, values);
     window->shape = shape_of(unit, values);
-    window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out,
+    window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out, window->shape.output_para,
                            cnnvp_kind_value(unit, values, "precision", CNNVP_FX16_ONLY));
     window->unit.opcode = opcode;
     window->unit.refusal = refusal;

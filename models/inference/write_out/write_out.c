@@ -126,18 +126,68 @@ static uint64_t scale_words(const struct cnnvp_write_out *stage, const int64_t *
     return clipped;
 }
 
+static int16_t table_word(const uint8_t *table, uint64_t index)
+{
+    int16_t word;
+    memcpy(&word, table + 2u * index, sizeof word);
+    return word;
+}
+
+void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count, int64_t *lines)
+{
+    const int64_t x0 = table_word(table, 0);
+    const int32_t x_shift = table_word(table, 1);
+    const int64_t last = table_word(table, 2) - 1;
+    const int32_t intercept_shift = table_word(table, 3);
+    for (uint64_t i = 0; i < count; ++i) {
+        const int64_t distance = (int64_t)((uint64_t)values[i] - (uint64_t)x0);
+        int64_t index = distance < 0 ? 0 : distance >> x_shift;
+        index = index > last ? last : index;
+        const int64_t slope = table_word(table, 4u + 2u * (uint64_t)index);
+        const int64_t intercept = table_word(table, 5u + 2u * (uint64_t)index);
+        lines[i] = (int64_t)((uint64_t)slope * (uint64_t)values[i] + ((uint64_t)intercept << intercept_shift));
+    }
+}
+
+/* Of words of 16 bits. */
+static uint64_t look_up(const struct cnnvp_write_out *stage, uint64_t count, uint64_t first, int16_t *words)
+{
+    enum { AT_ONCE = 64 };
+    struct cnnvp_write_out after = *stage;
+    int64_t lines[AT_ONCE];
+    uint64_t saturated = 0;
+    after.shift = stage->table_shift;
+    for (uint64_t i = 0; i < count; i += AT_ONCE) {
+        const uint64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
+        for (uint64_t k = 0; k < n; ++k)
+            lines[k] = words[i + k];
+        cnnvp_table_lines(stage->table, lines, n, lines);
+        saturated += round_words(&after, lines, n, first + i, words + i);
+    }
+    return saturated;
+}
+
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words)
 {
-    uint64_t saturated = stage->scales != NULL ? scale_words(stage, sums, count, first, words)
-                                               : round_words(stage, sums, count, first, words);
-    if (stage->word_bytes == 1u)
-        saturated = narrow_words(words, count, stage->zero);
     const int16_t low = stage->low;
     const int16_t high = stage->high;
+    uint64_t saturated = stage->scales != NULL ? scale_words(stage, sums, count, first, words)
+                                               : round_words(stage, sums, count, first, words);
+    if (stage->word_bytes == 1u && stage->table == NULL)
+        saturated = narrow_words(words, count, stage->zero);
     for (uint64_t i = 0; stage->clips && i < count; ++i)
         words[i] = words[i] < low ? low : words[i] > high ? high : words[i];
-    return saturated;
+    if (stage->table == NULL)
+        return saturated;
+    const uint64_t beyond = look_up(stage, count, first, words);
+    return saturated + (stage->word_bytes == 1u ? narrow_words(words, count, stage->zero) : beyond);
+}
+
+void cnnvp_table_parts(const struct cnnvp_costs *costs, uint64_t lanes)
+{
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 16u, lanes, "table: slope");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "table: segment and intercept");
 }
 
 void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
@@ -156,4 +206,10 @@ void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, lanes, "write-out: zero point");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, lanes, "write-out: offset and multiplier");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_WRITE_OUT_SCALE_STAGES * lanes, "write-out: stages");
+    if (has < CNNVP_WRITE_OUT_TABLES)
+        return;
+    cnnvp_table_parts(costs, lanes);
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "table: rounding, and a shifter as two adders");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_WRITE_OUT_TABLE_STAGES * lanes, "table: stages");
+    cnnvp_say_sram(costs, 32u, 4u * CNNVP_WRITE_OUT_TABLE_SEGMENTS, lanes, "table: segments of a lane");
 }

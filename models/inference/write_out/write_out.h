@@ -7,6 +7,10 @@
  *   clip    the same, then low <= word <= high where the command says so: ReLU, ReLU6, any limits
  *   scale   besides, where the command says so, word = saturate16(round(cnnvp_scaled(sum) * 2^-shift)) by the record of
  *           its channel, before the limits: a quantised result, as onnxruntime has it
+ *   table   besides, where the command says so, that word, which has 16 bits then and no zero point, goes through a
+ *           piecewise-linear function: word = saturate(round(R * 2^-table_shift) + zero), R of vact
+ *           (inference/lanes/lanes.h). Each lane has the table's segments in a memory of its own, which the command
+ *           loads before its first result
  * It takes a set of results in a clock, each by a lane of its own.
  */
 #ifndef CNNVP_WRITE_OUT_H
@@ -15,10 +19,19 @@
 #include "cnnvp_buffer.h"
 
 /* In the order of the parameter's choices. */
-enum cnnvp_write_out_has { CNNVP_WRITE_OUT_ROUNDS, CNNVP_WRITE_OUT_CLIPS, CNNVP_WRITE_OUT_SCALES };
+enum cnnvp_write_out_has {
+    CNNVP_WRITE_OUT_ROUNDS,
+    CNNVP_WRITE_OUT_CLIPS,
+    CNNVP_WRITE_OUT_SCALES,
+    CNNVP_WRITE_OUT_TABLES
+};
 
 /* Stages that a sum which is scaled takes more: offset and binary32, multiplier, rounding. */
 #define CNNVP_WRITE_OUT_SCALE_STAGES 3u
+/* And one that a table takes: segment, line, rounding. */
+#define CNNVP_WRITE_OUT_TABLE_STAGES 3u
+/* Segments that a table has room for. */
+#define CNNVP_WRITE_OUT_TABLE_SEGMENTS 256u
 
 /* shift: -48 .. 63; low <= high where `clips` is set. */
 struct cnnvp_write_out {
@@ -31,12 +44,20 @@ struct cnnvp_write_out {
     uint64_t scale_sums;
     uint32_t word_bytes; /* 1 or 2 */
     int16_t zero;        /* of words of 8 bits */
+    const void *table;   /* struct cnnvp_update */
+    int32_t table_shift;
 };
 
 /* words[i] is what comes of sums[i], whose random number, and number of a sum, is first + i. Returns how many words
  * were saturated. */
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words);
+
+/* lines[i] is R of values[i], by the table. */
+void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count, int64_t *lines);
+
+/* The operators of lanes for it. */
+void cnnvp_table_parts(const struct cnnvp_costs *costs, uint64_t lanes);
 
 /* What `lanes` lanes for sums of `bits` are made of, `registers` of which have one for their word; `has`: of enum
  * cnnvp_write_out_has. */

@@ -52,7 +52,8 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
         update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_STOCHASTIC ||
         update->shift < -48 || update->shift > 63 || update->word_bytes - 1u > 1u ||
         (update->clip && update->low > update->high) ||
-        (update->scales != NULL && (update->scale_sums == 0 || update->partial)))
+        (update->scales != NULL && (update->scale_sums == 0 || update->partial)) || update->table_shift < -48 ||
+        update->table_shift > 63)
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
         return CNNVP_E_INVAL;
@@ -127,7 +128,9 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .word_bytes = update->word_bytes,
         .zero = (int16_t)update->zero,
         .scales = update->scales,
-        .scale_sums = update->scale_sums};
+        .scale_sums = update->scale_sums,
+        .table = update->table,
+        .table_shift = update->table_shift};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
     update->saturated = 0;
     for (uint64_t plane = 0; plane < update->planes; ++plane)

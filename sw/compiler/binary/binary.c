@@ -41,9 +41,10 @@ static uint32_t pack_words(uint32_t a, uint32_t b, uint32_t out)
            << CNNVP_NARROW_LSB;
 }
 
+/* Its bits that do not follow from number formats: sizes of words, a table. */
 static uint32_t words_of(uint32_t format)
 {
-    return format >> CNNVP_NARROW_LSB << CNNVP_NARROW_LSB;
+    return (format >> CNNVP_NARROW_LSB << CNNVP_NARROW_LSB) | (format & 1u << CNNVP_TABLED_LSB);
 }
 
 /* Bytes of a result in front of post `post`: what a table reads has 16 bits. */
@@ -99,7 +100,7 @@ static uint32_t pack_limits(const struct cnnvp_layer *layer)
     int32_t low = INT16_MIN, high = INT16_MAX;
     for (uint32_t i = 0; i < layer->post_count; ++i) {
         const int32_t value = layer->posts[i].value;
-        if (!cnnvp_is_written_out(layer, i))
+        if (!cnnvp_is_written_out(layer, i) || layer->posts[i].kind == CNNVP_POST_TABLE)
             continue;
         const int maximum = layer->posts[i].kind == CNNVP_POST_MAX;
         low = (low > value) == maximum ? low : value;

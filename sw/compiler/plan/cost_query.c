@@ -117,9 +117,9 @@ static struct cnnvp_command matmul_command(const struct cnnvp_layer *layer, cons
     return command;
 }
 
-static int is_folded(const struct cnnvp_layer *layer)
+int cnnvp_plan_is_folded(const struct cnnvp_layer *layer)
 {
-    return layer->op == CNNVP_OP_CONV && layer->folded != 0 && layer->folded != CNNVP_NOT_FOLDED;
+    return layer->op == CNNVP_OP_CONV && layer->folded != 0 && layer->folded < CNNVP_NOT_FOLDED;
 }
 
 static struct cnnvp_command window_command(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice)
@@ -134,7 +134,7 @@ static struct cnnvp_command window_command(const struct cnnvp_layer *layer, cons
         cnnvp_layer_window(layer, cnnvp_window_columns(layer), cnnvp_window_rows(layer), slice->rows, slice->columns);
     window.in_row_stride = columns;
     window.in_channel_stride = rows * columns;
-    if (is_folded(layer))
+    if (cnnvp_plan_is_folded(layer))
         cnnvp_fold_row(layer, slice->columns, &window);
     window.in_channels = slice->in;
     window.out_channels = slice->out;
@@ -143,6 +143,8 @@ static struct cnnvp_command window_command(const struct cnnvp_layer *layer, cons
         window.acc_addr = cnnvp_pool_sums_at(layer, slice->first, slice->out * slice->rows * slice->columns);
     window.valid_rows = cnnvp_pack(0, rows);
     window.valid_cols = cnnvp_pack(0, columns);
+    if (cnnvp_is_tabled(layer))
+        cnnvp_set_table(layer, &window);
     cnnvp_plan_put_descriptor(&command, &window, sizeof window);
     return command;
 }
@@ -241,7 +243,7 @@ static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_c
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice)
 {
     const struct cnnvp_layer *layer = query->layer;
-    if (is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
+    if (cnnvp_plan_is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
         struct cnnvp_plan_slice part = *slice;
         part.columns = cnnvp_row_part(layer, slice->columns);
         const uint64_t first = cnnvp_plan_slice_ps(query, &part);

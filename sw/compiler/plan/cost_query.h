@@ -16,6 +16,8 @@ struct cnnvp_plan_slice {
     int last;
 };
 
+/* 1: a convolution's rows are folded. */
+int cnnvp_plan_is_folded(const struct cnnvp_layer *layer);
 struct cnnvp_command cnnvp_plan_slice_command(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice);
 void cnnvp_plan_put_descriptor(struct cnnvp_command *command, const void *descriptor, size_t bytes);
 /* The instance that executes an instruction, by the element's table and connections. */

@@ -226,7 +226,7 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name, const
 /* What a plan does not depend on. */
 static void forget_values(struct cnnvp_layer *layer)
 {
-    const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB;
+    const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB | 1u << CNNVP_TABLED_LSB;
     layer->format &= narrow;
     layer->tag = layer->group = layer->seed = layer->first_weight_tile = layer->weight_tile_count = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;

@@ -106,8 +106,8 @@ static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
 }
 
 /* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
-static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
-                                 struct cnnvp_error *error)
+static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                  struct cnnvp_error *error)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
     struct cnnvp_cost cost;
@@ -129,6 +129,44 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
     CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
     if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
         layer->clips = 0;
+    return CNNVP_DONE;
+}
+
+/* What its best plan is worth; lower is better. */
+static double score_of(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_finalists finalists;
+    struct cnnvp_plan_use smallest;
+    struct cnnvp_error said;
+    const cnnvp_result result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, &said);
+    return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
+}
+
+/* Whether the write-out takes a convolution's results through the table after its limits, too: it is better than a pass
+ * of the vector unit, whose words it gives but for random numbers. */
+static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                 struct cnnvp_error *error)
+{
+    struct cnnvp_tiling tiling;
+    struct cnnvp_cost cost;
+    CNNVP_TRY(choose_limits(layer, name, limits, error));
+    const struct cnnvp_layer_post *post = &layer->posts[layer->clips];
+    if (layer->op != CNNVP_OP_CONV || layer->unit != CNNVP_UNIT_ARRAY || layer->clips == layer->post_count ||
+        post->kind != CNNVP_POST_TABLE || (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
+    if (tiling.limits < CNNVP_LIMITS_SCALE_AND_TABLE)
+        return CNNVP_DONE;
+    const uint32_t narrow = (uint32_t)CNNVP_NARROW_OUT << CNNVP_NARROW_LSB;
+    struct cnnvp_layer tabled = *layer;
+    ++tabled.clips;
+    tabled.format = (layer->format & ~narrow) | (post->format & narrow) | 1u << CNNVP_TABLED_LSB;
+    tabled.folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
+    const struct cnnvp_command command = last_command(&tabled);
+    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
+    if ((cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR) &&
+        score_of(&tabled, name, limits) < score_of(layer, name, limits))
+        *layer = tabled;
     return CNNVP_DONE;
 }
 
@@ -217,16 +255,6 @@ static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_l
             return 0;
         *part /= 2u;
     }
-}
-
-/* What its best plan is worth; lower is better. */
-static double score_of(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
-{
-    struct cnnvp_plan_finalists finalists;
-    struct cnnvp_plan_use smallest;
-    struct cnnvp_error said;
-    const cnnvp_result result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, &said);
-    return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
 }
 
 /* The unit of the first of `count` layers that is like what this one is `on` that unit; of none: that of the best plan.

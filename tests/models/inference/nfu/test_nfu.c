@@ -124,6 +124,88 @@ static void test_without_limits(void **state)
     array_rig_end(&rig);
 }
 
+enum { TABLE_AT = 20000, TABLE_SEGMENTS = 2, TABLE_ROOM = 256 };
+
+/* Two lines that meet at 100: x / 2, and 50 + 2 (x - 100), with 4 bits more. */
+static const int16_t bent[] = {-924, 10, TABLE_SEGMENTS, 0, 8, 0, 32, -2400};
+
+static void set_table(struct nfu_case *c, struct array_rig *rig, struct cnnvp_command *command)
+{
+    load(rig, c, command);
+    array_rig_poke(rig->weight, 1, TABLE_AT, bent, sizeof bent / sizeof bent[0]);
+    command->descriptor[FORMAT] |= 1u << CNNVP_TABLED_LSB;
+    command->descriptor[VALID_ROWS] = TABLE_AT;
+    command->descriptor[VALID_COLS] = TABLE_ROOM | 4u << 16;
+}
+
+/* Words within the limits go through the table, which the command loads before: 516 words, 64 in a clock. */
+static void check_table(uint64_t detail)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11, clipped = 0, bends = 0;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "detail", detail);
+    fake_set(rig.array, "write_out", 3);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    nfu_case_expect(&c, 48);
+    set_table(&c, &rig, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    for (uint32_t o = 0; o < 16u; ++o)
+        for (uint32_t i = 0; i < 100u; ++i) {
+            const int16_t *word = array_rig_peek(rig.output, 1, 256u + (o * 128u + i) * 2u, 2);
+            int x = cnnvp_round_fx16(c.sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped);
+            x = x < -3000 ? -3000 : x > 1000 ? 1000 : x;
+            const int half = x / 2 - (x < 0 && x % 2 != 0);
+            assert_int_equal(*word, x >= 100 ? 2 * x - 150 : x % 2 == 0 ? half : half + (half % 2 != 0));
+            bends += x >= 100;
+        }
+    assert_true(bends > 0 && bends < 1600);
+    assert_int_equal(fake_count(rig.array, "tabled_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "table_words"), 2 * 1600 + 64 * 516);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3 + 3 + 9);
+    assert_int_equal(fake_count(rig.array, "weight_words"), 9600 + 64 + 516);
+    assert_int_equal(fake_count(rig.array, "bias_words"), 64 + 516);
+    assert_int_equal(fake_count(rig.array, "weight_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), 9600 + 64 + 1 + 3 + 3 + 9);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void check_refused_table(uint64_t write_out, uint32_t room, int16_t segments, int status, const char *reason)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "write_out", write_out);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    set_table(&c, &rig, &command);
+    array_rig_poke(rig.weight, 1, TABLE_AT + 4, &segments, 1);
+    command.descriptor[VALID_COLS] = room;
+    assert_int_equal(array_rig_send(&rig, &command, NULL), status);
+    assert_non_null(strstr(rig.array->message, reason));
+    assert_int_equal(fake_count(rig.array, "commands"), 0);
+    assert_int_equal(fake_count(rig.output, "write_words"), 0);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    check_table(0);
+    check_table(1);
+    check_refused_table(2, TABLE_ROOM, TABLE_SEGMENTS, CNNVP_E_NOSUP, "it is not table");
+    check_refused_table(3, 1, TABLE_SEGMENTS, CNNVP_E_INVAL, "more segments than the command");
+    check_refused_table(3, TABLE_ROOM, 0, CNNVP_E_INVAL, "header is malformed");
+    check_refused_table(3, 0, TABLE_SEGMENTS, CNNVP_E_INVAL, "1 to 256 segments");
+}
+
 static void test_command(void **state)
 {
     (void)state;
@@ -485,10 +567,10 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),     cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall),
-        cmocka_unit_test(test_rows),        cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),
-        cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),           cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),       cmocka_unit_test(test_without_limits),
+        cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),        cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_strides),    cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),
+        cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

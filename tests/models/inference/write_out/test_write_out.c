@@ -175,9 +175,59 @@ static void test_zero_points(void **state)
     assert_memory_equal(words, expected, sizeof expected);
 }
 
+/* A word of 16 bits within limits, then the table's function, rounded anew, then the zero point and 8 bits. */
+static void test_tables(void **state)
+{
+    enum { SEGMENTS = 5 };
+    uint64_t random = 90;
+    uint64_t narrowed = 0, inner = 0;
+    (void)state;
+    for (uint32_t n = 0; n < 20000u; ++n) {
+        int16_t words[2 * MOST + 1] = {0}, table[4 + 2 * SEGMENTS];
+        int64_t sums[2 * MOST];
+        const uint64_t count = 1u + next_bits(&random) % (2u * MOST);
+        const int32_t shift = (int32_t)(next_bits(&random) % 30u);
+        const uint32_t word_bytes = 1u + next_bits(&random) % 2u, rounding = next_bits(&random) % 3u;
+        for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i)
+            table[i] = (int16_t)next_bits(&random);
+        table[1] = (int16_t)(next_bits(&random) % 16u);
+        table[2] = SEGMENTS;
+        table[3] = (int16_t)(next_bits(&random) % 20u);
+        words[count] = 0x5a5a;
+        for (uint64_t i = 0; i < count; ++i)
+            sums[i] = random_sum(&random, shift) >> 24;
+        const struct cnnvp_write_out stage = {
+            .shift = shift,
+            .rounding = rounding,
+            .seed = SEED,
+            .clips = n & 1u,
+            .low = -3000,
+            .high = 9000,
+            .word_bytes = word_bytes,
+            .zero = word_bytes == 1u ? 5 : 0,
+            .table = table,
+            .table_shift = (int32_t)(next_bits(&random) % 24u)};
+        (void)cnnvp_write_out(&stage, sums, count, n, words);
+        for (uint64_t i = 0; i < count; ++i) {
+            const uint64_t chance = cnnvp_reference_random(SEED, n + i);
+            int x = cnnvp_reference_round(sums[i], shift, rounding, chance);
+            x = stage.clips && x < -3000 ? -3000 : stage.clips && x > 9000 ? 9000 : x;
+            int word = cnnvp_reference_round(cnnvp_reference_line(table, x), stage.table_shift, rounding, chance);
+            inner += word != INT16_MAX && word != INT16_MIN;
+            if (word_bytes == 1u)
+                word = word + 5 > 127 ? 127 : word + 5 < -128 ? -128 : word + 5;
+            narrowed += word_bytes == 1u && word != 127 && word != -128;
+            assert_int_equal(words[i], word);
+        }
+        assert_int_equal(words[count], 0x5a5a);
+    }
+    assert_true(narrowed > 10000u && inner > 100000u);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words), cmocka_unit_test(test_scales),
-                                       cmocka_unit_test(test_scales_by_hand), cmocka_unit_test(test_zero_points)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words), cmocka_unit_test(test_scales), cmocka_unit_test(test_scales_by_hand),
+        cmocka_unit_test(test_zero_points), cmocka_unit_test(test_tables)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
