@@ -20,321 +20,12 @@ void cnnvp_binary_clear(struct cnnvp_build *build)
     memset(build, 0, sizeof *build);
 }
 
-/* ---- layers ---- */
-
-/* Descriptor register `format`: shift in 7:0, shift of the second addend in 15:8, rounding in 17:16. */
-static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding)
-{
-    return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
-}
-
-/* Its bits for a zero point of results. */
-static uint32_t pack_zero(int32_t zero)
-{
-    return ((uint32_t)zero & 0xffu) << CNNVP_ZERO_LSB;
-}
-
-/* Its bits for words of so many bytes: of operands a and b and of results. */
-static uint32_t pack_words(uint32_t a, uint32_t b, uint32_t out)
-{
-    return ((a == 1u ? CNNVP_NARROW_A : 0u) | (b == 1u ? CNNVP_NARROW_B : 0u) | (out == 1u ? CNNVP_NARROW_OUT : 0u))
-           << CNNVP_NARROW_LSB;
-}
-
-/* Its bits that do not follow from number formats: sizes of words, a table. */
-static uint32_t words_of(uint32_t format)
-{
-    return (format >> CNNVP_NARROW_LSB << CNNVP_NARROW_LSB) | (format & 1u << CNNVP_TABLED_LSB);
-}
-
-/* Bytes of a result in front of post `post`: what a table reads has 16 bits. */
-static uint32_t result_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, uint32_t post)
-{
-    for (uint32_t i = post; i < layer->post_count; ++i)
-        if (cnnvp_graph_is_table(layer->posts[i].kind))
-            return CNNVP_WORD_BYTES;
-    return cnnvp_graph_word_bytes(graph, layer->out);
-}
-
-static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
-{
-    return layer->in2 != CNNVP_GRAPH_NONE ? cnnvp_graph_word_bytes(graph, layer->in2)
-           : layer->narrow_weights != 0   ? 1u
-                                          : CNNVP_WORD_BYTES;
-}
-
-/* 1: words of 8 bits have the posts' limits anyway, since they saturate. */
-static int only_saturates(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
-{
-    const float zero = (float)cnnvp_graph_word_zero(graph, layer->out);
-    int only = layer->op != CNNVP_OP_ACTIVATION && cnnvp_graph_word_bytes(graph, layer->out) == 1u &&
-               graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0;
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        only &= layer->posts[i].kind == CNNVP_GRAPH_MAX ? layer->posts[i].value + zero <= INT8_MIN
-                : layer->posts[i].kind == CNNVP_GRAPH_MIN
-                    ? layer->posts[i].value + zero >= INT8_MAX
-                    : 0;
-    return only;
-}
-
-static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                           struct cnnvp_layer *to)
-{
-    to->post_count = only_saturates(graph, from) ? 0 : from->post_count;
-    for (uint32_t i = 0; i < to->post_count; ++i)
-        if (cnnvp_graph_is_table(from->posts[i].kind))
-            to->posts[i] = (struct cnnvp_layer_post){
-                .kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words(&from->posts[i])};
-        else
-            to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
-    for (uint32_t i = 0; i < CNNVP_LAYER_POSTS; ++i) {
-        const int first = i == 0 && from->op == CNNVP_OP_ACTIVATION;
-        const uint32_t bytes = first ? cnnvp_graph_word_bytes(graph, from->in) : result_bytes(graph, from, i);
-        to->posts[i].format = pack_words(bytes, CNNVP_WORD_BYTES, result_bytes(graph, from, i + 1u));
-    }
-}
-
-/* The limits that the write-out keeps: those of one post after the other. */
-static uint32_t pack_limits(const struct cnnvp_layer *layer)
-{
-    int32_t low = INT16_MIN, high = INT16_MAX;
-    for (uint32_t i = 0; i < layer->post_count; ++i) {
-        const int32_t value = layer->posts[i].value;
-        if (!cnnvp_is_written_out(layer, i) || layer->posts[i].kind == CNNVP_POST_TABLE)
-            continue;
-        const int maximum = layer->posts[i].kind == CNNVP_POST_MAX;
-        low = (low > value) == maximum ? low : value;
-        high = (high > value) == maximum ? high : value;
-    }
-    return cnnvp_pack((uint32_t)low & 0xffffu, (uint32_t)high);
-}
-
-static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                                 uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_layer *to, int16_t **table,
-                                 struct cnnvp_error *error)
-{
-    int32_t frac = from->pre_frac;
-    const int32_t zero = cnnvp_graph_word_zero(graph, from->out);
-    for (uint32_t i = 0; i < to->post_count; ++i) {
-        struct cnnvp_layer_post *post = &to->posts[i];
-        if (post->kind != CNNVP_POST_TABLE) {
-            post->value = cnnvp_quantise(from->posts[i].value, frac) + zero;
-            post->value = post->value < INT16_MIN ? INT16_MIN : post->value;
-            continue;
-        }
-        const int32_t out_frac = graph->tensors[from->out].frac;
-        *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
-        if (*table == NULL)
-            return cnnvp_compiler_no_memory(error);
-        uint32_t format;
-        CNNVP_TRY(
-            cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
-        post->format = format | words_of(post->format);
-        frac = out_frac;
-    }
-    to->limits = to->clips != 0 ? pack_limits(to) : 0;
-    return CNNVP_DONE;
-}
-
-/* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
-static struct cnnvp_tensor placed_output(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in,
-                                         const struct cnnvp_tensor *out)
-{
-    struct cnnvp_tensor part = *out;
-    part.address += (layer->place_row * out->row_stride + layer->place_column) << out->word_shift;
-    part.height = in->height;
-    part.width = in->width;
-    part.border_top += layer->place_row;
-    part.border_left += layer->place_column;
-    part.border_bottom += out->height - layer->place_row - in->height;
-    part.border_right += out->width - layer->place_column - in->width;
-    return part;
-}
-
-/* A copy of a part: the rest is like a frame to it. */
-static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in)
-{
-    struct cnnvp_tensor part = *in;
-    part.address += (layer->crop_row * in->row_stride + layer->crop_column) << in->word_shift;
-    part.height = layer->crop_height;
-    part.width = layer->crop_width;
-    part.border_top += layer->crop_row;
-    part.border_left += layer->crop_column;
-    part.border_bottom += in->height - layer->crop_row - layer->crop_height;
-    part.border_right += in->width - layer->crop_column - layer->crop_width;
-    return part;
-}
-
-/* Zeros around the results have to be there, and nothing before has written beside them. */
-static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor *out, size_t index)
-{
-    if (cnnvp_graph_is_output(graph, graph->layers[index].out))
-        return 0; /* it leaves for memory */
-    if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
-        return 0;
-    /* Channels that lie apart are filled with those between them. */
-    const int32_t made = graph->layers[index].out;
-    const int apart = graph->tensors[made].channel_step > 1;
-    for (size_t i = 0; i < index; ++i)
-        if (graph->layers[i].out == made ||
-            (apart && cnnvp_graph_base(graph, graph->layers[i].out) == cnnvp_graph_base(graph, made)))
-            return 0;
-    return 1;
-}
-
-static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t index)
-{
-    const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_layer *to = &build->layers[index];
-    to->in = build->tensors[from->in];
-    to->out = build->tensors[from->out];
-    if (from->cropped != 0)
-        to->in = cropped_input(from, &to->in);
-    if (from->op == CNNVP_OP_FC) {
-        to->in.width *= to->in.channels * to->in.height;
-        to->in.channels = to->in.height = 1;
-    }
-    if (from->placed != 0)
-        to->out = placed_output(from, &to->in, &to->out);
-    if (from->in2 != CNNVP_GRAPH_NONE)
-        to->in2 = build->tensors[from->in2];
-}
-
-/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (layer.h). */
-static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *graph,
-                                                  const struct cnnvp_graph_layer *layer, uint32_t rounding)
-{
-    const uint32_t words = pack_words(cnnvp_graph_word_bytes(graph, layer->in), 2u, 2u);
-    const int32_t data = graph->tensors[layer->in].frac;
-    const int32_t inverse = layer->inverse_frac;
-    const int32_t scale = layer->scale_frac;
-    return (struct cnnvp_layer_norm_data){
-        .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
-        .mean = pack_format(0, 0, rounding) | words,
-        .inverse = pack_format(-(data + inverse), 0, rounding) | words,
-        .scale = pack_format(layer->weight_frac + inverse - scale, 0, rounding),
-        .product = pack_format(data + scale - layer->offset_frac, 0, rounding),
-        .offset = pack_format(0, 0, rounding),
-    };
-}
-
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* Registers of an average that scales its sums, or of an addition that scales its operands. */
-static struct cnnvp_layer_operands describe_operands(const struct cnnvp_graph *graph,
-                                                     const struct cnnvp_graph_layer *layer)
-{
-    if (layer->op == CNNVP_OP_POOL) {
-        const uint32_t area = layer->kx * layer->ky;
-        return (struct cnnvp_layer_operands){.a = 0u - area * (uint32_t)cnnvp_graph_word_zero(graph, layer->in),
-                                             .divisor = bits_of(layer->steps.in / (layer->steps.out * (float)area))};
-    }
-    const uint32_t a = (uint32_t)cnnvp_graph_word_zero(graph, layer->in) & 0xffu;
-    const uint32_t b = (uint32_t)cnnvp_graph_word_zero(graph, layer->in2) & 0xffu;
-    return (struct cnnvp_layer_operands){
-        bits_of(layer->steps.in),
-        bits_of(layer->steps.in2),
-        bits_of(layer->steps.out),
-        a | b << 8 | (uint32_t)layer->steps.centre << 16,
-        {0, 0}};
-}
-
-static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_binary_options *options,
-                           struct cnnvp_build *build)
-{
-    const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_layer *to = &build->layers[index];
-    *to = (struct cnnvp_layer){
-        .op = (uint32_t)from->op,
-        .tag = (uint32_t)index + 1u,
-        .tile_images = 1,
-        .kx = from->kx,
-        .ky = from->ky,
-        .sx = from->sx,
-        .sy = from->sy,
-        .dx = from->dx,
-        .dy = from->dy,
-        .pad_top = from->pad_top,
-        .pad_left = from->pad_left,
-        .depthwise = from->depthwise,
-        .product = from->product,
-        .bias = from->has_bias != 0 && from->op != CNNVP_OP_NORM,
-        .pool = (uint32_t)from->pool,
-        .pool_area = from->op == CNNVP_OP_POOL ? from->kx * from->ky
-                     : from->product != 0      ? CNNVP_NOT_FOLDED
-                                               : 0,
-        .by_position = from->by_position,
-        .count_top = from->count_top,
-        .count_bottom = from->count_bottom,
-        .count_left = from->count_left,
-        .count_right = from->count_right,
-        .arithmetic = (uint32_t)from->arithmetic,
-        .axis = (uint32_t)from->axis,
-        .permuted = from->permuted,
-        .from = {from->from[0], from->from[1], from->from[2]},
-        .norm = (uint32_t)from->norm,
-        .format = pack_format(0, 0, options->rounding) |
-                  pack_words(cnnvp_graph_word_bytes(graph, from->in), weight_bytes(graph, from),
-                             result_bytes(graph, from, 0)),
-        .seed = options->seed * 0x9e3779b1u + (uint32_t)index * 0x85ebca77u,
-    };
-    refer_to_tensors(graph, build, index);
-    describe_posts(graph, from, to);
-    if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
-        to->norm_data = describe_norm(graph, from, options->rounding);
-    if ((from->op == CNNVP_OP_ADD || from->op == CNNVP_OP_POOL) && from->steps.out > 0.0f)
-        to->operands = describe_operands(graph, from);
-}
-
-static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, uint32_t rounding,
-                                 struct cnnvp_build *build, struct cnnvp_error *error)
-{
-    const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_layer *to = &build->layers[index];
-    int32_t shift;
-    int32_t bias_shift;
-    cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
-    if (to->bias == CNNVP_SCALE_WORDS)
-        shift = bias_shift = 0;
-    to->format = pack_format(shift, bias_shift, rounding) | words_of(to->format);
-    if (!cnnvp_graph_moves(from))
-        to->format |= pack_zero(to->out.zero);
-    if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
-        to->norm_data = describe_norm(graph, from, rounding);
-    return format_posts(graph, from, rounding, &build->arena, to, &build->tables[index], error);
-}
-
-static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
-                                  struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i)
-        CNNVP_TRY(format_layer(graph, i, rounding, build, error));
-    return CNNVP_DONE;
-}
-
-/* What the guest software reads, once layers have their places, and again once they have their formats. */
-static void emit_layers(const struct cnnvp_graph *graph, struct cnnvp_build *build)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i)
-        build->entries[i] = (struct cnnvp_binary_layer){
-            .plan = build->layers[i], .fill = (uint32_t)needs_fill(graph, &build->layers[i].out, i)};
-    if (build->depth != NULL)
-        cnnvp_depth_complete(graph, build);
-    if (build->fused != NULL)
-        cnnvp_fused_complete(graph, build);
-}
-
 cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
                                        struct cnnvp_error *error)
 {
-    const cnnvp_result result = format_layers(graph, rounding, build, error);
+    const cnnvp_result result = cnnvp_binary_format_layers(graph, rounding, build, error);
     if (result == CNNVP_DONE)
-        emit_layers(graph, build);
+        cnnvp_binary_emit_layers(graph, build);
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
@@ -559,7 +250,7 @@ static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_
         CNNVP_TRY(cnnvp_layout_choose(graph, target, build, error));
     }
     for (size_t i = 0; i < graph->layer_count; ++i)
-        refer_to_tensors(graph, build, i);
+        cnnvp_binary_refer_to_tensors(graph, build, i);
     return CNNVP_DONE;
 }
 
@@ -612,7 +303,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     build->divides = options->divides;
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
-        describe_layer(graph, i, options, build);
+        cnnvp_binary_describe_layer(graph, i, options, build);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
                                 : options->plan != NULL  ? options->plan->cuts[i].unit
@@ -638,7 +329,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     if (options->on_chip || plan != NULL) {
         CNNVP_TRY(cnnvp_binary_place_residents(graph, target, plan, build, error));
         for (size_t i = 0; i < graph->layer_count; ++i)
-            refer_to_tensors(graph, build, i);
+            cnnvp_binary_refer_to_tensors(graph, build, i);
     }
     if (plan != NULL)
         CNNVP_TRY(cnnvp_fused_plan(graph, target, plan, build, error));
@@ -657,8 +348,8 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     if (options->on_chip)
         CNNVP_TRY(cnnvp_binary_keep_weight_tiles(graph, target, build, error));
     for (size_t i = 0; i < graph->layer_count; ++i)
-        refer_to_tensors(graph, build, i);
-    emit_layers(graph, build);
+        cnnvp_binary_refer_to_tensors(graph, build, i);
+    cnnvp_binary_emit_layers(graph, build);
     build->header->input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return CNNVP_DONE;
 }

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between binary.c and its parts. */
-#ifndef CNNVP_COMPILER_IMAGE_INTERNAL_H
-#define CNNVP_COMPILER_IMAGE_INTERNAL_H
+#ifndef CNNVP_COMPILER_BINARY_INTERNAL_H
+#define CNNVP_COMPILER_BINARY_INTERNAL_H
 
 #include "binary.h"
 #include "binary/network_binary.h"
 
+/* binary_layer.c: all of a layer but its tiles and number formats; */
+void cnnvp_binary_describe_layer(const struct cnnvp_graph *graph, size_t index,
+                                 const struct cnnvp_binary_options *options, struct cnnvp_build *build);
+/* its tensors, again where these have changed; */
+void cnnvp_binary_refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t index);
+/* of all layers the formats, and the tables that depend on them; */
+cnnvp_result cnnvp_binary_format_layers(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
+                                        struct cnnvp_error *error);
+/* and what the guest software reads, once layers have their places, and again once they have their formats. */
+void cnnvp_binary_emit_layers(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* binary_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* binary_place.c: addresses of all tensors from build->end on, and build->end after them. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a graph to the binary in memory (sw/binary/network_binary.h): layers get their tiles, tensors and weight tiles
  * their places, then layers their number formats, weights their words. */
-#ifndef CNNVP_COMPILER_IMAGE_H
-#define CNNVP_COMPILER_IMAGE_H
+#ifndef CNNVP_COMPILER_BINARY_H
+#define CNNVP_COMPILER_BINARY_H
 
 #include "binary/binary_place.h"
 #include "binary/layer.h"
