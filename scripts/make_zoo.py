@@ -593,7 +593,7 @@ def make(folder):
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
                  zoo_networks.several_outputs, zoo_larger.cases, more_activations, zoo_empty.empty,
-                 zoo_symbolic.symbolic, zoo_attention.make, zoo_functions.make):
+                 zoo_symbolic.symbolic, zoo_attention.make, zoo_functions.make, zoo_single.framed):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

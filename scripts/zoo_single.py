@@ -326,6 +326,40 @@ def matrices_of_images(zoo):
     )
 
 
+def framed(zoo):
+    """Rows of padding around one row, and around channels that lie apart."""
+    kernel = zoo.normal(4, 3, 1, 1)
+    zoo.node(
+        "conv_row_framed",
+        "Conv",
+        (3, 1, 32),
+        lambda x: F.conv2d(F.pad(x, (0, 0, 1, 1)), t(kernel)),
+        {"k": kernel},
+        pads=[1, 0, 1, 0],
+    )
+    turned = zoo.normal(3, 2, 4, 1)
+    zoo.node(
+        "transposed_row_framed",
+        "ConvTranspose",
+        (3, 1, 31),
+        lambda x: F.conv_transpose2d(x, t(turned), stride=(1, 2)),
+        {"k": turned},
+        strides=[1, 2],
+    )
+    apart, after = zoo.normal(8, 1, 3, 3, scale=0.4), zoo.normal(2, 8, 3, 3, scale=0.2)
+    zoo.graph(
+        "conv_apart_framed",
+        [
+            node("Abs", ["input"], ["a"]),
+            node("Conv", ["a", "apart"], ["b"], group=4, pads=[1, 1, 1, 1]),
+            node("Conv", ["b", "after"], ["output"], pads=[1, 1, 1, 1]),
+        ],
+        (4, 9, 9),
+        lambda x: F.conv2d(F.conv2d(x.abs(), t(apart), padding=1, groups=4), t(after), padding=1),
+        {"apart": apart, "after": after},
+    )
+
+
 def single(zoo):
     first_dimension(zoo)
     with_maps(zoo)

@@ -149,8 +149,8 @@ static inline void cnnvp_set_table(const struct cnnvp_layer *layer, struct cnnvp
 static inline int cnnvp_is_row(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV && layer->depthwise == 0 && layer->kx * layer->ky == 1u &&
-           layer->sx * layer->sy == 1u && layer->in.height == 1u && layer->in.width == layer->out.width &&
-           layer->pad_left == 0;
+           layer->sx * layer->sy == 1u && layer->in.height == 1u && layer->out.height == 1u &&
+           layer->in.width == layer->out.width && layer->pad_left == 0;
 }
 
 /* The part of a row of this many positions that is taken at once: a multiple of `folded`, then what is left. All of it

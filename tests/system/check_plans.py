@@ -201,6 +201,10 @@ def check_network(rng, folder):
     with open(plan, encoding="utf-8") as stream:
         layers = re.findall(r'^  ("[^"]*"): \{group_out', stream.read(), re.M)
     tensors = [json.dumps(tensor["name"]) for tensor in wanted["tensors"] if tensor["kind"] == "feature"]
+    groups, _, error = run(folder, *settings, "--schedule", "fused", "--plan-out", again)
+    if groups is not None:
+        same, _, error = run(folder, *settings, "--plan", again)
+        assert same is not None and same["layers"] == groups["layers"], (error, settings)
     ran, fused = 0, 0
     for _ in range(6):
         with open(plan, "w", encoding="utf-8") as stream:

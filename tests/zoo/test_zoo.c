@@ -368,8 +368,8 @@ static json_int_t number(const json_t *object, const char *member)
 
 /* Networks with words that no output depends on, which layer by layer are made none the less. */
 static const char *const idle_words[] = {
-    "concat_dense", "net_alexnet", "net_planes",     "pad_negative",       "single_slice",
-    "slice_rows",   "slice_steps", "transposed_cut", "transposed_dilated", "transposed_gaps"};
+    "concat_dense", "net_alexnet",    "net_planes",         "pad_negative",    "single_slice",         "slice_rows",
+    "slice_steps",  "transposed_cut", "transposed_dilated", "transposed_gaps", "transposed_row_framed"};
 
 static int has_idle_words(const char *name)
 {

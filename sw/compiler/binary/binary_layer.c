@@ -161,12 +161,8 @@ static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor
         return 0; /* it leaves for memory */
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;
-    /* Channels that lie apart are filled with those between them. */
-    const int32_t made = graph->layers[index].out;
-    const int apart = graph->tensors[made].channel_step > 1;
     for (size_t i = 0; i < index; ++i)
-        if (graph->layers[i].out == made ||
-            (apart && cnnvp_graph_base(graph, graph->layers[i].out) == cnnvp_graph_base(graph, made)))
+        if (graph->layers[i].out == graph->layers[index].out)
             return 0;
     return 1;
 }

@@ -19,7 +19,7 @@
  *   halo: row                        # of all groups that fused and auto make
  *   order: table                     # of blocks depth first: morton, by counting, or table, the same made in advance
  *
- * Of several layers of one name the second is name#2.
+ * Of several layers or tensors of one name the second is name#2.
  */
 #include "plan_data.h"
 
@@ -57,52 +57,90 @@ void cnnvp_plan_clear(struct cnnvp_plan *plan)
 
 /* ---- names ---- */
 
-/* How many layers before this one have its name. */
-static size_t namesakes(const struct cnnvp_graph *graph, size_t layer)
+/* Of layers, or of tensors. */
+struct names {
+    struct cnnvp_names numbers;
+    const char **of; /* NULL: it is none that a plan says anything of */
+};
+
+static int add_name(struct cnnvp_arena *arena, struct names *names, const char *name, size_t number)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < layer; ++i)
-        count += strcmp(graph->layers[i].name, graph->layers[layer].name) == 0;
-    return count;
+    const char *unique = name;
+    uint32_t other;
+    for (size_t n = 2; unique != NULL && cnnvp_names_get(&names->numbers, unique, &other); ++n)
+        unique = cnnvp_arena_printf(arena, "%s#%zu", name, n);
+    names->of[number] = unique;
+    return unique != NULL && cnnvp_names_set(&names->numbers, unique, (uint32_t)number);
 }
 
-static const char *layer_name(struct cnnvp_arena *arena, const struct cnnvp_graph *graph, size_t layer)
+/* A layer makes it, or it is the network's input: others were folded into these. */
+static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    const size_t before = namesakes(graph, layer);
-    return before == 0 ? graph->layers[layer].name
-                       : cnnvp_arena_printf(arena, "%s#%zu", graph->layers[layer].name, before + 1);
+    int there = tensor == cnnvp_graph_base(graph, graph->input); /* a further one stays in memory */
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        there |= cnnvp_graph_base(graph, graph->layers[i].out) == tensor;
+    return there && graph->tensors[tensor].base == CNNVP_GRAPH_NONE;
+}
+
+struct all_names {
+    struct names layers, tensors;
+};
+
+static void names_clear(struct all_names *names)
+{
+    cnnvp_names_clear(&names->layers.numbers);
+    cnnvp_names_clear(&names->tensors.numbers);
+}
+
+static cnnvp_result name_all(const struct cnnvp_graph *graph, struct cnnvp_arena *arena, struct all_names *names,
+                             struct cnnvp_error *error)
+{
+    names->layers.of = cnnvp_arena_array(arena, graph->layer_count, sizeof *names->layers.of);
+    names->tensors.of = cnnvp_arena_array(arena, graph->tensor_count, sizeof *names->tensors.of);
+    int named = !arena->failed;
+    for (size_t i = 0; i < graph->layer_count && named; ++i)
+        named = add_name(arena, &names->layers, graph->layers[i].name, i);
+    for (size_t i = 0; i < graph->tensor_count && named; ++i)
+        if (is_there(graph, (int32_t)i))
+            named = add_name(arena, &names->tensors, graph->tensors[i].name, i);
+    return named ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
 struct reader {
     const struct cnnvp_graph *graph;
     struct cnnvp_plan *plan;
     struct cnnvp_error *error;
-    struct cnnvp_names layers;
+    struct all_names names;
 };
 
-static cnnvp_result name_layers(struct reader *reader)
+/* A layer or a tensor, as `what` says. */
+static cnnvp_result find(struct reader *reader, const struct names *names, size_t count, const char *what,
+                         const char *name, const char *place, size_t *number)
 {
-    for (size_t i = 0; i < reader->graph->layer_count; ++i) {
-        const char *name = layer_name(&reader->plan->arena, reader->graph, i);
-        if (name == NULL || !cnnvp_names_set(&reader->layers, name, (uint32_t)i))
-            return cnnvp_compiler_no_memory(reader->error);
+    char all[32];
+    uint32_t found;
+    struct cnnvp_suggest suggest;
+    if (cnnvp_names_get(&names->numbers, name, &found)) {
+        *number = found;
+        return CNNVP_DONE;
     }
-    return CNNVP_DONE;
+    cnnvp_suggest_begin(&suggest, name);
+    for (size_t i = 0; i < count; ++i)
+        if (names->of[i] != NULL)
+            cnnvp_suggest_offer(&suggest, names->of[i]);
+    (void)snprintf(all, sizeof all, "its %ss are", what);
+    return cnnvp_config_error(reader->error, place, "the network has no %s %s%s", what, cnnvp_config_show(name).text,
+                              cnnvp_suggest_text(&suggest, all));
 }
 
 static cnnvp_result find_layer(struct reader *reader, const char *name, const char *place, size_t *layer)
 {
-    uint32_t found;
-    struct cnnvp_suggest suggest;
-    if (cnnvp_names_get(&reader->layers, name, &found)) {
-        *layer = found;
-        return CNNVP_DONE;
-    }
-    cnnvp_suggest_begin(&suggest, name);
-    for (size_t i = 0; i < reader->graph->layer_count; ++i)
-        cnnvp_suggest_offer(&suggest, reader->graph->layers[i].name);
-    return cnnvp_config_error(reader->error, place, "the network has no layer %s%s", cnnvp_config_show(name).text,
-                              cnnvp_suggest_text(&suggest, "its layers are"));
+    return find(reader, &reader->names.layers, reader->graph->layer_count, "layer", name, place, layer);
+}
+
+static cnnvp_result find_tensor(struct reader *reader, const char *name, const char *place, size_t *tensor)
+{
+    return find(reader, &reader->names.tensors, reader->graph->tensor_count, "tensor", name, place, tensor);
 }
 
 /* ---- values ---- */
@@ -297,34 +335,9 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
 
 /* ---- tensors ---- */
 
-/* A layer makes it, or it is the network's input: others were folded into these. */
-static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
-{
-    int there = tensor == cnnvp_graph_base(graph, graph->input); /* a further one stays in memory */
-    for (size_t i = 0; i < graph->layer_count; ++i)
-        there |= cnnvp_graph_base(graph, graph->layers[i].out) == tensor;
-    return there;
-}
-
-static cnnvp_result find_tensor(struct reader *reader, const char *name, const char *place, size_t *tensor)
-{
-    const struct cnnvp_graph *graph = reader->graph;
-    struct cnnvp_suggest suggest;
-    cnnvp_suggest_begin(&suggest, name);
-    for (*tensor = 0; *tensor < graph->tensor_count; ++*tensor) {
-        if (graph->tensors[*tensor].base != CNNVP_GRAPH_NONE || !is_there(graph, (int32_t)*tensor))
-            continue;
-        cnnvp_suggest_offer(&suggest, graph->tensors[*tensor].name);
-        if (strcmp(graph->tensors[*tensor].name, name) == 0)
-            return CNNVP_DONE;
-    }
-    return cnnvp_config_error(reader->error, place, "the network has no tensor %s%s", cnnvp_config_show(name).text,
-                              cnnvp_suggest_text(&suggest, "its tensors are"));
-}
-
 static cnnvp_result read_resident(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    size_t tensor;
+    size_t tensor = 0;
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_SCALAR, "the name of a tensor"));
     CNNVP_TRY(find_tensor(reader, node->text, node->place, &tensor));
     if (cnnvp_graph_is_output(reader->graph, (int32_t)tensor))
@@ -360,7 +373,7 @@ static cnnvp_result read_layout(struct reader *reader, const struct cnnvp_yaml_n
 static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
     static const char *const keys[] = {"memory_layout"};
-    size_t tensor;
+    size_t tensor = 0;
     CNNVP_TRY(find_tensor(reader, node->key, node->key_place, &tensor));
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map with memory_layout"));
     for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
@@ -404,7 +417,7 @@ static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_nod
                  {CNNVP_YAML_MAP, "a map of layers", read_cut},
                  {CNNVP_YAML_LIST, "a list of tensors", read_resident},
                  {CNNVP_YAML_MAP, "a map of tensors", read_tensor}};
-    CNNVP_TRY(name_layers(reader));
+    CNNVP_TRY(name_all(reader->graph, &reader->plan->arena, &reader->names, reader->error));
     for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
         const size_t key = find_key(reader, child, keys, KEYS);
         if (key == KEYS)
@@ -429,7 +442,7 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
         result = cnnvp_yaml_read(&plan->arena, file, "groups, cuts, on_chip, tensors, halo, order", &root, error);
     if (result == CNNVP_DONE)
         result = read_root(&reader, root);
-    cnnvp_names_clear(&reader.layers);
+    names_clear(&reader.names);
     return result;
 }
 
@@ -451,14 +464,7 @@ static void put_name(cnnvp_output *output, const char *name)
     cnnvp_output_write(output, "\"", 1);
 }
 
-static void put_layer(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph, size_t layer)
-{
-    const char *name = layer_name(arena, graph, layer);
-    put_name(output, name != NULL ? name : graph->layers[layer].name);
-}
-
-static void put_groups(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
-                       const struct cnnvp_plan *plan)
+static void put_groups(cnnvp_output *output, const char *const *names, const struct cnnvp_plan *plan)
 {
     cnnvp_output_printf(output, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
     for (size_t g = 0; g < plan->run_count; ++g) {
@@ -466,41 +472,42 @@ static void put_groups(cnnvp_output *output, struct cnnvp_arena *arena, const st
         cnnvp_output_printf(output, "  - layers: [");
         for (size_t i = run->first; i < run->first + run->count; ++i) {
             cnnvp_output_printf(output, "%s", i != run->first ? ", " : "");
-            put_layer(output, arena, graph, i);
+            put_name(output, names[i]);
         }
         cnnvp_output_printf(output, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
                             halos[run->halo]);
     }
 }
 
-static void put_cuts(cnnvp_output *output, struct cnnvp_arena *arena, const struct cnnvp_graph *graph,
+static void put_cuts(cnnvp_output *output, const char *const *names, const struct cnnvp_graph *graph,
                      const struct cnnvp_plan *plan)
 {
     cnnvp_output_printf(output, "cuts:\n");
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_plan_cut *cut = &plan->cuts[i];
         cnnvp_output_printf(output, "  ");
-        put_layer(output, arena, graph, i);
+        put_name(output, names[i]);
         cnnvp_output_printf(output, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u",
                             cut->group_out, cut->tile_h, cut->tile_w, cut->tile_in, cut->tile_out);
         if (cut->tile_kx != 0)
             cnnvp_output_printf(output, ", tile_kx: %u", cut->tile_kx);
         if (cut->tile_ky != 0)
             cnnvp_output_printf(output, ", tile_ky: %u", cut->tile_ky);
-        if (cut->unit == 1u + CNNVP_UNIT_VECTOR)
-            cnnvp_output_printf(output, ", unit: %s", units[CNNVP_UNIT_VECTOR]);
+        if (cut->unit != CNNVP_PLAN_ANY_UNIT)
+            cnnvp_output_printf(output, ", unit: %s", units[cut->unit - 1u]);
         cnnvp_output_printf(output, "}\n");
     }
 }
 
-static void put_tensors(cnnvp_output *output, const struct cnnvp_graph *graph, const struct cnnvp_plan *plan)
+static void put_tensors(cnnvp_output *output, const char *const *names, const struct cnnvp_graph *graph,
+                        const struct cnnvp_plan *plan)
 {
     int any = 0;
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (plan->blocks[i] <= 1)
             continue;
         cnnvp_output_printf(output, any ? "  " : "tensors:\n  ");
-        put_name(output, graph->tensors[i].name);
+        put_name(output, names[i]);
         if (plan->blocks[i] == graph->tensors[i].channels)
             cnnvp_output_printf(output, ": {memory_layout: pixels}\n");
         else
@@ -512,22 +519,23 @@ static void put_tensors(cnnvp_output *output, const struct cnnvp_graph *graph, c
 cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, const char *file,
                               struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {0};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    CNNVP_SCOPED(names_clear) struct all_names names = {0};
     cnnvp_output *output = NULL;
     int any = 0;
+    CNNVP_TRY(name_all(graph, &arena, &names, error));
     CNNVP_TRY(cnnvp_output_new(file, &output, error));
-    put_groups(output, &arena, graph, plan);
-    put_cuts(output, &arena, graph, plan);
+    put_groups(output, names.layers.of, plan);
+    put_cuts(output, names.layers.of, graph, plan);
     cnnvp_output_printf(output, "on_chip: [");
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (!plan->on_chip[i])
             continue;
         cnnvp_output_printf(output, "%s", any ? ", " : "");
-        put_name(output, graph->tensors[i].name);
+        put_name(output, names.tensors.of[i]);
         any = 1;
     }
     cnnvp_output_printf(output, "]\n");
-    put_tensors(output, graph, plan);
-    cnnvp_arena_free(&arena);
+    put_tensors(output, names.tensors.of, graph, plan);
     return cnnvp_output_finish(output, error);
 }

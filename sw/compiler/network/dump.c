@@ -69,12 +69,23 @@ static void print_row(struct dump *dump, const char *name, int32_t frac, const s
     cnnvp_output_printf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
 }
 
-/* As the network's file has them: the channels of equalised layers lie in memory times a power of two. */
-static void take_powers(const struct cnnvp_graph_tensor *tensor, float *values)
+/* As the network's file has them: the channels of equalised layers lie in memory times a power of two. Each is `step`
+ * planes after the one before. */
+static void take_powers(const struct cnnvp_graph_tensor *tensor, size_t step, float *values)
 {
     const size_t plane = (size_t)tensor->height * tensor->width;
-    for (size_t i = 0; tensor->powers != NULL && i < cnnvp_graph_words(tensor); ++i)
-        values[i] = ldexpf(values[i], -tensor->powers[i / plane]);
+    for (size_t i = 0; tensor->powers != NULL && i < cnnvp_graph_words(tensor); ++i) {
+        float *value = &values[i / plane * step * plane + i % plane];
+        *value = ldexpf(*value, -tensor->powers[i / plane]);
+    }
+}
+
+/* Channels that lie apart, one after the other. */
+static void gather(const struct cnnvp_graph_tensor *tensor, size_t step, const float *from, float *to)
+{
+    const size_t plane = (size_t)tensor->height * tensor->width;
+    for (size_t c = 0; c < tensor->channels; ++c)
+        memcpy(to + c * plane, from + c * step * plane, plane * sizeof *to);
 }
 
 static cnnvp_result read_values(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
@@ -82,7 +93,7 @@ static cnnvp_result read_values(const struct cnnvp_network *network, cnnvp_platf
 {
     CNNVP_TRY(cnnvp_network_array(network, tensor, 1, array, error));
     CNNVP_TRY(network->back_end->tensor(network, platform, tensor, array->data, frac, error));
-    take_powers(&network->graph.tensors[tensor], array->data);
+    take_powers(&network->graph.tensors[tensor], 1, array->data);
     return CNNVP_DONE;
 }
 
@@ -91,13 +102,15 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     const struct cnnvp_network *network = dump->network;
     const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
     char path[4096];
+    const size_t step = shape->channel_step > 1 ? shape->channel_step : 1;
     CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array array = {.data = NULL};
+    CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array reference = {.data = NULL};
     struct cnnvp_difference difference;
     int32_t frac;
     CNNVP_TRY(read_values(network, dump->platform, tensor, &array, &frac, dump->error));
-    struct cnnvp_array reference = array;
-    take_powers(shape, dump->reference.data[tensor]);
-    reference.data = dump->reference.data[tensor];
+    CNNVP_TRY(cnnvp_network_array(network, tensor, 1, &reference, dump->error));
+    take_powers(shape, step, dump->reference.data[tensor]);
+    gather(shape, step, dump->reference.data[tensor], reference.data);
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
     print_row(dump, shape->name, frac, &difference);
     dump->noise[tensor] = difference.noise;

@@ -23,6 +23,9 @@ matrix = random.standard_normal((2, 2, 1, 1)).astype("float32")
 one, zero = numpy.ones(2, "float32"), numpy.zeros(2, "float32")
 normal = helper.make_node("InstanceNormalization", ["c", "one", "zero"], ["y"], epsilon=1e-5)
 save("normal.onnx", helper.make_node("Conv", ["x", "matrix"], ["c"]), normal, matrix=matrix, one=one, zero=zero)
+apart, after = (random.standard_normal(shape).astype("float32") for shape in ((4, 1, 3, 3), (2, 4, 1, 1)))
+save("apart.onnx", helper.make_node("Conv", ["x", "apart"], ["c"], group=2, pads=[1] * 4),
+     helper.make_node("Conv", ["c", "after"], ["y"]), apart=apart, after=after)
 save("relu.onnx", helper.make_node("Relu", ["x"], ["y"]))
 flat = numpy.full((1, 2, 8, 8), 33.37, "float32")
 numpy.save("flat_maps.npy", flat)
@@ -53,6 +56,9 @@ for quiet in "" -q; do
 done
 expect 0 run normal.onnx -i flat_maps.npy --dump flat_dump
 says "from the float model  its values are all 0, these are up to "
+# Two outputs of each channel are layers of their own, whose channels lie apart.
+expect 0 run apart.onnx -i near_flat.npy --dump apart
+awk 'NR > 2 && $5 < 60' apart/sqnr.txt | grep -q . && fail "channels that lie apart: $(cat apart/sqnr.txt)"
 expect 0 run relu.onnx -i negative.npy
 says "from the float model  not at all, SQNR without limit"
 grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"

@@ -12,7 +12,7 @@
 static struct cnnvp_graph graph;
 static char file[] = "/tmp/cnnvp_plan_XXXXXX";
 
-/* input - conv - pool - conv - pool, the last one the output; two layers of one name. */
+/* input - conv - pool - conv - pool, the last one the output; two layers of one name, and two tensors. */
 static int make_graph(void **state)
 {
     static const char *const names[LAYERS] = {"conv", "pool", "conv", "a \"pool\""};
@@ -21,7 +21,7 @@ static int make_graph(void **state)
     (void)state;
     graph.input = cnnvp_graph_tensor_add(&graph, "input", 4, 3, 16, 16);
     for (int32_t i = 0; i < LAYERS; ++i) {
-        char *name = cnnvp_arena_printf(&graph.arena, "t%d", (int)i);
+        char *name = cnnvp_arena_printf(&graph.arena, "t%d", i == 2 ? 0 : (int)i);
         const int32_t out = cnnvp_graph_tensor_add(&graph, name, 4, 3, sides[i], sides[i]);
         struct cnnvp_graph_layer *layer =
             cnnvp_graph_layer_add(&graph, i % 2 == 0 ? CNNVP_OP_CONV : CNNVP_OP_POOL, names[i], "Node");
@@ -80,6 +80,7 @@ static void what_is_written_is_read_again(void **state)
             .tile_w = i + 3,
             .tile_in = i + 4,
             .tile_out = i + 5,
+            .unit = i % 3u,
             .tile_images = 1};
     plan.cuts[2].tile_kx = 7;
     plan.on_chip[2] = 1;
