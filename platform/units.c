@@ -322,11 +322,6 @@ static void keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t
     (void)host, (void)slot, (void)from, (void)tag;
 }
 
-static void join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
-{
-    (void)host, (void)slot, (void)other;
-}
-
 static void extend(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at)
 {
     (void)host, (void)slot, (void)tag, (void)at;
@@ -337,9 +332,9 @@ static void about(struct cnnvp_host *host, const struct cnnvp_command *command)
     (void)host, (void)command;
 }
 
-static void follow(struct cnnvp_host *host, uint32_t slot, uint32_t tag)
+static void follow_or_join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
 {
-    (void)host, (void)slot, (void)tag;
+    (void)host, (void)slot, (void)other;
 }
 
 /* Plans are those of the hardware as it is. */
@@ -389,8 +384,8 @@ static const struct cnnvp_host_ops host_ops = {
     .instance_name = instance_name,
     .crossed = crossed,
     .keep = keep,
-    .follow = follow,
-    .join = join,
+    .follow = follow_or_join,
+    .join = follow_or_join,
     .extend = extend,
     .about = about,
     .speedup = speedup,

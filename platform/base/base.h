@@ -42,7 +42,18 @@ void *cnnvp_grow(void *list, size_t count, size_t size);
 /* The name of a file without its folders. */
 const char *cnnvp_base_name(const char *path);
 
-/* ---- texts that are printed into memory ---- */
+/* ---- texts ---- */
+
+/* The value of a hexadecimal digit; -1: it is none. */
+static inline int cnnvp_hex_digit(int c)
+{
+    const int letter = c | 0x20;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/* Printed into memory. */
 
 struct cnnvp_printed {
     char *text;

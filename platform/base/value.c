@@ -18,23 +18,12 @@ struct suffix {
 
 static const struct suffix suffixes[] = {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}};
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 16;
-}
-
 /* Reads the digits at `*text` and moves after them; 1 if the number does not fit in 64 bits. */
 static int read_digits(const char **text, unsigned base, uint64_t *value)
 {
     int overflow = 0;
-    for (*value = 0; (unsigned)digit_value(**text) < base; (*text)++) {
-        unsigned digit = (unsigned)digit_value(**text);
+    for (*value = 0; (unsigned)cnnvp_hex_digit(**text) < base; (*text)++) {
+        unsigned digit = (unsigned)cnnvp_hex_digit(**text);
         overflow |= *value > (UINT64_MAX - digit) / base;
         *value = *value * base + digit;
     }
@@ -113,12 +102,12 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
                        cnnvp_config_show(text).text);
         return -1;
     }
-    if (*at == '-' && digit_value(at[1]) < 10)
+    if (*at == '-' && (unsigned)cnnvp_hex_digit(at[1]) < 10)
         return refuse_range(text, form, min, max, reason, size);
-    int hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && digit_value(at[2]) < 16;
+    int hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && (unsigned)cnnvp_hex_digit(at[2]) < 16;
     if (hexadecimal)
         at += 2;
-    else if (at[0] == '0' && digit_value(at[1]) < 10) {
+    else if (at[0] == '0' && (unsigned)cnnvp_hex_digit(at[1]) < 10) {
         (void)snprintf(reason, size,
                        "%s begins with 0, which some read as octal; write it without, or 0x for hexadecimal",
                        cnnvp_config_show(text).text);

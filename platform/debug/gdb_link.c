@@ -158,14 +158,6 @@ static void put(struct cnnvp_gdb_link *link, const char *data, size_t size)
     }
 }
 
-static int digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Behind '$': 1 with a packet, 0 if it was damaged, -1 if the client has gone. */
 static int read_packet(struct cnnvp_gdb_link *link)
 {
@@ -194,7 +186,8 @@ static int read_packet(struct cnnvp_gdb_link *link)
         return -1;
     const int fits = link->packet_size <= CNNVP_GDB_PACKET;
     link->packet[fits ? link->packet_size : 0] = 0;
-    return fits && digit(high) >= 0 && digit(low) >= 0 && (unsigned)(digit(high) << 4 | digit(low)) == (sum & 0xffu);
+    const int digits[2] = {cnnvp_hex_digit(high), cnnvp_hex_digit(low)};
+    return fits && digits[0] >= 0 && digits[1] >= 0 && (unsigned)(digits[0] << 4 | digits[1]) == (sum & 0xffu);
 }
 
 const char *cnnvp_gdb_link_receive(struct cnnvp_gdb_link *link, size_t *size)

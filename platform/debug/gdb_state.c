@@ -42,21 +42,12 @@ void gdb_say_done(struct cnnvp_gdb *gdb, int failed)
 
 /* ---- reading packets ---- */
 
-/* A hexadecimal number, and what follows it. 0 if there is none. */
 int gdb_number(const char **text, uint32_t *value)
 {
     const char *begin = *text;
     uint64_t read = 0;
-    for (;; ++*text) {
-        const char c = **text;
-        const unsigned digit =
-            c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-            : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10u
-            : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10u
-                                   : 16u;
-        if (digit == 16u)
-            break;
-        read = read << 4 | digit;
+    for (int digit; (digit = cnnvp_hex_digit(**text)) >= 0; ++*text) {
+        read = read << 4 | (unsigned)digit;
         if (read > UINT32_MAX)
             return 0;
     }
@@ -64,7 +55,6 @@ int gdb_number(const char **text, uint32_t *value)
     return *text != begin;
 }
 
-/* "A,B", and the character `end`. */
 int gdb_two_numbers(const char **text, char end, uint32_t *a, uint32_t *b)
 {
     if (!gdb_number(text, a) || *(*text)++ != ',' || !gdb_number(text, b) || **text != end)
@@ -73,7 +63,6 @@ int gdb_two_numbers(const char **text, char end, uint32_t *a, uint32_t *b)
     return 1;
 }
 
-/* Bytes from pairs of digits. How many there are; SIZE_MAX if something else stands there. */
 size_t gdb_bytes_of(const char *text, unsigned char *bytes, size_t room)
 {
     size_t n = 0;

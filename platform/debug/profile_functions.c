@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "try.h"
+
 static int by_number(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
@@ -29,23 +31,11 @@ static int by_address(const void *a, const void *b)
 
 /* ---- where functions begin ---- */
 
-/* Index of the last of the sorted functions that begins at or before an address; SIZE_MAX if there is none. */
-static size_t last_before(const struct profile_function *functions, size_t count, uint32_t address)
-{
-    size_t low = 0;
-    while (low < count) {
-        const size_t middle = low + (count - low) / 2u;
-        if (functions[middle].begin <= address)
-            low = middle + 1u;
-        else
-            count = middle;
-    }
-    return low - 1u;
-}
-
 struct profile_function *cnnvp_profile_function_at(const struct cnnvp_profile *profile, uint32_t address)
 {
-    return &profile->functions[last_before(profile->functions, profile->function_count, address)];
+    const size_t count = profile->function_count;
+    return &profile
+                ->functions[cnnvp_symbols_before(profile->functions, count, sizeof *profile->functions, address) - 1u];
 }
 
 /* Where functions begin that have been called or executed, unsorted; some come several times. NULL without memory. */
@@ -79,13 +69,11 @@ static uint32_t *find_begins(const struct cnnvp_profile *profile, size_t *count)
 static int make_list(struct cnnvp_profile *profile)
 {
     size_t count;
-    uint32_t *begins = find_begins(profile, &count);
+    CNNVP_FREED uint32_t *begins = find_begins(profile, &count);
     profile->functions = calloc(count + 1u, sizeof *profile->functions);
     profile->addresses = calloc(count + 1u, sizeof *profile->addresses);
-    if (begins == NULL || profile->functions == NULL || profile->addresses == NULL) {
-        free(begins);
+    if (begins == NULL || profile->functions == NULL || profile->addresses == NULL)
         return -1;
-    }
     qsort(begins, count, sizeof *begins, by_address);
     for (size_t i = 0; i < count; ++i) {
         struct profile_function *function = &profile->functions[profile->function_count];
@@ -101,7 +89,6 @@ static int make_list(struct cnnvp_profile *profile)
             function->name = address;
         ++profile->function_count;
     }
-    free(begins);
     return 0;
 }
 

@@ -78,8 +78,7 @@ static int read_functions(struct cnnvp_symbols *symbols, const struct cnnvp_elf 
     return 0;
 }
 
-/* How many of the sorted elements lie at or before an address; each begins with its address. */
-static size_t before(const void *elements, size_t count, size_t size, uint32_t address)
+size_t cnnvp_symbols_before(const void *elements, size_t count, size_t size, uint32_t address)
 {
     size_t low = 0;
     while (low < count) {
@@ -96,7 +95,8 @@ static size_t before(const void *elements, size_t count, size_t size, uint32_t a
 
 const char *cnnvp_symbols_function(const struct cnnvp_symbols *symbols, uint32_t address, uint32_t *begin)
 {
-    const size_t n = before(symbols->functions, symbols->function_count, sizeof *symbols->functions, address);
+    const size_t n =
+        cnnvp_symbols_before(symbols->functions, symbols->function_count, sizeof *symbols->functions, address);
     if (n == 0)
         return NULL;
     *begin = symbols->functions[n - 1u].address;
@@ -186,7 +186,7 @@ static int read_lines(struct cnnvp_symbols *symbols, const struct cnnvp_elf *elf
 
 uint32_t cnnvp_symbols_line(const struct cnnvp_symbols *symbols, uint32_t address, const char **file)
 {
-    const size_t n = before(symbols->lines, symbols->line_count, sizeof *symbols->lines, address);
+    const size_t n = cnnvp_symbols_before(symbols->lines, symbols->line_count, sizeof *symbols->lines, address);
     const struct line *line = n > 0 ? &symbols->lines[n - 1u] : NULL;
     const int known = line != NULL && line->order != 0 && line->number != 0;
     *file = known ? symbols->files[line->file] : NULL;

@@ -21,6 +21,9 @@ void cnnvp_symbols_free(struct cnnvp_symbols *symbols);
 /* Name of the function at or before an address, and where it begins; NULL if there is none. */
 const char *cnnvp_symbols_function(const struct cnnvp_symbols *symbols, uint32_t address, uint32_t *begin);
 
+/* How many of sorted elements lie at or before an address; each begins with its address, a uint32_t. */
+size_t cnnvp_symbols_before(const void *elements, size_t count, size_t size, uint32_t address);
+
 /* Line and file of the source, 0 and NULL where nothing says so. */
 uint32_t cnnvp_symbols_line(const struct cnnvp_symbols *symbols, uint32_t address, const char **file);
 

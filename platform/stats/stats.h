@@ -134,9 +134,9 @@ const struct cnnvp_place_info *cnnvp_stats_place_at(const struct cnnvp_stats *st
 /* What a request to memory moved, in bursts of this many bytes; its address says for which tensor. */
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes);
 
-/* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */
 /* What is known of the layer of a tag 1 and more, NULL if nothing is. */
 const struct cnnvp_layer_info *cnnvp_stats_layer(const struct cnnvp_stats *stats, uint32_t tag);
+/* Its name: as described, otherwise made from its number into `buffer`. */
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);
 
 static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t tag,

@@ -2,7 +2,6 @@
 /* What stats.json says of off-chip memory: its totals, and what moved for which tensor. */
 #include "stats_builder.h"
 
-/* Total of a statistic by name, 0 where there is none. */
 uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name)
 {
     if (instance >= stats->platform->instance_count)
@@ -16,7 +15,6 @@ uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, con
     return 0;
 }
 
-/* Total of a statistic over all memories. */
 /* The share of cores in a statistic of a memory: units.dram.requesters shows it, not the accelerator's totals. */
 static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, const char *name)
 {
@@ -37,6 +35,7 @@ static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, c
     return sum;
 }
 
+/* Total of a statistic over all memories. */
 static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;

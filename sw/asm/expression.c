@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "try.h"
+#include "base.h"
 
 enum { MAX_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
 
@@ -67,13 +67,8 @@ static cnnvp_result parse_level(struct parser *parser, unsigned level, struct as
 
 static int digit_of(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return c == '_' || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z') ? 99 : -1;
+    const int hex = cnnvp_hex_digit(c);
+    return hex < 0 && (c == '_' || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z')) ? 99 : hex;
 }
 
 static cnnvp_result parse_number(struct asm_lexer *lexer, struct asm_value *value)
