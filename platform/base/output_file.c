@@ -54,23 +54,20 @@ char *cnnvp_output_folder(const char *file)
 cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
 {
     struct stat status;
-    char *folder;
-    int closed;
 
     if (cnnvp_output_is_special(file) && access(file, W_OK) == 0)
         return CNNVP_DONE;
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return cnnvp_config_error(error, file, "is a folder, not a file to write");
-    folder = cnnvp_output_folder(file);
+    CNNVP_FREED char *folder = cnnvp_output_folder(file);
     if (folder == NULL)
         return cannot(error, file, ENOMEM);
-    closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+    int closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
     if (!closed && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
         closed = ENOTDIR;
     if (closed && error != NULL)
         snprintf(error->text, sizeof error->text, "%.1000s: cannot write into folder %.900s: %s", file, folder,
                  strerror(closed));
-    free(folder);
     return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
@@ -83,11 +80,10 @@ static void file_of(int descriptor, char *path, size_t size)
 /* -1: the file system has no such files, or none that could get a name. */
 static int open_nameless(const char *file)
 {
-    char *folder = cnnvp_output_folder(file);
+    CNNVP_FREED char *folder = cnnvp_output_folder(file);
     char path[40];
     int descriptor = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
 
-    free(folder);
     file_of(descriptor, path, sizeof path);
     if (descriptor >= 0 && access(path, F_OK) != 0) {
         (void)close(descriptor);

@@ -295,25 +295,25 @@ static cnnvp_result read_events(struct reader *reader)
     return result;
 }
 
+static void close_parser(struct reader *reader)
+{
+    if (reader->parser != NULL)
+        fy_parser_destroy(reader->parser);
+    if (reader->diag != NULL)
+        fy_diag_destroy(reader->diag);
+}
+
 cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, const char *keys,
                              struct cnnvp_yaml_node **root, struct cnnvp_error *error)
 {
-    struct reader reader = {.arena = arena, .file = file, .error = error};
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
+    CNNVP_SCOPED(close_parser) struct reader reader = {.arena = arena, .file = file, .error = error};
     size_t size = 0;
     CNNVP_TRY(cnnvp_input_text(file, CNNVP_YAML_FILE_BYTES, &text, &size, error));
-    cnnvp_result result = check_characters(&reader, text, size);
-    if (result == CNNVP_DONE)
-        result = open_parser(&reader, text, size);
-    if (result == CNNVP_DONE && size)
-        result = read_events(&reader);
-    if (reader.parser != NULL)
-        fy_parser_destroy(reader.parser);
-    if (reader.diag != NULL)
-        fy_diag_destroy(reader.diag);
-    free(text);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(check_characters(&reader, text, size));
+    CNNVP_TRY(open_parser(&reader, text, size));
+    if (size)
+        CNNVP_TRY(read_events(&reader));
     if (reader.root == NULL || cnnvp_yaml_is_null(reader.root))
         return cnnvp_config_error(error, file, "is empty; it has keys such as %s", keys);
     if (reader.root->kind != CNNVP_YAML_MAP)

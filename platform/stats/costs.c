@@ -175,7 +175,8 @@ static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwis
 {
     struct bill *bill = context;
     const struct cnnvp_resolved *resolved = bill->resolved;
-    size_t *found = malloc((resolved->instance_count + 1u) * sizeof *found), count = 0;
+    size_t count = 0;
+    CNNVP_FREED size_t *found = malloc((resolved->instance_count + 1u) * sizeof *found);
     const uint64_t *value = NULL;
     if (found == NULL) {
         (void)snprintf(bill->wrong, sizeof bill->wrong, "there is not enough memory");
@@ -188,7 +189,6 @@ static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwis
                 found[count++] = i;
                 value = cnnvp_instance_value(&resolved->instances[i], param);
             }
-    free(found);
     return value != NULL ? *value : otherwise;
 }
 

@@ -69,7 +69,7 @@ static size_t *find_owners(const struct cnnvp_stats *stats)
 {
     const size_t count = stats->platform->instance_count;
     size_t *owners = calloc(count + 1, sizeof *owners);
-    unsigned char *reached = calloc(count + 1, 1);
+    CNNVP_FREED unsigned char *reached = calloc(count + 1, 1);
 
     for (size_t element = 0; owners != NULL && reached != NULL && element < count; ++element) {
         if (!is_element(stats, element))
@@ -80,12 +80,10 @@ static size_t *find_owners(const struct cnnvp_stats *stats)
             if (reached[i])
                 owners[i] = owners[i] == NO_OWNER ? element + FIRST_OWNER : SHARED;
     }
-    if (reached == NULL) {
-        free(owners);
-        owners = NULL;
-    }
-    free(reached);
-    return owners;
+    if (reached != NULL)
+        return owners;
+    free(owners);
+    return NULL;
 }
 
 /* ---- sums ---- */
@@ -160,7 +158,7 @@ void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root)
     if (elements < 2)
         return;
 
-    size_t *owners = find_owners(stats);
+    CNNVP_FREED size_t *owners = find_owners(stats);
     json_t *list = set_array(b, root, "accelerators");
 
     if (owners == NULL)
@@ -168,5 +166,4 @@ void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root)
     for (size_t i = 0; i < stats->platform->instance_count && !b->failed; ++i)
         if (is_element(stats, i))
             add_accelerator(b, list, owners, i);
-    free(owners);
 }

@@ -555,10 +555,9 @@ static void add_values(struct stats_builder *b, json_t *root)
 
 static void add_build(struct stats_builder *b, json_t *root)
 {
-    char *text = cnnvp_build_text(b->stats->platform, b->stats->program);
+    CNNVP_FREED char *text = cnnvp_build_text(b->stats->platform, b->stats->program);
     set_text(b, root, "build", text);
     b->failed |= text == NULL;
-    free(text);
 }
 
 cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds, char **json)

@@ -199,20 +199,15 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
 /* An unlinked file in the output's folder, where there is room for a trace. */
 static int open_spill(struct cnnvp_trace *trace)
 {
-    static const char suffix[] = ".spill-XXXXXX";
-    size_t length = strlen(trace->file);
-    char *name = malloc(length + sizeof suffix);
+    CNNVP_FREED char *name = cnnvp_text_printf("%s.spill-XXXXXX", trace->file);
 
     if (name == NULL) {
         errno = ENOMEM;
         return 0;
     }
-    memcpy(name, trace->file, length);
-    memcpy(name + length, suffix, sizeof suffix);
     trace->spill = mkstemp(name);
     if (trace->spill >= 0)
         (void)unlink(name);
-    free(name);
     return trace->spill >= 0;
 }
 

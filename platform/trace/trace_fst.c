@@ -112,7 +112,7 @@ static int copy(const char *name, cnnvp_output *output)
 
 static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output *output)
 {
-    struct file *file = calloc(1, sizeof *file);
+    CNNVP_FREED struct file *file = calloc(1, sizeof *file);
     int good = 0;
 
     if (file != NULL)
@@ -127,7 +127,6 @@ static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output 
         fstWriterClose(file->writer);
         good = is_complete(name, file) && copy(name, output);
     }
-    free(file);
     return good;
 }
 

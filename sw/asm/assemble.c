@@ -466,7 +466,7 @@ cnnvp_result cnnvp_assemble(const char *file, const char *text, const struct cnn
 {
     struct cnnvp_error unwanted;
     char why[200] = "";
-    struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
+    CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
     const struct asm_lexer start = {file, text, text, 1, error != NULL ? error : &unwanted};
     struct assembler self = {start, {NULL}, extension, NULL, 0};
     cnnvp_result result =
@@ -484,7 +484,6 @@ cnnvp_result cnnvp_assemble(const char *file, const char *text, const struct cnn
             break;
     }
     cnnvp_asm_free_symbols(&self.symbols);
-    free(extension);
     if (result != CNNVP_DONE) {
         free(self.words);
         return result;

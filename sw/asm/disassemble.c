@@ -176,21 +176,17 @@ static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, c
 cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size,
                                const struct cnnvp_instruction *const *custom, char **text, struct cnnvp_error *error)
 {
-    struct output output = {NULL, 0, 0, 0, NULL};
     const size_t count = size / 8u;
     char why[200] = "";
-    output.extension = cnnvp_isa_extension(custom, why, sizeof why);
-    if (output.extension == NULL)
+    CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
+    struct output output = {NULL, 0, 0, 0, extension};
+    if (extension == NULL)
         return cnnvp_config_error(error, file, "%s", why);
-    const cnnvp_result result = check(file, bytes, size, output.extension, error);
-    if (result != CNNVP_DONE) {
-        free(output.extension);
-        return result;
-    }
-    uint8_t *is_target = calloc(count + 1u, 1);
+    CNNVP_TRY(check(file, bytes, size, extension, error));
+    CNNVP_FREED uint8_t *is_target = calloc(count + 1u, 1);
     for (size_t i = 0; is_target != NULL && i < count; ++i) {
         size_t target = 0;
-        if (target_of(output.extension, word_at(bytes + i * 8u), i, count, &target))
+        if (target_of(extension, word_at(bytes + i * 8u), i, count, &target))
             is_target[target] = 1;
     }
     put(&output, "%s", ""); /* there is a text even if there are no words */
@@ -200,10 +196,7 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
         if (i < count)
             put_line(&output, word_at(bytes + i * 8u), i, count);
     }
-    const int failed = output.failed || is_target == NULL;
-    free(is_target);
-    free(output.extension);
-    if (failed) {
+    if (output.failed || is_target == NULL) {
         free(output.text);
         return cnnvp_config_no_memory(error);
     }

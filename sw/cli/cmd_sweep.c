@@ -104,7 +104,7 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options
                                   const struct cnnvp_sweep_progress *done)
 {
     struct cnnvp_error error = {""};
-    char *table = NULL;
+    CNNVP_FREED char *table = NULL;
     cnnvp_result result = CNNVP_DONE;
     if (!options->quiet && done->allowed && done->allowed < done->combinations)
         (void)printf("the constraints allow %" PRIu64 " of %" PRIu64 " combinations\n", done->allowed,
@@ -116,7 +116,6 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options
         result = cnnvp_sweep_front(sweep, &table, &error);
     if (table != NULL)
         (void)fputs(table, stdout);
-    free(table);
     if (result == CNNVP_DONE && options->export != NULL)
         result = cnnvp_sweep_export(sweep, options->export, &error);
     return cli_report(result, &error);
@@ -127,7 +126,7 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_optio
                                     const struct cnnvp_sweep_progress *done)
 {
     struct cnnvp_error error = {""};
-    char *text = NULL;
+    CNNVP_FREED char *text = NULL;
     if (done->failed == 0)
         return CNNVP_DONE;
     const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &error), &error);
@@ -138,9 +137,7 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_optio
         cli_message("%s", line);
         line = end != NULL ? end + 1 : NULL;
     }
-    free(text);
-    if (result != CNNVP_DONE)
-        return result;
+    CNNVP_TRY(result);
     if (done->failed == done->finished)
         cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, results_of(options));
     else

@@ -48,14 +48,12 @@ static const struct individual *find_seen(const struct evolution *evolution, uin
 static cnnvp_result read_values(struct evolution *evolution, struct individual *individual, const char *key,
                                 struct cnnvp_error *error)
 {
-    struct cnnvp_row row = {.params = NULL};
+    CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, evolution->sweep->members, &row, error);
-    json_t *stats = result == CNNVP_DONE && row.stats != NULL ? json_loads(row.stats, JSON_ALLOW_NUL, NULL) : NULL;
+    CNNVP_JSON *stats = result == CNNVP_DONE && row.stats != NULL ? json_loads(row.stats, JSON_ALLOW_NUL, NULL) : NULL;
     individual->failed = stats == NULL || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
     for (size_t o = 0; o < evolution->objectives && individual->failed; ++o)
         individual->values[o] = HUGE_VAL;
-    json_decref(stats);
-    cnnvp_row_clear(&row);
     return result;
 }
 

@@ -58,10 +58,10 @@ int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
 
 cnnvp_result cnnvp_stats_value(const char *stats_json, const char *name, double *value, struct cnnvp_error *error)
 {
-    json_t *stats = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
-    const int found = cnnvp_stats_number(stats, name, value);
-    json_decref(stats);
-    return found ? CNNVP_DONE : cnnvp_config_error(error, NULL, "the statistics have no number \"%s\"", name);
+    CNNVP_JSON *stats = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
+    return cnnvp_stats_number(stats, name, value)
+               ? CNNVP_DONE
+               : cnnvp_config_error(error, NULL, "the statistics have no number \"%s\"", name);
 }
 
 const char *const cnnvp_column_sections[CNNVP_COLUMN_SECTIONS] = {

@@ -174,14 +174,11 @@ static cnnvp_result make_statistics(const struct cnnvp_sweep *sweep, const struc
                                     struct cnnvp_error *error)
 {
     const struct cnnvp_platform_options options = {.struct_size = sizeof options, .verbosity = -1};
-    cnnvp_platform *platform = NULL;
+    CNNVP_SCOPED(cnnvp_platform_drop) cnnvp_platform *platform = NULL;
     if (strcmp(sweep->command, "run") == 0)
         return cnnvp_point_run(sweep, point, 0, text, error);
-    cnnvp_result result = cnnvp_platform_new(point->config, &options, &platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_stats(platform, text);
-    cnnvp_platform_free(platform);
-    return result;
+    CNNVP_TRY(cnnvp_platform_new(point->config, &options, &platform, error));
+    return cnnvp_platform_stats(platform, text);
 }
 
 /* In the new process: never returns. */

@@ -252,7 +252,7 @@ static cnnvp_result take_over(struct cnnvp_driver *driver, struct slot *slots, s
 cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                               struct cnnvp_error *error)
 {
-    struct slot *slots = calloc(driver->jobs, sizeof *slots);
+    CNNVP_FREED struct slot *slots = calloc(driver->jobs, sizeof *slots);
     driver->idle = cnnvp_driver_now();
     uint32_t unused = 0;
     if (slots == NULL)
@@ -269,6 +269,5 @@ cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbe
         result = settle(driver, slots, error);
     for (uint32_t i = 0; i < driver->jobs; ++i)
         cnnvp_worker_stop(&slots[i].worker, slots[i].busy);
-    free(slots);
     return result;
 }

@@ -73,11 +73,10 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
         if (path != NULL && json_object_get(page->paths, path) == NULL && cnnvp_stats_number(stats, path, &number))
             (void)index_of(page->paths, path);
         if (path != NULL && json_object_get(page->paths, path) != NULL && cnnvp_stats_number(stats, path, &number)) {
-            json_t *value = json_real(number);
+            CNNVP_JSON *value = json_real(number);
             if (json_is_null(json_array_get(values, index_of(page->paths, path))) ||
                 json_array_get(values, index_of(page->paths, path)) == NULL)
                 put_at(values, index_of(page->paths, path), value);
-            json_decref(value);
         }
     }
 }
@@ -219,9 +218,8 @@ static json_t *names_of(json_t *names)
     const char *name;
     json_object_foreach(names, name, index)
     {
-        json_t *text = json_string(name);
+        CNNVP_JSON *text = json_string(name);
         put_at(list, (size_t)json_integer_value(index), text);
-        json_decref(text);
     }
     return list;
 }

@@ -81,11 +81,9 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
     size_t preset = 0;
     while (preset < unit->param_count && strcmp(unit->params[preset].name, "preset") != 0)
         ++preset;
-    uint64_t *values = malloc(unit->param_count * sizeof *values);
-    if (values == NULL || preset == unit->param_count) {
-        free(values);
+    CNNVP_FREED uint64_t *values = malloc(unit->param_count * sizeof *values);
+    if (values == NULL || preset == unit->param_count)
         return cnnvp_config_no_memory(error);
-    }
     memcpy(values, memory->values, unit->param_count * sizeof *values);
     const int set = *memory->places[preset].text != '\0';
     cnnvp_result result = CNNVP_DONE;
@@ -101,6 +99,5 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
         result = measure(memory, values, outstanding, next, error);
         *count += result == CNNVP_DONE;
     }
-    free(values);
     return result == CNNVP_BAD_INPUT && *count != 0 ? CNNVP_DONE : result;
 }

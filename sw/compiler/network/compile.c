@@ -223,7 +223,7 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     struct cnnvp_network_options watched = *options;
     struct share share = {options, 0};
     struct cnnvp_build best = {.end = 0};
-    struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
+    CNNVP_FREED struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
     size_t run_count = 0;
     double least = INFINITY;
     cnnvp_result result = runs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
@@ -256,7 +256,6 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     network->plan.run_count = run_count;
     for (size_t i = 0; i < run_count; ++i)
         network->plan.runs[i] = runs[i];
-    free(runs);
     return result;
 }
 

@@ -45,20 +45,14 @@ static cnnvp_result refuse_word(struct cnnvp_arena *arena, const char *word, str
 
 cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struct cnnvp_error *error)
 {
-    struct cnnvp_arena arena = {0};
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     struct stat status;
-    cnnvp_result result;
     const int bare = cnnvp_is_bare_name(name);
     const int there = stat(name, &status) == 0;
-    const char *installed;
     if (there && !(bare && S_ISDIR(status.st_mode)))
-        result = take(name, path, room, error);
-    else if (!bare)
-        result = refuse_file(&arena, name, error);
-    else if ((installed = cnnvp_installed_find(&arena, &networks, name)) != NULL)
-        result = take(installed, path, room, error);
-    else
-        result = refuse_word(&arena, name, error);
-    cnnvp_arena_free(&arena);
-    return result;
+        return take(name, path, room, error);
+    if (!bare)
+        return refuse_file(&arena, name, error);
+    const char *installed = cnnvp_installed_find(&arena, &networks, name);
+    return installed != NULL ? take(installed, path, room, error) : refuse_word(&arena, name, error);
 }

@@ -329,16 +329,13 @@ static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *loc
     *file = found;
     if (found->location != NULL)
         return CNNVP_DONE;
-    char *copy = malloc(strlen(location) + 1);
+    CNNVP_FREED char *copy = strdup(location);
     if (copy == NULL)
         return cnnvp_compiler_no_memory(error);
-    memcpy(copy, location, strlen(location) + 1);
-    const cnnvp_result result = map_external(onnx->name, location, found, error);
-    if (result == CNNVP_DONE)
-        found->location = copy;
-    else
-        free(copy);
-    return result;
+    CNNVP_TRY(map_external(onnx->name, location, found, error));
+    found->location = copy;
+    copy = NULL;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t bytes,

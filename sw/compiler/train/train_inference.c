@@ -236,7 +236,7 @@ static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_pl
 {
     const struct cnnvp_train_binary *header = &inference_of(network)->build.header;
     int8_t exponent = 0;
-    void *mantissas = malloc(count * header->value_bytes);
+    CNNVP_FREED void *mantissas = malloc(count * header->value_bytes);
     if (mantissas == NULL)
         return cnnvp_compiler_no_memory(error);
     cnnvp_result result = cnnvp_platform_read(platform, held->mantissas, mantissas, count * header->value_bytes);
@@ -249,7 +249,6 @@ static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_pl
     else
         cnnvp_bfp_dequantise_wide(header->mantissa_bits, exponent, mantissas, count, values);
     *frac = (int32_t)header->mantissa_bits - 2 - exponent;
-    free(mantissas);
     return result;
 }
 
