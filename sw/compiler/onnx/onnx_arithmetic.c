@@ -117,8 +117,7 @@ cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnn
     return inner || shaped != CNNVP_DONE ? shaped : cnnvp_import_alias(import, import->node->output[0], *out);
 }
 
-/* As many numbers, each the same. */
-static cnnvp_result repeat(struct cnnvp_import *import, size_t count, float value, float **values)
+cnnvp_result cnnvp_import_repeat(struct cnnvp_import *import, size_t count, float value, float **values)
 {
     *values = NULL;
     if (import->graph->weightless)
@@ -172,14 +171,14 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_
     const int reversed = tensor_input == 1;
     if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
         operation == CNNVP_ARITHMETIC_MIN) {
-        CNNVP_TRY(repeat(import, numbers.count, 0.0f, &other));
+        CNNVP_TRY(cnnvp_import_repeat(import, numbers.count, 0.0f, &other));
         CNNVP_TRY(cnnvp_import_line(import, in, numbers.each, other, numbers.values, 1, &out));
         return cnnvp_import_pair(import, operation, out, in, 0, &out);
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
         CNNVP_TRY(invert(import, numbers.count, numbers.values));
     if (operation == CNNVP_ARITHMETIC_SUB && reversed)
-        CNNVP_TRY(repeat(import, numbers.count, -1.0f, &other));
+        CNNVP_TRY(cnnvp_import_repeat(import, numbers.count, -1.0f, &other));
     const int negative = operation == CNNVP_ARITHMETIC_SUB && !reversed;
     for (size_t i = 0; negative && numbers.values != NULL && i < numbers.count; ++i)
         numbers.values[i] = -numbers.values[i];

@@ -348,16 +348,10 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
                                  struct cnnvp_graph_layer **layer)
 {
     const uint32_t channels = import->graph->tensors[in].channels;
-    float **arrays[] = {&scale, &offset};
-    for (size_t i = 0; i < 2 && !import->graph->weightless; ++i) {
-        if (*arrays[i] != NULL)
-            continue;
-        *arrays[i] = cnnvp_arena_array(&import->graph->arena, channels, sizeof(float));
-        if (*arrays[i] == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < channels && i == 0; ++c)
-            (*arrays[i])[c] = 1.0f;
-    }
+    if (scale == NULL)
+        CNNVP_TRY(cnnvp_import_repeat(import, channels, 1.0f, &scale));
+    if (offset == NULL)
+        CNNVP_TRY(cnnvp_import_repeat(import, channels, 0.0f, &offset));
     CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_NORM, in, inner, layer));
     (*layer)->weights = scale;
     (*layer)->bias = offset;
@@ -368,17 +362,10 @@ cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float f
                                 struct cnnvp_graph_layer **layer)
 {
     const size_t channels = import->graph->tensors[in].channels;
-    float *line = NULL;
-    if (!import->graph->weightless) {
-        line = cnnvp_arena_array(&import->graph->arena, 2 * channels, sizeof *line);
-        if (line == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < channels; ++c) {
-            line[c] = factor;
-            line[channels + c] = offset;
-        }
-    }
-    return cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
+    float *factors, *offsets;
+    CNNVP_TRY(cnnvp_import_repeat(import, channels, factor, &factors));
+    CNNVP_TRY(cnnvp_import_repeat(import, channels, offset, &offsets));
+    return cnnvp_import_affine(import, in, factors, offsets, inner, layer);
 }
 
 static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset)

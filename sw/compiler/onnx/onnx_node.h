@@ -99,6 +99,9 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                 size_t count, float **out);
 
+/* As many numbers, each the same; NULL if the graph is weightless. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_repeat(struct cnnvp_import *import, size_t count, float value, float **values);
+
 /* Before operator set 7 a second operand's dimensions could begin at `axis` of the first one's, and slopes were one for
  * each channel: the same constant with ones after. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank,

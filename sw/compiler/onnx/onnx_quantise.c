@@ -239,17 +239,14 @@ static cnnvp_result add_scales(struct cnnvp_import *import, int32_t in, const st
 {
     const size_t channels = import->graph->tensors[in].channels;
     const float zero = (float)base_of(import, in)->zero;
-    float *line = NULL;
-    if (!import->graph->weightless) {
-        line = cnnvp_arena_array(&import->graph->arena, 2 * channels, sizeof *line);
-        if (line == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < channels; ++c) {
-            line[c] = scale_of(steps, c) / by;
-            line[channels + c] = (zero - zero_of(steps, c)) * line[c];
-        }
+    float *scale, *offset;
+    CNNVP_TRY(cnnvp_import_repeat(import, channels, 0.0f, &scale));
+    CNNVP_TRY(cnnvp_import_repeat(import, channels, 0.0f, &offset));
+    for (size_t c = 0; c < channels && scale != NULL; ++c) {
+        scale[c] = scale_of(steps, c) / by;
+        offset[c] = (zero - zero_of(steps, c)) * scale[c];
     }
-    return cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
+    return cnnvp_import_affine(import, in, scale, offset, inner, layer);
 }
 
 /* A layer that gives the numbers that the quantised input stands for, divided by `by`. */

@@ -220,12 +220,8 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     layer->groups = input.channels;
     layer->depthwise = input.channels > 1;
     *out = layer->out;
-    if (import->graph->weightless)
-        return CNNVP_DONE;
-    layer->weights = cnnvp_arena_array(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
-    if (layer->weights == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < (size_t)input.channels * count; ++i)
+    CNNVP_TRY(cnnvp_import_repeat(import, (size_t)input.channels * count, 0.0f, &layer->weights));
+    for (size_t i = 0; i < (size_t)input.channels * count && layer->weights != NULL; ++i)
         layer->weights[i] = weights[i % count];
     return CNNVP_DONE;
 }
@@ -283,13 +279,8 @@ static void fill_row(const struct resize *resize, const struct line *line, doubl
 static cnnvp_result fill_matrix(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
                                 float **matrix)
 {
-    *matrix = NULL;
-    if (import->graph->weightless)
-        return CNNVP_DONE;
-    *matrix = cnnvp_arena_array(&import->graph->arena, (size_t)(line->out * line->in), sizeof **matrix);
-    if (*matrix == NULL)
-        return cnnvp_import_no_memory(import);
-    for (int64_t i = 0; i < line->out; ++i)
+    CNNVP_TRY(cnnvp_import_repeat(import, (size_t)(line->out * line->in), 0.0f, matrix));
+    for (int64_t i = 0; i < line->out && *matrix != NULL; ++i)
         fill_row(resize, line, place_of(resize, line, i), *matrix + i * line->in);
     return CNNVP_DONE;
 }
