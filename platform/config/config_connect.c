@@ -428,16 +428,12 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
 
 /* ---- tiles ---- */
 
-static int is_tile_link(const struct cnnvp_instance *from, const struct cnnvp_binding *binding)
-{
-    return (from->unit->ports[binding->port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_TILES;
-}
-
 /* The link by which tiles of an instance go on to one that is still `open`; NULL: none. */
 static const struct cnnvp_binding *goes_on(const struct cnnvp_instance *from, const unsigned char *open)
 {
     for (size_t i = 0; i < from->binding_count; ++i)
-        if (is_tile_link(from, &from->bindings[i]) && open[from->bindings[i].target])
+        if ((from->unit->ports[from->bindings[i].port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_TILES &&
+            open[from->bindings[i].target])
             return &from->bindings[i];
     return NULL;
 }

@@ -284,17 +284,11 @@ static void number_texts(struct dump *dump)
     }
 }
 
-/* Signals that a trace has at most. */
-static uint32_t count_signals(const struct cnnvp_trace *trace)
-{
-    return trace->stream_count * TRACK_PARTS;
-}
-
 void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer *writer, void *file)
 {
     struct dump dump = {.trace = trace, .writer = writer, .file = file};
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
-    size_t signals = (size_t)count_signals(trace) + 1;
+    size_t signals = (size_t)trace->stream_count * TRACK_PARTS + 1; /* at most */
 
     CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     dump.signals = cnnvp_arena_array(&arena, signals, sizeof *dump.signals);

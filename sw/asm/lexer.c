@@ -10,11 +10,6 @@ static int is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 void cnnvp_asm_blanks(struct asm_lexer *lexer)
 {
     while (*lexer->at == ' ' || *lexer->at == '\t' || *lexer->at == '\r')
@@ -45,7 +40,7 @@ struct asm_name cnnvp_asm_name(struct asm_lexer *lexer)
     if (!is_letter(*lexer->at))
         return name;
     name.text = lexer->at;
-    while (is_letter(*lexer->at) || is_digit(*lexer->at))
+    while (is_letter(*lexer->at) || (*lexer->at >= '0' && *lexer->at <= '9'))
         ++lexer->at;
     name.length = (size_t)(lexer->at - name.text);
     return name;

@@ -16,16 +16,11 @@ static struct train_point point_of(const struct cnnvp_train_record *record)
         .time_ps = record->time_ps};
 }
 
-static int is_epoch_end(const struct train *train, uint64_t step)
-{
-    return step == train->info.steps || step % train->info.steps_per_epoch == 0;
-}
-
 static cnnvp_result take_step(struct train *train, const struct cnnvp_train_record *record)
 {
     const struct cnnvp_options *options = &train->options->all;
     const struct train_point point = point_of(record);
-    const int epoch_end = is_epoch_end(train, point.step);
+    const int epoch_end = point.step == train->info.steps || point.step % train->info.steps_per_epoch == 0;
     if (train->history.step_count == 0)
         train->first_step = record->step;
     CNNVP_TRY(train_history_add(&train->history, &point));

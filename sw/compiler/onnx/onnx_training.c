@@ -125,12 +125,6 @@ static void fill(float value, size_t count, float *values)
         values[i] = value;
 }
 
-/* Name of the parameter in the file. */
-static const char *name_of(const struct cnnvp_import *import, const struct cnnvp_graph_origin *origin)
-{
-    return import->onnx.model->graph->node[origin->node - 1]->input[origin->input];
-}
-
 static void draw_layer(const struct cnnvp_import *import, const struct cnnvp_train_import_options *options,
                        const struct cnnvp_graph_layer *layer)
 {
@@ -143,8 +137,9 @@ static void draw_layer(const struct cnnvp_import *import, const struct cnnvp_tra
         const struct cnnvp_graph_origin *origin = &layer->origins[role];
         if (values[role] == NULL || origin->node == 0 || (!options->random_weights && !origin->absent))
             continue;
+        const char *name = import->onnx.model->graph->node[origin->node - 1]->input[origin->input];
         if (role == CNNVP_GRAPH_WEIGHTS && layer->op != CNNVP_OP_NORM)
-            draw(options->seed, name_of(import, origin), sqrt(2.0 / (double)inputs), outputs * inputs, values[role]);
+            draw(options->seed, name, sqrt(2.0 / (double)inputs), outputs * inputs, values[role]);
         else
             fill(role == CNNVP_GRAPH_WEIGHTS || role == CNNVP_GRAPH_VARIANCE ? 1.0f : 0.0f, outputs, values[role]);
     }
