@@ -34,6 +34,9 @@ right "$networks/mixed.onnx" -p systolic -s pe_array.dataflow=os --schedule fuse
 right "$zoo/net_mobilenetv2.onnx" -p systolic -s pe_array.dataflow=is -s pe_array.acc_bits=32
 right "$zoo/net_mobilenetv2.onnx" -p systolic -s pe_array.depthwise=vector
 right "$networks/lenet5.onnx" -s pe_array.kernel_piece=3 --schedule fused -n 2
+for preset in nfu window systolic; do
+    right "$zoo/net_mobilenetv3.onnx" -p $preset -s pe_array.write_out=table
+done
 status=0
 "$cnnvp" run "$networks/lenet5.onnx" --check-results --timing-only -q 2>message || status=$?
 [ $status -eq 2 ] && grep -q 'compares the results that --timing-only leaves out' message ||
