@@ -83,6 +83,15 @@ cnnvp_config *fake_config_new(const struct fake_config *config)
                                   &error),
                  &error);
     set(made, "dram.size", config->memory_bytes);
+    if (config->wide) {
+        set(made, "input_buffer.banks", 2 * config->rows);
+        set(made, "input_buffer.line_words", config->cols);
+        set(made, "input_buffer.column_step", 2);
+        set(made, "input_buffer.width_words", config->rows * config->cols);
+        set(made, "output_buffer.banks", 2 * config->rows);
+        set(made, "output_buffer.line_words", config->cols);
+        set(made, "output_buffer.width_words", config->rows * config->cols);
+    }
     if (config->scales)
         must(cnnvp_config_set(made, "pe_array.write_out=scale", &error), &error);
     if (config->both)

@@ -16,6 +16,7 @@ struct fake_config {
     const char *fc_mapping;
     int both;   /* 1: its arrays take words of 8 bits, too */
     int scales; /* 1: the PE array's write-out scales */
+    int wide;   /* 1: ports of the buffers give all that the NFU reads in a clock, with strides of 2 too */
 };
 
 /* ShiDianNao's: the nfu preset. */

@@ -10,7 +10,6 @@
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 
-#define LESS_PART 32.0   /* bursts are to bring less by this part */
 #define SMALLEST_PART 8u /* of the largest blocks, those that are tried are larger than this part */
 #define KNOWN 16u        /* plans that are kept, for each layer */
 #define SWEEPS 2         /* over all maps, while one of them changes */
@@ -192,14 +191,13 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
 {
     const uint32_t before = choice->blocks[base];
     const struct worth planes = worth_of(choice, base, 1);
-    const double enough = planes.bytes * (1 - 1 / LESS_PART);
     uint32_t best = 1;
     double score = INFINITY;
-    for (uint32_t channels = planes.least < enough ? largest : 1u;
+    for (uint32_t channels = planes.least < planes.bytes ? largest : 1u;
          channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
          channels = largest_blocks(choice->graph, base, channels / 2u)) {
         const struct worth blocks = worth_of(choice, base, channels);
-        if (blocks.score <= planes.score && blocks.bytes < enough && blocks.score < score) {
+        if (blocks.score <= planes.score && blocks.bytes < planes.bytes && blocks.score < score) {
             best = channels;
             score = blocks.score;
         }

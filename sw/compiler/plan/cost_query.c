@@ -21,7 +21,6 @@
 
 /* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
 #define FEW_PLANES 2u
-#define ALIGNED_ROWS 32u /* after as many, rows of words begin in bursts of 64 bytes as before */
 #define MANY_PLANES 10u
 #define FEW_BYTES UINT32_C(2048)
 #define MANY_BYTES UINT32_C(34816)
@@ -497,36 +496,46 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
     return ps[0] * count / few;
 }
 
-/* Bursts of the first `rows` rows of the first `tiles` tiles of this width, side by side, of a plane or block. */
-static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
-                          uint32_t columns, uint32_t tiles)
+/* How a box of a tensor lies in memory: bytes of a row and between the starts of rows and of planes, which are those of
+ * a block where channels lie interleaved. */
+struct lie {
+    uint64_t first, row, row_stride, plane_stride;
+    uint64_t aligned; /* in a burst, where a box of this width begins, others beside it: a multiple of it */
+    int is_one;       /* the DMA asks for all planes at once, otherwise for each */
+};
+
+static struct lie lie_of(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
+                         uint32_t columns)
 {
-    const uint32_t burst = query->limits->burst_bytes >> tensor->word_shift, words = columns * tensor->column_stride;
-    uint64_t count = 0;
-    for (uint32_t tile = 0; tile < tiles; ++tile) {
-        uint64_t behind = 0; /* a burst that ends one row and begins the next comes once */
+    const uint32_t shift = tensor->word_shift;
+    const uint64_t block = (uint64_t)tensor->column_stride << shift;
+    struct lie lie = {.row = columns * block, .row_stride = (uint64_t)tensor->row_stride << shift};
+    lie.row_stride = lie.row_stride != 0 ? lie.row_stride : lie.row;
+    lie.plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride * block : lie.row_stride * rows;
+    lie.is_one = rows == 1u || lie.row == lie.row_stride || lie.plane_stride == rows * lie.row_stride;
+    lie.first = tensor->border_top * lie.row_stride + tensor->border_left * block;
+    lie.aligned = cnnvp_common_divisor(lie.row_stride, lie.plane_stride);
+    if (columns <= tensor->width)
+        lie.aligned = cnnvp_common_divisor(lie.aligned, lie.first);
+    if (columns < tensor->width)
+        lie.aligned = cnnvp_common_divisor(lie.aligned, lie.row);
+    lie.aligned = cnnvp_common_divisor(query->limits->burst_bytes, lie.aligned);
+    return lie;
+}
+
+/* That the DMA is asked about: from the first interior word on, all planes, or one of them, which stands for others. */
+static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct lie *lie, uint32_t planes, uint32_t rows)
+{
+    const uint64_t burst = query->limits->burst_bytes;
+    uint64_t count = 0, behind = 0; /* a burst that ends one row and begins the next comes once */
+    for (uint64_t plane = 0; plane < (lie->is_one ? planes : 1u); ++plane)
         for (uint32_t row = 0; row < rows; ++row) {
-            const uint64_t first = (uint64_t)tensor->border_left * tensor->column_stride + (uint64_t)tile * words +
-                                   (uint64_t)row * tensor->row_stride;
-            const uint64_t end = (first + words - 1u) / burst + 1u;
+            const uint64_t first = lie->first + plane * lie->plane_stride + row * lie->row_stride;
+            const uint64_t end = (first + lie->row - 1u) / burst + 1u;
             count += end - cnnvp_maximum(first / burst, behind);
             behind = end;
         }
-    }
-    return count;
-}
-
-/* The first tile of a map often begins with a burst, others do not: what one of them takes on average. */
-static uint64_t of_any_tile(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
-                            uint32_t columns, uint64_t ps)
-{
-    const uint32_t tiles = tensor->width / columns;
-    if (columns * tensor->column_stride == tensor->row_stride || tiles < 2 ||
-        query->limits->burst_bytes < CNNVP_WORD_BYTES)
-        return ps;
-    const uint32_t asked = cnnvp_minimum32(rows, ALIGNED_ROWS);
-    return ps * bursts_of(query, tensor, ALIGNED_ROWS, columns, tiles) * asked /
-           (bursts_of(query, tensor, asked, columns, 1) * ALIGNED_ROWS * tiles);
+    return lie->is_one ? count : count * planes;
 }
 
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
@@ -534,27 +543,29 @@ static uint64_t box_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor
                        uint32_t rows, uint32_t columns)
 {
     const uint32_t shift = tensor->word_shift, block = tensor->column_stride;
-    const uint32_t interior = tensor->border_top * tensor->row_stride + tensor->border_left * block;
+    const struct lie lie = lie_of(query, tensor, rows, columns);
     const uint32_t question[7] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, interior, tensor->width << 1 | shift, block};
+        rows, columns, tensor->row_stride, tensor->channel_stride, (uint32_t)lie.first, tensor->width << 1 | shift,
+        block};
     const uint32_t few = block > 1u ? block : FEW_PLANES, many = block > 1u ? 2u * block : MANY_PLANES;
     int known;
     struct answer *answer = look_up(query, BOX, question, &known);
     for (size_t i = 0; !known && i < 2; ++i) {
         const uint32_t planes = i == 0 ? few : many;
-        const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
-        const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
         const struct cnnvp_transfer box = {
             .row_bytes = columns << shift,
             .rows = rows,
-            .memory_row_stride = row_stride << shift,
+            .memory_row_stride = (uint32_t)lie.row_stride,
             .buffer_row_stride = columns << shift,
             .planes = planes,
-            .memory_plane_stride = plane_stride << shift,
+            .memory_plane_stride = (uint32_t)(lie.plane_stride / block),
             .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, (uint64_t)interior << shift, &box);
+        const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, lie.first, &box);
         const uint64_t latency = latency_ps(query);
-        answer->ps[i] = ps > latency ? of_any_tile(query, tensor, rows, columns, ps - latency) : 0;
+        /* The first planes often begin with a burst: what planes anywhere take on average. */
+        answer->ps[i] = ps > latency ? (ps - latency) * cnnvp_plan_box(query, tensor, planes, rows, columns).bytes /
+                                           (bursts_of(query, &lie, planes / block, rows) * query->limits->burst_bytes)
+                                     : 0;
     }
     /* Too many planes for the buffer are refused: as many as the fewer take. */
     if (answer->ps[1] < answer->ps[0])
@@ -598,19 +609,18 @@ struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_cost_query *query, uin
 struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns)
 {
-    const uint64_t burst = query->limits->burst_bytes;
-    const uint32_t shift = tensor->word_shift;
-    const uint64_t block = tensor->column_stride, blocks = channels / block;
-    const uint64_t row = columns * block << shift, row_stride = (uint64_t)tensor->row_stride << shift;
+    const uint64_t burst = query->limits->burst_bytes, blocks = channels / tensor->column_stride;
+    const struct lie lie = lie_of(query, tensor, rows, columns);
     /* Rows, and planes, that are nearer to each other than a burst take the bursts of all that they span. */
-    const int rows_touch = row_stride - row < burst;
-    const uint64_t plane = rows_touch ? (rows - 1u) * row_stride + row : row;
-    const uint64_t step = rows_touch ? block * tensor->channel_stride << shift : row_stride;
+    const int rows_touch = lie.row_stride - lie.row < burst;
+    const uint64_t plane = rows_touch ? (rows - 1u) * lie.row_stride + lie.row : lie.row;
+    const uint64_t step = rows_touch ? lie.plane_stride : lie.row_stride;
     const uint64_t pieces = rows_touch ? blocks : blocks * rows;
-    const int all_touch = rows_touch && step - plane < burst;
-    const uint64_t begin = burst - cnnvp_common_divisor(burst, block << shift); /* of a burst, before it, or behind */
-    const uint64_t bursts = all_touch ? (pieces - 1u) * step + plane + begin : pieces * (plane + begin);
-    return (struct cnnvp_plan_moved){0, bursts, cnnvp_divide_up(blocks * rows * row, CNNVP_WORD_BYTES)};
+    const int all_touch = rows_touch && lie.is_one && step - plane < burst;
+    const uint64_t whole = all_touch ? (pieces - 1u) * step + plane : plane;
+    const uint64_t bursts = cnnvp_divide_up(whole, lie.aligned) * lie.aligned + burst - lie.aligned;
+    return (struct cnnvp_plan_moved){
+        0, (all_touch ? 1u : pieces) * bursts, cnnvp_divide_up(blocks * rows * lie.row, CNNVP_WORD_BYTES)};
 }
 
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,

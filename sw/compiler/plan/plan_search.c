@@ -11,6 +11,7 @@
 #include "binary/layer_command.h"
 #include "cnnvp_integer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +77,11 @@ struct search {
 
 struct work {
     uint64_t compute, vector, memory, core, ends; /* ps; compute: of the unit that the layer names */
-    uint64_t read_bytes, write_bytes;             /* of bursts */
-    double moving;                                /* pJ that are not of time */
+    uint64_t inputs, weights;                     /* of memory: ps of their loads */
+    uint64_t steps;
+    uint32_t input_slices, output_slices; /* of a step: an instruction each */
+    uint64_t read_bytes, write_bytes;     /* of bursts */
+    double moving;                        /* pJ that are not of time */
     int refused;
 };
 
@@ -317,18 +321,20 @@ static struct work transfers_of(struct search *search)
     const uint64_t inputs = cnnvp_plan_is_channelwise(layer) ? channels : cnnvp_layer_inputs(layer);
     const uint64_t loaded = cnnvp_plan_is_channelwise(layer) ? whole : (uint64_t)counts.input_slices * layer->tile_in;
     const uint64_t times = visits.inputs / counts.tiles, groups = images * counts.groups;
-    work.memory =
-        part_of(times * moves.input.ps, inputs, loaded) +
-        part_of(groups * (moves.store.ps + moves.added.ps), channels, whole) + visits.weight_tiles * weight_tile.ps +
-        (visits.inputs + visits.weight_tiles + (moves.added.ps != 0 ? images * steps : 0)) *
-            cnnvp_plan_request_ps(search->query);
+    const uint64_t request = cnnvp_plan_request_ps(search->query);
+    work.inputs = part_of(times * moves.input.ps, inputs, loaded) + visits.inputs * request;
+    work.weights = visits.weight_tiles * (weight_tile.ps + request);
+    work.memory = work.inputs + work.weights + part_of(groups * (moves.store.ps + moves.added.ps), channels, whole) +
+                  (moves.added.ps != 0 ? images * steps * request : 0);
+    work.steps = steps * cnnvp_divide_up32(limits->batch, layer->tile_images);
+    work.input_slices = counts.input_slices;
+    work.output_slices = counts.output_slices;
     work.read_bytes = part_of(times * moves.input.bytes, inputs, loaded) +
                       part_of(groups * moves.added.bytes, channels, whole) + visits.weight_tiles * weight_tile.bytes;
     work.write_bytes = part_of(groups * moves.store.bytes, channels, whole);
     work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
                             weight_tile_bytes / CNNVP_WORD_BYTES, words, &work);
-    work.core = (CNNVP_PLAN_LAYER_CYCLES +
-                 steps * cnnvp_divide_up32(limits->batch, layer->tile_images) * CNNVP_PLAN_STEP_CYCLES +
+    work.core = (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES +
                  (visits.inputs + visits.weight_tiles) * CNNVP_PLAN_LOAD_CYCLES +
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
@@ -344,11 +350,24 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
     return way->score < than->score || (way->score <= than->score && way->taken.ps < than->taken.ps);
 }
 
+/* Instructions are issued in order. Beside the calculation of a slice goes what the next one waits for: its weights,
+ * its input if that is another one, and, beside the last of a step, the step's results. */
+static uint64_t in_order(const struct work *work)
+{
+    const double inputs = work->input_slices, outputs = work->output_slices, steps = (double)work->steps;
+    const double calculation = (double)work->compute / (steps * inputs * outputs);
+    const double weights = (double)work->weights / (steps * inputs * outputs);
+    const double load = (double)work->inputs / (steps * inputs) + weights;
+    const double last = load + (double)(work->memory - work->inputs - work->weights) / steps;
+    return (uint64_t)(steps * (inputs * (outputs - 1) * fmax(calculation, weights) +
+                               (inputs - 1) * fmax(calculation, load) + fmax(calculation, last)));
+}
+
 /* What the way that is set takes by its work. */
 static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
-    const uint64_t units = cnnvp_maximum(cnnvp_maximum(work->compute, vector), work->memory) + work->ends;
+    const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends;
     const uint64_t all = cnnvp_maximum(units, work->core + work->ends) +
                          (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
     const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
@@ -475,8 +494,13 @@ static void consider_tiles(struct search *search)
     const struct cnnvp_tiling *tiling = &search->tiling;
     struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), common_multiple(tiling->in, block_of(&layer->in)));
     struct candidates groups = parts_of(layer->out.channels, common_multiple(tiling->out, group_block(layer)));
-    struct candidates heights = parts_of(layer->out.height, least_edge(tiling->rows));
+    const uint32_t edge = least_edge(tiling->rows), pes = edge * least_edge(tiling->cols);
+    struct candidates heights = parts_of(layer->out.height, edge);
     struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));
+    const uint32_t low = tiling->rows > SMALL_EDGE ? edge / 2u : edge;
+    const size_t strips = heights.count; /* all that are not low */
+    if (low < heights.values[heights.count - 1] && heights.count < CANDIDATES)
+        heights.values[heights.count++] = low;
     /* A folded row fills the array in parts of as many positions as there are PEs. */
     const struct candidates full = parts_of(layer->out.width, tiling->rows * tiling->cols);
     for (size_t i = 1; i < full.count && layer->folded != 0 && widths.count < CANDIDATES; ++i)
@@ -491,6 +515,8 @@ static void consider_tiles(struct search *search)
              * they are contiguous. */
             const int narrow = layer->tile_h <= tiling->rows || h + 1 == heights.count;
             for (size_t w = 0; w < (narrow ? widths.count : 1); ++w) {
+                if (h >= strips && w != 0 && low * widths.values[w] < pes)
+                    continue;
                 layer->tile_w = widths.values[w];
                 consider_slices(search, &inputs, tiling->out);
             }

@@ -86,6 +86,93 @@ static void rows_begin_after_the_border(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Short pieces that begin anywhere in a burst, as those of other planes do than the first ones; all bytes of a map that
+ * lies without gaps. */
+static void planes_begin_anywhere(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    const struct cnnvp_layer layer = {.op = CNNVP_OP_ADD};
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+    assert_non_null(query);
+    /* rows of 14 bytes, which two of them, or 13 with a gap after each, are a piece of */
+    const struct cnnvp_tensor tensor = {
+        .channels = 1024, .height = 14, .width = 14, .column_stride = 1, .row_stride = 14, .channel_stride = 196};
+    const uint32_t boxes[3][2] = {{2, 14}, {13, 13}, {14, 14}};
+    for (size_t i = 0; i < 3; ++i) {
+        uint64_t bursts = 0;
+        for (uint32_t plane = 0; plane < 1024; ++plane) {
+            const uint32_t first = plane * 196, last = first + (boxes[i][0] - 1) * 14 + boxes[i][1] - 1;
+            bursts += last / 64 - first / 64 + (i != 2 || plane == 0 || first % 64 == 0);
+        }
+        const struct cnnvp_plan_moved box = cnnvp_plan_move_box(query, &tensor, 1024, boxes[i][0], boxes[i][1]);
+        assert_in_range(box.bytes, bursts * 64 * 97 / 100, bursts * 64 * 103 / 100);
+        const uint64_t line = cnnvp_plan_move_line(query, box.bytes).ps;
+        assert_in_range(box.ps, line * 90 / 100, line * 115 / 100);
+    }
+    cnnvp_cost_query_free(query);
+    cnnvp_target_clear(&target);
+}
+
+/* A convolution of 1x1, planned for an array of this side. */
+static struct cnnvp_layer pointwise(uint32_t array, uint32_t inputs, uint32_t outputs, uint32_t rows, uint32_t columns,
+                                    uint32_t stride)
+{
+    struct fake_config config = fake_nfu();
+    config.rows = config.cols = array;
+    config.wide = 1;
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {.op = CNNVP_OP_CONV, CNNVP_ONE_TAP, .bias = 1};
+    struct cnnvp_error error = {""};
+    layer.sx = layer.sy = stride;
+    layer.in = (struct cnnvp_tensor){
+        .column_stride = 1,
+        .word_shift = 1,
+        .channels = inputs,
+        .height = rows * stride,
+        .width = columns * stride,
+        .row_stride = columns * stride,
+        .channel_stride = rows * stride * columns * stride};
+    layer.out = layer.in;
+    layer.out.channels = outputs;
+    layer.out.height = rows;
+    layer.out.width = layer.out.row_stride = columns;
+    layer.out.channel_stride = rows * columns;
+    if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    cnnvp_target_clear(&target);
+    return layer;
+}
+
+/* Buffers that hold work of few PEs of a large array: long rows rather than square tiles, in fewer bursts. */
+static void strips_are_low(void **state)
+{
+    (void)state;
+    const struct cnnvp_layer layer = pointwise(32, 256, 64, 56, 56, 1);
+    assert_int_equal(layer.tile_h, 4);
+    assert_true(layer.tile_w >= 16);
+}
+
+/* A transformer's positions, whose channels do not fit at once: as many as there are PEs in a tile, so that the last
+ * one is small. */
+static void rows_fill_the_array(void **state)
+{
+    (void)state;
+    const struct cnnvp_layer layer = pointwise(8, 3072, 768, 1, 197, 1);
+    assert_true(layer.folded == 8 && layer.tile_in < 3072);
+    assert_int_equal(layer.tile_w, 64);
+}
+
+/* Two instructions of a step would have the memory wait beside the first one: what is loaded for the next step goes
+ * beside the last. */
+static void loads_go_beside_the_last_slice(void **state)
+{
+    (void)state;
+    const struct cnnvp_layer layer = pointwise(8, 64, 128, 28, 28, 2);
+    assert_int_equal(layer.tile_out, layer.group_out);
+}
+
 /* Maps of rows that become channels and back: instructions, and passes over them, as the guest software pushes them. */
 static void dimensions_that_change_places_take_instructions(void **state)
 {
@@ -128,6 +215,10 @@ int main(void)
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(large_maps_take_their_time),
         cmocka_unit_test(rows_begin_after_the_border),
+        cmocka_unit_test(planes_begin_anywhere),
+        cmocka_unit_test(strips_are_low),
+        cmocka_unit_test(rows_fill_the_array),
+        cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
