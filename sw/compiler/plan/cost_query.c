@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost_query.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #define SOURCE_OUTPUT 2u   /* of a vector operand */
 #define ANSWERS 128u       /* at first; a power of two */
 #define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
+#define SPREAD 8u          /* numbers of inputs that are priced */
+#define SPREAD_SIDE 4u     /* at most, of the results */
 #define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
 #define MAX_PS (UINT64_C(1) << 50)
 #define TIME_PART 16.0 /* of what the memory can move in a time: so many bytes are worth it */
@@ -301,6 +304,29 @@ uint32_t cnnvp_plan_strip_rows(struct cnnvp_cost_query *query, const struct cnnv
         best = rows;
     }
     query->refusal[0] = '\0'; /* of strips that need not fit; the search asks about those that do */
+    return best;
+}
+
+uint32_t cnnvp_plan_spread_inputs(struct cnnvp_cost_query *query, uint32_t inputs)
+{
+    const struct cnnvp_tensor *out = &query->layer->out;
+    struct cnnvp_plan_slice slice = {
+        .rows = cnnvp_minimum32(out->height, SPREAD_SIDE),
+        .columns = cnnvp_minimum32(out->width, SPREAD_SIDE),
+        .out = cnnvp_minimum32(out->channels, STRIP_CHANNELS),
+        .first = 1,
+        .last = 1};
+    uint32_t best = inputs;
+    double least = INFINITY;
+    const uint32_t end = cnnvp_minimum32(inputs + SPREAD, cnnvp_layer_inputs(query->layer) + 1u);
+    for (slice.in = inputs; slice.in < end; ++slice.in) {
+        const uint64_t ps = cnnvp_plan_slice_ps(query, &slice);
+        if (ps == CNNVP_PLAN_REFUSED || (double)ps / slice.in >= least)
+            continue;
+        least = (double)ps / slice.in;
+        best = slice.in;
+    }
+    query->refusal[0] = '\0'; /* as of strips */
     return best;
 }
 

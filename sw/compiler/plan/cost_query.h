@@ -30,6 +30,9 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_
 /* Rows of a tile of the array that are the fastest: all that it has, or fewer, where a buffer serves fewer at a time.
  */
 uint32_t cnnvp_plan_strip_rows(struct cnnvp_cost_query *query, const struct cnnvp_tiling *tiling);
+/* So many inputs of a slice, or a few more, that are the fastest: the vector unit's lanes read weights of as many
+ * outputs, which lie as far apart as a slice has inputs, and the banks do not give all distances at once. */
+uint32_t cnnvp_plan_spread_inputs(struct cnnvp_cost_query *query, uint32_t inputs);
 /* Of the vector unit for a tile of results that lie side by side: an elementwise layer's operation, batch norm,
  * softmax, and what follows the calculation. */
 struct cnnvp_plan_vectors {

@@ -507,6 +507,10 @@ static void consider_tiles(struct search *search)
         widths.values[widths.count++] = full.values[i];
     keep_whole(layer, &groups, &heights, &widths);
     inputs.count = layer->product != 0 ? 1 : inputs.count;
+    const int spreads = layer->unit == CNNVP_UNIT_VECTOR && cnnvp_plan_has_weights(layer) &&
+                        !cnnvp_plan_is_channelwise(layer) && block_of(&layer->in) == 1u;
+    for (size_t i = 0; i < inputs.count && spreads; ++i)
+        inputs.values[i] = cnnvp_plan_spread_inputs(search->query, inputs.values[i]);
     for (size_t g = 0; g < groups.count; ++g) {
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {

@@ -164,6 +164,16 @@ static void rows_fill_the_array(void **state)
     assert_int_equal(layer.tile_w, 64);
 }
 
+/* A classifier on the vector unit: weights of its 16 lanes' outputs lie as far apart as a slice has inputs, and the
+ * weight buffer gives them at once where that is an odd number of its lines of 4 words. */
+static void lanes_read_other_banks(void **state)
+{
+    (void)state;
+    const struct cnnvp_layer layer = pointwise(8, 512, 1000, 1, 1, 1);
+    assert_int_equal(layer.unit, CNNVP_UNIT_VECTOR);
+    assert_int_equal(layer.tile_in % 8, 4);
+}
+
 /* Two instructions of a step would have the memory wait beside the first one: what is loaded for the next step goes
  * beside the last. */
 static void loads_go_beside_the_last_slice(void **state)
@@ -218,6 +228,7 @@ int main(void)
         cmocka_unit_test(planes_begin_anywhere),
         cmocka_unit_test(strips_are_low),
         cmocka_unit_test(rows_fill_the_array),
+        cmocka_unit_test(lanes_read_other_banks),
         cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
     };
