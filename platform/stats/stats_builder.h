@@ -128,6 +128,8 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root);
 
 /* Of the member `summary`, what crossed the off-chip port: of what could, and of what had to. */
 void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary);
+/* What so many bytes take at least on the memory buses, in ps; 0: it is not known. */
+double cnnvp_stats_bus_ps(const struct cnnvp_stats *stats, uint64_t bytes);
 
 /* The members `critical_path` and `bound_by` of the summary and of a layer (stats_path.c); where no run has been
  * followed there is no path, and `bound_by` stays. */

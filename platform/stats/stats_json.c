@@ -291,7 +291,12 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_real(b, object, "compute_utilization", ratio(macs, (double)sums[CNNVP_COLUMN_COMPUTE] * peak));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
-    set_count(b, object, "least_dram_bytes", info != NULL ? info->least_dram_bytes : 0);
+    const uint64_t least = info != NULL ? info->least_dram_bytes : 0;
+    const double cycles = (double)cnnvp_stats_row_cycles(sums);
+    const double moving = ratio(cnnvp_stats_bus_ps(stats, least) * cycles, layer_ps(stats, tag));
+    const double calculating = ratio(macs, peak);
+    set_count(b, object, "least_dram_bytes", least);
+    set_count(b, object, "least_cycles", (uint64_t)(calculating > moving ? calculating : moving));
     struct cnnvp_bounds bounds = {0};
     cnnvp_bounds_add(&bounds, sums, layer_macs(stats, tag), layer_pes(stats, tag));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));

@@ -189,6 +189,11 @@ static uint64_t accelerator_ps(const struct cnnvp_stats *stats, uint64_t end_ps)
     return end > begin ? end - begin : end_ps;
 }
 
+double cnnvp_stats_bus_ps(const struct cnnvp_stats *stats, uint64_t bytes)
+{
+    return ratio((double)bytes * PICOSECONDS_PER_SECOND, (double)memory_total(stats, "bus_bytes_per_s"));
+}
+
 void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
 {
     const struct cnnvp_stats *stats = b->stats;

@@ -58,6 +58,9 @@ const char *cli_bytes_text(char text[32], int64_t bytes)
 
 /* ---- layers ---- */
 
+#define FAR 0.15      /* a layer is so much above its bounds, */
+#define FAR_PART 0.05 /* by such a part of all cycles, before it is worth a line */
+
 enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 4 };
 
 /* The member with the largest number, other than those shown; of equal ones the first. NULL: the others are 0. */
@@ -342,6 +345,39 @@ static void print_gains(const json_t *root, FILE *stream)
     (void)fputs("; --advise tries what may help\n", stream);
 }
 
+/* The layer that loses the most beyond what its MACs or its least bytes would take, and by what. */
+static void print_farthest(const json_t *root, FILE *stream)
+{
+    size_t index;
+    json_t *layer, *met = json_object();
+    const json_t *farthest = NULL;
+    double most = FAR_PART * number(json_object_get(root, "total"), "accel_cycles");
+    json_array_foreach(json_object_get(root, "layers"), index, layer)
+    {
+        const double least = number(layer, "least_cycles"), more = number(layer, "cycles") - least;
+        if (least <= 0 || more < FAR * least || more < most)
+            continue;
+        farthest = layer;
+        most = more;
+    }
+    if (farthest != NULL) {
+        const double cycles = number(farthest, "cycles"), bytes = number(farthest, "least_dram_bytes");
+        const double busy = cycles * number(farthest, "utilization"), idle = number(farthest, "compute_cycles") - busy;
+        char stalls[COLUMNS + 1];
+        describe_stalls(farthest, stalls, sizeof stalls, met);
+        (void)fprintf(stream, "%-20s  %s takes %.3g times what its MACs or least bytes would: ", "far from its bounds",
+                      text(farthest, "name"), cycles / number(farthest, "least_cycles"));
+        if (idle >= cycles * 0.005)
+            (void)fprintf(stream, "idle PEs %.0f%%, ", 100.0 * idle / cycles);
+        (void)fputs(stalls, stream);
+        if (bytes > 0)
+            (void)fprintf(stream, "; %.3g times its least bytes in bursts",
+                          number(farthest, "dram_burst_bytes") / bytes);
+        (void)fputc('\n', stream);
+    }
+    json_decref(met);
+}
+
 /* A published small core: Ibex with its three-cycle multiplier, divisions and jumps as its documentation has them
  * (models/README.md), at half the clock. */
 static const struct small_class {
@@ -426,6 +462,7 @@ static void print_summary(const json_t *root, FILE *stream)
     }
     (void)fputc('\n', stream);
     print_gains(root, stream);
+    print_farthest(root, stream);
     print_small_core(root, stream);
     print_core(root, stream);
 }

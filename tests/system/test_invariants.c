@@ -557,6 +557,10 @@ static void bounds_are_those_of_the_buffers(void **state)
     const long long least = cli_number(large.stats, "summary.least_dram_bytes");
     assert_int_equal(cli_number(large.stats, "layers.4.least_dram_bytes"), maps + weights);
     assert_int_equal(cli_number(small.stats, "layers.4.least_dram_bytes"), maps + weights + 3 * (weights - room));
+    /* In cycles of a nanosecond: by its bytes, and of another layer by what 64 PEs multiply. */
+    assert_int_equal(cli_number(large.stats, "layers.4.least_cycles"),
+                     (maps + weights) * 1000000000 / cli_number(large.stats, "units.dram.bus_bytes_per_s"));
+    assert_int_equal(cli_number(large.stats, "layers.2.least_cycles"), cli_number(large.stats, "layers.2.macs") / 64);
     assert_int_equal(cli_number(kept.stats, "layers.4.least_dram_bytes"), weights);
     assert_int_equal(cli_number(large.stats, "summary.layers_least_dram_bytes"),
                      sum_over(json_object_get(large.stats, "layers"), "least_dram_bytes"));

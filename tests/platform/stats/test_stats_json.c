@@ -28,7 +28,7 @@ static void members_and_their_order(void **state)
                    "compute_utilization "
                    "input_words weight_words output_words dram_read_bytes dram_write_bytes dram_burst_bytes "
                    "dram_bus_bytes "
-                   "least_dram_bytes bound_by energy_pj static_pj energy_by_unit");
+                   "least_dram_bytes least_cycles bound_by energy_pj static_pj energy_by_unit");
     assert_members(stats_member(json_array_get(stats_member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input_port weight_port output_port input weight output instruction host");
     assert_members(json_array_get(stats_member(root, "links"), 0),

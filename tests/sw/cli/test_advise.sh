@@ -75,4 +75,8 @@ for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lene
     [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "$options: lines of more than 100 columns: $(awk 'length > 100' out)"
     grep -Eq "^to go faster +twice as fast, [a-z_0-9]+ would bring about " out || fail "$options: nothing would help: $(grep bound out)"
 done
+# Maps of 10x10 on 8x8 PEs.
+expect 0 run "$network" --timing-only
+grep -q "^far from its bounds   C3 takes [0-9.]* times what its MACs or least bytes would: idle PEs [0-9]*%, " out ||
+    fail "nothing is far from its bounds: $(grep far out)"
 finish
