@@ -259,6 +259,46 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     return result;
 }
 
+static cnnvp_result plan_schedule(struct cnnvp_network *network, const cnnvp_config *config,
+                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const int tries = options->schedule == CNNVP_SCHEDULE_AUTO || options->tune;
+    CNNVP_TRY(plan_by_bounds(network, options, error));
+    return tries && is_short(network) ? plan_by_each(network, config, options, error)
+                                      : plan_by_trial(network, config, options, error);
+}
+
+/* Groups need regions of a scratchpad that are the same for all layers. Where layers by themselves, which divide it
+ * anew, are as good, the plan is theirs. */
+static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_config *config,
+                                 const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const enum cnnvp_plan_objective objective = network->target.limits.objective;
+    const struct cnnvp_binary_options fused_options = network->binary_options;
+    struct cnnvp_network_options layered = *options;
+    struct cnnvp_build fused_build = network->build;
+    struct cnnvp_plan_taken fused = {0}, divided = {0};
+    layered.schedule = CNNVP_SCHEDULE_LAYER;
+    layered.tuning = NULL;
+    if (options->schedule != CNNVP_SCHEDULE_AUTO || network->target.limits.scratchpad_bytes == 0 ||
+        !divides(network, &layered))
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_network_take(network, config, &fused, error));
+    network->build = (struct cnnvp_build){.end = 0};
+    cnnvp_result result = plan_schedule(network, config, &layered, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_take(network, config, &divided, error);
+    if (result == CNNVP_DONE && cnnvp_plan_score(objective, &divided) <= cnnvp_plan_score(objective, &fused)) {
+        cnnvp_binary_clear(&fused_build);
+        network->plan.run_count = 0;
+        return CNNVP_DONE;
+    }
+    cnnvp_binary_clear(&network->build);
+    network->build = fused_build;
+    network->binary_options = fused_options;
+    return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
+}
+
 static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -270,10 +310,8 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
         network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
         error));
     CNNVP_TRY(take_batch(network, options, error));
-    CNNVP_TRY(plan_by_bounds(network, options, error));
-    const int tries = options->schedule == CNNVP_SCHEDULE_AUTO || options->tune;
-    return tries && is_short(network) ? plan_by_each(network, config, options, error)
-                                      : plan_by_trial(network, config, options, error);
+    CNNVP_TRY(plan_schedule(network, config, options, error));
+    return plan_divided(network, config, options, error);
 }
 
 /* ---- numbers ---- */

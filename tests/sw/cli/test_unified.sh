@@ -61,6 +61,16 @@ refused 2 "a half of scratchpad has 32 bytes" run mixed -p unified -s scratchpad
 # Trials of groups, each of some of the layers, whose tables are shorter then.
 expect 0 run vgg16_cifar -p unified --schedule auto --timing-only -q
 
+# Where groups are worth less than what layers gain that divide the scratchpad for themselves, the plan is theirs.
+for options in "-s scratchpad.size=8KiB" "-s cpu.clock_mhz=50 --objective energy"; do
+    for schedule in layer auto; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 0 run lenet5 -p unified --timing-only -q $options --schedule $schedule --stats $schedule.json
+    done
+    expect 0 diff layer.json auto.json
+    says "no differences"
+done
+
 # A plan goes round; its tiles have to fit.
 expect 0 run lenet5 -p unified --timing-only -q --plan-out plan.yaml --stats made.json
 expect 0 run lenet5 -p unified --timing-only -q --plan plan.yaml --stats taken.json
