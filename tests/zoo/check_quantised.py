@@ -545,7 +545,7 @@ with tempfile.TemporaryDirectory() as work:
     with open(path + ".yaml", encoding="utf-8") as file:
         plan = file.read()
     with open(path + ".yaml", "w", encoding="utf-8") as file:
-        file.write(plan.replace("}", ", unit: vector}", 1))
+        file.write(plan.replace("unit: pe_array", "unit: vector", 1))
     refused.append(subprocess.run([*bytes_alone, "--plan", path + ".yaml"], capture_output=True, text=True, check=False))
     for done, wanted in zip(refused, ("need an array that scales its results: use -s pe_array.write_out=scale",
                                       "less their zero point", "its input has a zero point, which an array takes that scales")):
