@@ -322,7 +322,6 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
-/* What limits the run. */
 /* The instances that would bring most if they were twice as fast. */
 static void print_gains(const json_t *root, FILE *stream)
 {
@@ -367,11 +366,13 @@ static void print_farthest(const json_t *root, FILE *stream)
         describe_stalls(farthest, stalls, sizeof stalls, met);
         (void)fprintf(stream, "%-20s  %s takes %.3g times what its MACs or least bytes would: ", "far from its bounds",
                       text(farthest, "name"), cycles / number(farthest, "least_cycles"));
-        if (idle >= cycles * 0.005)
-            (void)fprintf(stream, "idle PEs %.0f%%, ", 100.0 * idle / cycles);
-        (void)fputs(stalls, stream);
+        const int idles = idle >= cycles * 0.005, waits = strcmp(stalls, "-") != 0;
+        if (idles)
+            (void)fprintf(stream, "idle PEs %.1f %%", 100.0 * idle / cycles);
+        if (waits)
+            (void)fprintf(stream, "%s%s", idles ? ", " : "", stalls);
         if (bytes > 0)
-            (void)fprintf(stream, "; %.3g times its least bytes in bursts",
+            (void)fprintf(stream, "%s%.2f times its least bytes in bursts", idles || waits ? "; " : "",
                           number(farthest, "dram_burst_bytes") / bytes);
         (void)fputc('\n', stream);
     }

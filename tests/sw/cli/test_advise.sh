@@ -77,6 +77,6 @@ for options in "--schedule fused -v" "--plan $SOURCE/scripts/examples/plans/lene
 done
 # Maps of 10x10 on 8x8 PEs.
 expect 0 run "$network" --timing-only
-grep -q "^far from its bounds   C3 takes [0-9.]* times what its MACs or least bytes would: idle PEs [0-9]*%, " out ||
+grep -q "^far from its bounds   C3 takes [0-9.]* times what its MACs or least bytes would: idle PEs [0-9.]* %, " out ||
     fail "nothing is far from its bounds: $(grep far out)"
 finish
