@@ -283,9 +283,11 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
     if (options->schedule != CNNVP_SCHEDULE_AUTO || network->target.limits.scratchpad_bytes == 0 ||
         !divides(network, &layered))
         return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_network_take(network, config, &fused, error));
+    cnnvp_result result = cnnvp_network_take(network, config, &fused, error);
+    if (result != CNNVP_DONE)
+        return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result; /* groups that cannot be built from their tiles again */
     network->build = (struct cnnvp_build){.end = 0};
-    cnnvp_result result = plan_schedule(network, config, &layered, error);
+    result = plan_schedule(network, config, &layered, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_take(network, config, &divided, error);
     if (result == CNNVP_DONE && cnnvp_plan_score(objective, &divided) <= cnnvp_plan_score(objective, &fused)) {
