@@ -29,6 +29,7 @@ const char *cli_style(enum cli_style style)
 /* Keys without a letter are places in the table. */
 enum { FIRST_KEY = 0x100 };
 
+/* NULL: it has none (argp does not free what it takes for an empty table). */
 static const struct argp_option *option_table(const char *command)
 {
     enum { MOST = 100 };
@@ -48,7 +49,7 @@ static const struct argp_option *option_table(const char *command)
         ++count;
     }
     table[count] = (struct argp_option){0};
-    return table;
+    return count > 0 ? table : NULL;
 }
 
 static const struct cnnvp_command_option *option_of(const char *command, int key)
