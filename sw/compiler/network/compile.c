@@ -276,6 +276,7 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
     const enum cnnvp_plan_objective objective = network->target.limits.objective;
     const struct cnnvp_binary_options fused_options = network->binary_options;
     struct cnnvp_network_options layered = *options;
+    const size_t fused_runs = network->plan.run_count;
     struct cnnvp_build fused_build = network->build;
     struct cnnvp_plan_taken fused = {0}, divided = {0};
     layered.schedule = CNNVP_SCHEDULE_LAYER;
@@ -298,6 +299,7 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
     cnnvp_binary_clear(&network->build);
     network->build = fused_build;
     network->binary_options = fused_options;
+    network->plan.run_count = fused_runs;
     return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
 }
 
