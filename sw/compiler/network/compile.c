@@ -213,6 +213,18 @@ static void show_share(void *context, double part)
     share->options->tuning(share->options->tuning_context, (share->number + part) / OBJECTIVES);
 }
 
+/* The groups of the plan as the network is built: its layers in them are cut so where it is built again. */
+static void keep_groups(struct cnnvp_network *network, const struct cnnvp_plan_run *runs, size_t run_count)
+{
+    struct cnnvp_plan *plan = &network->plan;
+    plan->run_count = run_count;
+    for (size_t g = 0; g < run_count; ++g) {
+        plan->runs[g] = runs[g];
+        for (size_t i = runs[g].first; i < runs[g].first + runs[g].count; ++i)
+            plan->cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);
+    }
+}
+
 /* What bounds and trials of single layers make of one objective can be worse, over the whole network, than the plan of
  * another one. So a short network runs by the plans of all, and the best one by its own measure is taken. */
 static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_config *config,
@@ -253,9 +265,7 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     }
     *objective = own;
     network->build = best;
-    network->plan.run_count = run_count;
-    for (size_t i = 0; i < run_count; ++i)
-        network->plan.runs[i] = runs[i];
+    keep_groups(network, runs, run_count);
     return result;
 }
 

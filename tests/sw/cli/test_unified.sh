@@ -71,6 +71,15 @@ for options in "-s scratchpad.size=8KiB" "-s cpu.clock_mhz=50 --objective energy
     says "no differences"
 done
 
+# Groups of one objective's plan are built again with their own tiles, not with those of the objective that was tried last.
+tar -xJf "$SOURCE/tests/data/trained.tar.xz" mobile_int8.onnx
+for schedule in layer auto; do
+    expect 0 run mobile_int8.onnx -p unified --timing-only -q -s scratchpad.size=64KiB --objective energy \
+        --schedule $schedule --stats $schedule.json
+done
+expect 0 diff layer.json auto.json
+says "no differences"
+
 # A plan goes round; its tiles have to fit.
 expect 0 run lenet5 -p unified --timing-only -q --plan-out plan.yaml --stats made.json
 expect 0 run lenet5 -p unified --timing-only -q --plan plan.yaml --stats taken.json
