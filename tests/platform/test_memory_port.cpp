@@ -231,6 +231,15 @@ void test_dmi_refused(void **)
         assert_true(memory.debugs > 1000); /* the core lives on it */
     });
     assert_same_work(got, own());
+    /* What the TCM serves is no access of a device, and costs the same. */
+    outcome direct;
+    run(direct, {}, loose_memory(100, true, true, true));
+    for (const char *name : {"device_reads", "device_writes", "loads", "stores", "sram_bytes"})
+        assert_int_equal(number(got, {"units", "cpu", name}), number(direct, {"units", "cpu", name}));
+    /* Caches, which are not used, are not taken for ideal ones in silence. */
+    outcome cached;
+    run(cached, {"cpu.memory=cache"}, loose_memory(100, true, true, false));
+    assert_true(cached.console.find("the caches are not used, because the memory at 0x") != std::string::npos);
     /* as a setting of ours it costs no time either */
     outcome off;
     run(off, {"dram.dmi=off"}, loose_memory(100, true, true, true));

@@ -182,7 +182,7 @@ int cpu_load(void *context, uint32_t address, unsigned size, uint32_t *value)
         *value = from_bytes(cpu_memory(cpu, address, size), size);
         return 0;
     }
-    ++cpu->device_reads;
+    cpu->device_reads += !cpu_tcm_has(cpu, address);
     const int status = device_access(cpu, CNNVP_READ, address, bytes, size);
     *value = from_bytes(bytes, size);
     return status;
@@ -196,7 +196,7 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     uint8_t *const to = is_memory ? cpu_memory(cpu, address, size) : bytes;
     for (unsigned i = 0; i < size; ++i)
         to[i] = (uint8_t)(value >> 8u * i);
-    cpu->device_writes += !is_memory;
+    cpu->device_writes += !is_memory && !cpu_tcm_has(cpu, address);
     const int status = is_memory ? CNNVP_OK : device_access(cpu, CNNVP_WRITE, address, bytes, size);
     if (status == CNNVP_OK && cpu->program.tohost != 0 && address == cpu->program.tohost && size == 4 && value != 0)
         cpu_tohost(cpu, value); /* what is mapped tells by itself */
@@ -213,6 +213,7 @@ int cpu_fetch(void *context, uint32_t address, uint16_t *half)
         *half = (uint16_t)from_bytes(cpu_memory(cpu, address, 2), 2);
         return 0;
     }
+    cpu_memory_untimed(cpu, address);
     struct cnnvp_access access = {
         .op = CNNVP_READ, .flags = CNNVP_UNTIMED | CNNVP_DEBUG, .address = address, .data = bytes, .size = 2};
     status = cpu->ops->access(cpu->host, PORT_bus, &access);

@@ -77,7 +77,8 @@ struct cpu {
     struct cnnvp_program_table *tables;
     struct cpu_stream *streams; /* none where all tables are held */
     uint32_t stream_count;
-    int stack_said; /* that it is off chip */
+    int stack_said;   /* that it is off chip */
+    int untimed_said; /* that the caches are not used */
     struct cpu_cache icache, dcache;
     struct cpu_transfer read, write;
     uint32_t line_shift;
@@ -149,6 +150,8 @@ void cpu_memory_start(struct cpu *cpu);
 int cpu_memory_access(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
 int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
 void cpu_memory_fence(void *context);
+/* The core fetches there from memory that it cannot see: a warning where that leaves its caches unused. */
+void cpu_memory_untimed(struct cpu *cpu, uint32_t address);
 /* Callback of the unit. */
 void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request);
 /* Makes a request. CNNVP_OK, or it is not under way. */
@@ -165,6 +168,8 @@ int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program);
 void cpu_tcm_fini(struct cpu *cpu);
 /* Before a program begins. */
 void cpu_tcm_start(struct cpu *cpu);
+/* Whether it holds the byte at this address, or will do so soon. */
+int cpu_tcm_has(const struct cpu *cpu, uint32_t address);
 /* A read of RAM that is not held for all that the core knows, at the core's time. *held: 1: it is, from now on at the
  * latest. Time may have gone by. */
 int cpu_tcm_read(struct cpu *cpu, uint32_t address, int *held);

@@ -197,6 +197,18 @@ static void look_for_stack(struct cpu *cpu, uint32_t address)
                   (unsigned)stack);
 }
 
+/* Once. */
+void cpu_memory_untimed(struct cpu *cpu, uint32_t address)
+{
+    if (cpu->untimed_said || cpu->kind != CPU_CACHE)
+        return;
+    cpu->untimed_said = 1;
+    cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
+                  "the caches are not used, because the memory at 0x%08x gives no direct access: what the core fetches, "
+                  "loads and stores there takes no time",
+                  (unsigned)address);
+}
+
 static int use_memory(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
 {
     int held = 0;
@@ -302,7 +314,7 @@ void cpu_memory_fini(struct cpu *cpu)
 void cpu_memory_start(struct cpu *cpu)
 {
     cpu->read.under_way = cpu->write.under_way = 0;
-    cpu->stack_said = 0;
+    cpu->stack_said = cpu->untimed_said = 0;
     cpu->free_memory = cpu->kind != CPU_IDEAL && !cpu->ops->connected(cpu->host, PORT_mem);
     if (cpu->free_memory)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,

@@ -70,6 +70,14 @@ static int has(const struct cpu_ranges *ranges, uint64_t address)
     return 0;
 }
 
+int cpu_tcm_has(const struct cpu *cpu, uint32_t address)
+{
+    int held = has(&cpu->held, address);
+    for (uint32_t i = 0; i < cpu->stream_count && !held; ++i)
+        held = has(&cpu->streams[i].held, address);
+    return held;
+}
+
 /* Whole granules. */
 struct piece {
     uint64_t address, size;
