@@ -65,21 +65,63 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "IMAGE_STRIDE", tensor->image_stride, "bytes");
 }
 
+/* Units that the network's own core talks to, and their registers. 0: there is none. */
+struct registers {
+    const char *part, *of;
+    uint32_t address;
+};
+
+enum { REGISTERS = 3 };
+
+static void find_registers(const struct cnnvp_network *network, struct registers found[REGISTERS])
+{
+    const struct cnnvp_target_accelerator *accelerator = &network->target.accelerators[0];
+    found[0] = (struct registers){"", "of the instruction element", accelerator->element};
+    found[1] = (struct registers){"_SCHEDULER", "of the depth-first scheduler", accelerator->scheduler};
+    found[2] = (struct registers){"_SCRATCHPAD", "of the scratchpad", accelerator->scratchpad};
+}
+
+/* On somebody else's bus, where no platform sees to it. */
+static cnnvp_result check_registers(const struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    const uint64_t begin = cnnvp_binary_begin(&network->build), end = cnnvp_binary_end(&network->build);
+    struct registers found[REGISTERS];
+    find_registers(network, found);
+    for (size_t i = 0; i < REGISTERS; ++i)
+        if (found[i].address != 0 && found[i].address >= begin && found[i].address < end)
+            return cnnvp_compiler_error(
+                error,
+                "%s: the registers %s, at 0x%08x, lie in the network's memory, 0x%08llx to 0x%08llx: use another "
+                "--base or -s UNIT.at=ADDRESS%s",
+                network->file, found[i].of, (unsigned)found[i].address, (unsigned long long)begin,
+                (unsigned long long)end,
+                network->binary_options.issue == CNNVP_ISSUE_LIST
+                    ? ", or a smaller dram.size, all of which --issue list takes"
+                    : "");
+    return CNNVP_DONE;
+}
+
 static void print(const struct cnnvp_network *network, const char *file, size_t size, const struct text *to)
 {
+    struct registers found[REGISTERS];
     const struct cnnvp_build *build = &network->build;
     const unsigned long long begin = cnnvp_binary_begin(build), zeros = begin + size;
     const unsigned long long end = cnnvp_binary_end(build);
     (void)fprintf(to->map, "# %s: address, bytes, what\n0x%08llx 0x%08zx load %s\n0x%08llx 0x%08llx zeros\n",
                   cnnvp_base_name(network->file), begin, size, cnnvp_base_name(file), zeros,
                   (unsigned long long)build->end - zeros);
+    if (end > build->end)
+        (void)fprintf(to->map, "0x%08llx 0x%08llx instructions, which stay for the next image\n",
+                      (unsigned long long)build->end, end - (unsigned long long)build->end);
     (void)fprintf(to->header, "/* %s: %s, to be run by cnnvp_runtime_run. */\n", cnnvp_base_name(network->file),
                   cnnvp_base_name(file));
     define(to->header, to->name, "", "BASE", begin, "where the file lies in memory");
     define(to->header, to->name, "", "BYTES", size, "of the file; behind it memory is zero before the first run");
     define(to->header, to->name, "", "END", end, "memory from BASE to here is the network's");
-    define(to->header, to->name, "", "REGISTERS", network->target.accelerators[0].element,
-           "of the instruction element");
+    find_registers(network, found);
+    for (size_t i = 0; i < REGISTERS; ++i)
+        if (found[i].address != 0)
+            define(to->header, to->name, found[i].part, "REGISTERS", found[i].address, found[i].of);
     define(to->header, to->name, "", "IMAGES", network->images, "");
     for (size_t i = 0; i < cnnvp_graph_inputs(&network->graph); ++i)
         describe(network, cnnvp_graph_input(&network->graph, i), "input", i, to);
@@ -113,6 +155,7 @@ cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *
             "%s: the platform has %u accelerators; a core of your own runs one with each binary: "
             "use a platform with one",
             network->file, network->target.accelerator_count);
+    CNNVP_TRY(check_registers(network, error));
     image->size = cnnvp_binary_bytes(&network->graph, &network->build);
     image->binary = malloc(image->size);
     if (image->binary != NULL)

@@ -30,6 +30,17 @@ _Static_assert(HERE_INPUT_WORDS == 1024 && HERE_OUTPUT_WORDS == 10 && HERE_INPUT
 END
 [ "$(head -c 4 here.bin)" = CNVP ] || fail "no magic number"
 
+# Registers of a bus that is not ours have to lie apart.
+refused 2 "registers of the instruction element, at 0x10010000, lie in the network's memory, 0x0ffff000 to 0x10022a80" \
+    compile lenet5 -o x.bin --base 0x0ffff000
+refused 2 "or a smaller dram.size, all of which --issue list takes" \
+    compile lenet5 -o x.bin --issue list --base 0x40000000 -s instruction.at=0x50000000
+expect 0 compile lenet5 -o listed.bin --issue list --base 0x40000000 -s instruction.at=0x50000000 -s dram.size=16MiB
+grep -q "instructions, which stay for the next image" listed.map || fail "the list is missing in $(cat listed.map)"
+grep -q "LISTED_END 0x41000000u" listed.h || fail "$(cat listed.h)"
+expect 0 compile lenet5 -o one.bin -p unified --base 0x40000000 -s instruction.at=0x50000000
+grep -q "ONE_SCRATCHPAD_REGISTERS 0x10020000u" one.h || fail "$(cat one.h)"
+
 refused 2 "-o NET.bin is missing" compile lenet5
 refused 2 "NETWORK is missing" compile -o x.bin
 refused 2 "--base: 0x64 is no multiple of 64" compile lenet5 -o x.bin --base 100
