@@ -203,10 +203,11 @@ void cpu_memory_untimed(struct cpu *cpu, uint32_t address)
     if (cpu->untimed_said || cpu->kind != CPU_CACHE)
         return;
     cpu->untimed_said = 1;
-    cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
-                  "the caches are not used, because the memory at 0x%08x gives no direct access: what the core fetches, "
-                  "loads and stores there takes no time",
-                  (unsigned)address);
+    cpu->ops->log(
+        cpu->host, CNNVP_LOG_WARNING,
+        "the caches are not used, because the memory at 0x%08x gives no direct access: what the core fetches, "
+        "loads and stores there takes no time",
+        (unsigned)address);
 }
 
 static int use_memory(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
