@@ -29,8 +29,10 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
     if (epoch_end && train->evaluation == NULL)
         train_show_epoch(train, NULL);
     if (options->checkpoint != NULL &&
-        (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
+        (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end)) {
+        CNNVP_TRY(train_write_log(train)); /* rows past the checkpoint do no harm, missing ones do */
         return train_checkpoint_write(train);
+    }
     return CNNVP_DONE;
 }
 

@@ -65,6 +65,15 @@ interrupt out -o never.onnx
 [ $status -eq 1 ] || fail "status $status after SIG$signal without a checkpoint"
 absent never.onnx
 
+# What cannot be caught: the log's rows up to the checkpoint's step are there.
+signal=KILL
+interrupt killed.check -q --checkpoint killed.check --checkpoint-every 1 --log killed.csv
+[ $status -gt 128 ] || fail "status $status after SIGKILL"
+rows=$(wc -l <killed.csv)
+expect 0 train "$network" $set --epochs 100000 --steps $((rows + 1)) --batch 16 --lr 0.05 --seed 3 -q \
+    --resume killed.check --log killed.csv
+[ "$(sed 1d killed.csv | cut -d, -f1 | tr '\n' ' ')" = "$(seq -s ' ' $((rows + 1))) " ] || fail "rows are missing: $(cat killed.csv)"
+
 for wrong in "head -c 100 a.check" "cat a.onnx" "head -c 1000 /dev/zero" "true"; do
     $wrong >bad.check
     refused 2 "bad.check: " train "$network" $set --batch 16 --seed 3 --resume bad.check
