@@ -231,7 +231,9 @@ struct cnnvp_network_image {
 CNNVP_MUST_USE cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *file,
                                                      struct cnnvp_network_image *image, struct cnnvp_error *error);
 
-/* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
+/* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. The
+ * platform is of the configuration that the network was made with; parameters that change time alone may differ. With
+ * other units, buffers or registers results are wrong, and nothing looks at them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
 /* The name of the network's input, which lives as long as the network. */
