@@ -323,11 +323,35 @@ void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other
 
 /* ---- answers ---- */
 
+static double gain_of(const struct cnnvp_path_answer *answer, uint32_t instance)
+{
+    double gain = 0;
+    for (uint32_t i = 0; i < answer->count; ++i)
+        if (answer->parts[i].instance == instance)
+            gain += answer->parts[i].gain;
+    return gain;
+}
+
+/* Both are waited for: what ends earlier limits what the later one's instances would bring. */
+static void join_answers(struct cnnvp_path_answer *answer, const struct cnnvp_path_answer *other)
+{
+    const int is_later = answer->end >= other->end;
+    struct cnnvp_path_answer later = is_later ? *answer : *other;
+    const struct cnnvp_path_answer *const earlier = is_later ? other : answer;
+    const double lag = (double)(later.end - earlier->end);
+    for (uint32_t i = 0; i < later.count; ++i) {
+        const double most = gain_of(earlier, later.parts[i].instance) + lag;
+        if (most < later.parts[i].gain)
+            later.parts[i].gain = most;
+    }
+    *answer = later;
+}
+
 void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answer *callers, uint32_t instance,
                           cnnvp_time before, cnnvp_time after)
 {
     struct cnnvp_path_answer *answer = &path->answer;
-    if (after <= before || after < callers->end) { /* others of the caller's end later */
+    if (after <= before) {
         *answer = *callers;
         return;
     }
@@ -335,23 +359,32 @@ void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answe
     if (answer->end == 0 || answer->end > after) /* it does not wait for what it has asked */
         answer->count = 0;
     for (uint32_t i = 0; i < answer->count; ++i) {
-        if (answer->parts[i].ps > own)
-            answer->parts[i].ps = own;
-        own -= answer->parts[i].ps;
+        struct cnnvp_path_part *part = &answer->parts[i];
+        if (part->ps > own) {
+            part->ps = own;
+            part->gain = part->gain < (double)own / 2 ? part->gain : (double)own / 2;
+        }
+        own -= part->ps;
     }
     if (answer->count < CNNVP_PATH_PARTS)
-        answer->parts[answer->count++] = (struct cnnvp_path_part){instance, own};
+        answer->parts[answer->count++] = (struct cnnvp_path_part){instance, own, (double)own / 2};
     else
         answer->parts[CNNVP_PATH_PARTS - 1].ps += own;
     answer->end = after;
+    if (callers->end != 0)
+        join_answers(answer, callers);
 }
 
 struct cnnvp_path_node *cnnvp_path_end(struct cnnvp_path *path, uint32_t tag, cnnvp_time now)
 {
     struct cnnvp_path_node *node = cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, now);
     for (uint32_t i = 0; path->answer.end != 0 && i < path->answer.count; ++i) {
-        now += path->answer.parts[i].ps;
-        node = cnnvp_path_extend(path, node, path->answer.parts[i].instance, tag, now);
+        const struct cnnvp_path_part *part = &path->answer.parts[i];
+        now += part->ps;
+        struct cnnvp_path_node *const next = cnnvp_path_extend(path, node, part->instance, tag, now);
+        if (next != NULL && next->at == now && part->ps != 0 && part->instance < path->instances)
+            next->gains[place_of(path, part->instance)] -= (double)part->ps / 2 - part->gain;
+        node = next;
     }
     return node;
 }

@@ -52,7 +52,8 @@ struct cnnvp_path_here {
     uint32_t tag; /* of time that nobody says more of */
 };
 
-/* Of accesses that are answered at once and take time: how long each instance on the way was waited for. */
+/* Of accesses that are answered at once and take time: how long each instance on the way of the one that ends last was
+ * waited for, and how much earlier they all would end if its delays were halved. */
 enum { CNNVP_PATH_PARTS = 4 };
 struct cnnvp_path_answer {
     cnnvp_time end; /* how far from now; 0: nothing took time, and the rest says nothing */
@@ -60,6 +61,7 @@ struct cnnvp_path_answer {
     struct cnnvp_path_part {
         uint32_t instance;
         cnnvp_time ps;
+        double gain;
     } parts[CNNVP_PATH_PARTS];
 };
 

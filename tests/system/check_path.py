@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 CNNVP = os.path.abspath(sys.argv[1])
@@ -23,7 +24,7 @@ IBEX = [word for name, value in (("clock_mhz", 500), ("load_cycles", 2), ("store
 
 def run(*words, command="run", network="lenet5"):
     file = os.path.join(folder.name, "stats.json")
-    subprocess.run([CNNVP, command, f"{NETWORKS}/{network}.onnx", "--timing-only", "-q", "--stats", file, *words], check=True)
+    subprocess.run([CNNVP, command, os.path.join(NETWORKS, f"{network}.onnx"), "--timing-only", "-q", "--stats", file, *words], check=True)
     with open(file, encoding="ascii") as text:
         stats = json.load(text)
     path, time = stats["summary"]["critical_path"], stats["total"]["time_ps"]
@@ -151,6 +152,14 @@ def main():
         for unit in ("dram", "dma"):
             faster = run(*words, "-s", f"{unit}.speedup=2", network="vgg16_cifar")[1]
             check_estimate(words, unit, time, faster, stats, 0.02)
+    # Two ports that are read side by side: one alone brings nothing.
+    with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/trained.tar.xz")) as trained:
+        trained.extract("mobile.onnx", folder.name)
+    mobile = os.path.join(folder.name, "mobile")
+    _, time, stats = run("-p", "window", network=mobile)
+    for unit in ("weight_buffer", "input_buffer", "vector"):
+        faster = run("-p", "window", "-s", f"{unit}.speedup=2", network=mobile)[1]
+        check_estimate(("-p", "window"), unit, time, faster, stats, 0.01)
     check_platforms(int(sys.argv[3]) if len(sys.argv) > 3 else 10)
     wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8", "-s", "cpu.clock_mhz=200")
     # A slow core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.

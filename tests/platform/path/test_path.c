@@ -150,6 +150,34 @@ static void what_runs(void **state)
     cnnvp_path_free(path);
 }
 
+/* Three accesses side by side, which end at 100, 100 or 80, and 70, and 10 of the caller's own. Where two tie, the one
+ * that was asked later has the time, and neither alone would bring anything; otherwise the first one would bring what
+ * lets the third one in. */
+static void side_by_side(void **state)
+{
+    (void)state;
+    for (int tie = 0; tie < 2; ++tie) {
+        struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+        struct cnnvp_path_answer outer, one, two, three;
+        cnnvp_path_ask(path, &outer);
+        cnnvp_path_ask(path, &one);
+        cnnvp_path_answered(path, &one, 1, 0, 100);
+        cnnvp_path_ask(path, &two);
+        cnnvp_path_answered(path, &two, 2, 80, tie ? 100 : 80);
+        cnnvp_path_ask(path, &three);
+        cnnvp_path_answered(path, &three, 3, 0, 70);
+        cnnvp_path_answered(path, &outer, 4, 0, 110);
+        struct cnnvp_path_node *end = cnnvp_path_end(path, 2, 1000);
+        const struct judge alone = {
+            .at = 1110, .ps = {[0][0] = 1000, [1][2] = 100, [4][2] = 10}, .sooner = {610, 1080, 1110, 1110, 1105}};
+        const struct judge both = {
+            .at = 1110, .ps = {[0][0] = 1000, [2][2] = 20, [4][2] = 90}, .sooner = {610, 1110, 1110, 1110, 1065}};
+        compare_gains(path, end, tie ? &both : &alone);
+        cnnvp_path_drop(path, end);
+        cnnvp_path_free(path);
+    }
+}
+
 /* An access takes 100: of the two that its target has made the one that ends last took 30 of them, of which 5 were its
  * own target's; a later access of the caller that ends earlier changes nothing. */
 static void answers(void **state)
@@ -186,10 +214,8 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one),
-        cmocka_unit_test(over_time),
-        cmocka_unit_test(what_runs),
-        cmocka_unit_test(answers),
+        cmocka_unit_test(in_one),       cmocka_unit_test(over_time), cmocka_unit_test(what_runs),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(answers),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }
