@@ -32,7 +32,8 @@ struct cnnvp_runtime_binary {
     struct cnnvp_machine machine;
     uint32_t address;             /* --base */
     struct cnnvp_word *collected; /* CNNVP_COLLECTED_WORDS, for chains (--schedule depth-first) and a scheduler unit */
-    struct cnnvp_guest guest;     /* the runtime's */
+    struct cnnvp_guest guest;     /* the runtime's, as is */
+    volatile int stopped;         /* cnnvp_runtime_stop */
 };
 
 enum cnnvp_runtime_code {
@@ -43,7 +44,8 @@ enum cnnvp_runtime_code {
 };
 
 /* Runs the network over all its images. The first input and the first output are dense words, image after image, in the
- * formats that the binary's header names; NULL: they stay where the header says, as others do. `done`, unless NULL, is
+ * formats that the binary's header names; an input word that the memory's 8 bits do not hold becomes the nearest that
+ * they do. NULL: they stay where the header says, as others do. `done`, unless NULL, is
  * called when all is done and the output is there. Returns the code; sleeps meanwhile. */
 int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input, int16_t *output,
                       void (*done)(struct cnnvp_runtime_binary *binary, int code));
@@ -51,7 +53,8 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
 /* To be called when the accelerator's interrupt is high. */
 void cnnvp_runtime_interrupt(struct cnnvp_runtime_binary *binary);
 
-/* Gives up: the network is left as it is, as soon as it sleeps or pushes anything. */
+/* Gives up what runs now: the network is left as it is, as soon as it sleeps, waits for room in the queue, or comes to
+ * the next row of its input. May be called by another thread or an interrupt handler. */
 void cnnvp_runtime_stop(struct cnnvp_runtime_binary *binary);
 
 #ifdef __cplusplus

@@ -12,21 +12,28 @@ static int16_t get_word(const struct cnnvp_machine *machine, uint32_t address, u
     return word_shift != 0 ? (int16_t)word : (int8_t)word;
 }
 
+static int16_t narrowed(int16_t word)
+{
+    return word > INT8_MAX ? INT8_MAX : word < INT8_MIN ? INT8_MIN : word;
+}
+
 static void put_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t word_shift, int16_t word)
 {
     const uint32_t at = address & ~3u, shift = (address & 3u) * 8u;
     const uint32_t mask = word_shift != 0 ? UINT32_C(0xffff) : UINT32_C(0xff);
     const uint32_t other = cnnvp_device_read(machine, at) & ~(mask << shift);
-    cnnvp_device_write(machine, at, other | ((uint32_t)word & mask) << shift);
+    const uint32_t bits = (uint32_t)(word_shift != 0 ? word : narrowed(word)) & mask;
+    cnnvp_device_write(machine, at, other | bits << shift);
 }
 
 /* Takes dense words from `from`, or brings them to `to`. */
-static void move(const struct cnnvp_guest *guest, const struct cnnvp_binary_results *tensor, const int16_t *from,
-                 int16_t *to)
+static void move(const struct cnnvp_runtime_binary *binary, const struct cnnvp_binary_results *tensor,
+                 const int16_t *from, int16_t *to)
 {
+    const struct cnnvp_guest *guest = &binary->guest;
     for (uint32_t image = 0; image < guest->binary->images; ++image)
         for (uint32_t c = 0; c < tensor->channels; ++c)
-            for (uint32_t y = 0; y < tensor->height; ++y) {
+            for (uint32_t y = 0; y < tensor->height && !binary->stopped; ++y) {
                 uint32_t at = tensor->address + image * tensor->image_stride +
                               ((c * tensor->channel_stride + y * tensor->row_stride) << tensor->word_shift);
                 for (uint32_t x = 0; x < tensor->width; ++x, at += 1u << tensor->word_shift) {
@@ -47,6 +54,7 @@ void cnnvp_runtime_interrupt(struct cnnvp_runtime_binary *binary)
 
 void cnnvp_runtime_stop(struct cnnvp_runtime_binary *binary)
 {
+    binary->stopped = 1;
     binary->guest.element.failed = CNNVP_ELEMENT_STOPPED;
 }
 
@@ -54,6 +62,7 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
                       void (*done)(struct cnnvp_runtime_binary *binary, int code))
 {
     struct cnnvp_guest *guest = &binary->guest;
+    binary->stopped = 0;
     const struct cnnvp_binary_results *results = cnnvp_memory(&binary->machine, binary->address);
     if (results == NULL)
         return CNNVP_RUNTIME_NO_BINARY;
@@ -75,11 +84,13 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
         network->input.width,
         network->input.word_shift};
     if (input != NULL)
-        move(guest, &in, input, NULL);
+        move(binary, &in, input, NULL);
     cnnvp_inference_open(guest, &binary->machine, element);
+    if (binary->stopped)
+        guest->element.failed = CNNVP_ELEMENT_STOPPED; /* which it has forgotten */
     const int code = cnnvp_inference_run(guest);
     if (code == CNNVP_RUNTIME_DONE && output != NULL)
-        move(guest, results, NULL, output);
+        move(binary, results, NULL, output);
     if (done != NULL)
         done(binary, code);
     return code;

@@ -55,8 +55,8 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "HEIGHT", tensor->height, "");
     define(to->header, to->name, part, "WIDTH", tensor->width, "");
     define(to->header, to->name, part, "WORDS", words * network->images, "of all images");
-    (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word of 16 bits is value * 2^FRAC */\n", to->name, part,
-                  of->frac);
+    (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word, of %u bits in memory, is value * 2^FRAC */\n", to->name,
+                  part, of->frac, 8u << tensor->word_shift);
     if (of->zero != 0)
         (void)fprintf(to->header, "#define %s%s_ZERO %d /* and its value is that of the file less this */\n", to->name,
                       part, of->zero);
