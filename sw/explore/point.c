@@ -342,8 +342,6 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
         CNNVP_FREED char *stats_file = cnnvp_text_printf("%s/%s.json", folder, point->key);
         if (stats_file != NULL)
             result = cnnvp_point_spawn(sweep, point, 1, program, stats_file, &row.stats, &reason);
-        if (result == CNNVP_DONE && strcmp(sweep->command, "exec") == 0)
-            result = cnnvp_objectives_check_program(sweep, row.stats, &reason);
     }
     row.failed = *failed = result != CNNVP_DONE;
     if (row.failed) {

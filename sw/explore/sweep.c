@@ -134,15 +134,31 @@ static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_swee
     return CNNVP_DONE;
 }
 
+static int is_of_programs(const struct cnnvp_driver *driver)
+{
+    return strcmp(driver->sweep->command, "exec") == 0;
+}
+
+/* What a program names and reports is known when it has run. A point's result has no part in what it is asked for. */
+static cnnvp_result check_objectives(const struct cnnvp_driver *driver, const struct cnnvp_row *row,
+                                     struct cnnvp_error *error)
+{
+    return is_of_programs(driver) && !row->failed && row->stats != NULL
+               ? cnnvp_objectives_check_program(driver->sweep, row->stats, error)
+               : CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, int *known,
                                struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     CNNVP_TRY(add_point(driver->sweep, point, error));
-    CNNVP_TRY(cnnvp_results_get(driver->results, point->key, NULL, &row, error));
+    const char *members = is_of_programs(driver) ? driver->sweep->members : NULL;
+    CNNVP_TRY(cnnvp_results_get(driver->results, point->key, members, &row, error));
     *known = *row.key != '\0' && !row.damaged;
     if (!*known)
         return CNNVP_DONE;
+    CNNVP_TRY(check_objectives(driver, &row, error));
     ++driver->progress.finished;
     ++driver->progress.found;
     driver->progress.failed += row.failed != 0;
@@ -183,7 +199,7 @@ cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int
         return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
     CNNVP_TRY(record(driver, &row, error));
     count_new(driver, row.failed);
-    return CNNVP_DONE;
+    return check_objectives(driver, &row, error);
 }
 
 cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, const char *reason,
@@ -470,8 +486,11 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (result == CNNVP_DONE)
         result = sweep->search == CNNVP_SEARCH_NSGA2 ? cnnvp_nsga2_run(&driver, error)
                                                      : cnnvp_driver_batch(&driver, numbers, count, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_driver_commit(&driver, 1, error);
+    if (driver.results != NULL) { /* what has run stays, whatever ends the sweep */
+        struct cnnvp_error unwanted;
+        const cnnvp_result committed = cnnvp_driver_commit(&driver, 1, result == CNNVP_DONE ? error : &unwanted);
+        result = result == CNNVP_DONE ? committed : result;
+    }
     if (result == CNNVP_DONE && !interrupted)
         result = take_leftovers(&driver, error); /* of tasks that a killed driver had started */
     cnnvp_driver_show(&driver, 1);

@@ -82,7 +82,7 @@ static void run(const char *platform_file, const char *network_file, std::size_t
     master.socket.bind(platform.target_socket("master"));
     must(cnnvp_network_load(network, platform.handle(), &error), error);
     while (platform.result().end == CNNVP_END_MAX_TIME)
-        sc_core::sc_start(100, sc_core::SC_US); /* the master never ends by itself */
+        sc_core::sc_start(1, sc_core::SC_US); /* the master never ends by itself */
 
     const cnnvp_run_result result = platform.result();
     if (result.end != CNNVP_END_EXIT || result.exit_code != 0)
