@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "compiler.h"
 #include "output_file.h"
 #include "value.h"
 
@@ -68,11 +69,6 @@ struct advice {
     unsigned limit;   /* seconds on the host that a trial may take */
 };
 
-static void no_console(void *context, const void *data, size_t size)
-{
-    (void)context, (void)data, (void)size;
-}
-
 /* ---- one run ---- */
 
 static double member(const json_t *root, const char *section, const char *name)
@@ -111,27 +107,23 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
                              const struct cnnvp_options *options, struct costs *costs, json_t **path,
                              struct cnnvp_error *error)
 {
+    CNNVP_SCOPED(cnnvp_run_clear)
     struct cnnvp_run run = {
         .file = advice->run->file,
         .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
-        .platform_options = {
-            .struct_size = sizeof run.platform_options, .timing_only = 1, .verbosity = -1, .console = no_console}};
+        .platform_options = {.struct_size = sizeof run.platform_options,
+                             .timing_only = 1,
+                             .verbosity = -1,
+                             .console = cnnvp_no_console}};
     struct cnnvp_run_result end;
-    char *text = NULL;
-    cnnvp_result result = cnnvp_run_plan(&run, config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_run_load(&run, config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_run(run.platform, &end);
-    if (result == CNNVP_DONE)
-        result = cnnvp_platform_stats(run.platform, &text);
-    if (result == CNNVP_DONE)
-        result = read_costs(text, costs, path);
-    free(text);
-    cnnvp_run_clear(&run);
-    return result;
+    CNNVP_FREED char *text = NULL;
+    CNNVP_TRY(cnnvp_run_plan(&run, config, error));
+    CNNVP_TRY(cnnvp_run_load(&run, config, error));
+    CNNVP_TRY(cnnvp_platform_run(run.platform, &end));
+    CNNVP_TRY(cnnvp_platform_stats(run.platform, &text));
+    return read_costs(text, costs, path);
 }
 
 /* CNNVP_DONE, or the platform with this setting is none, or does not take the network. */
@@ -139,24 +131,21 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
 {
     struct cnnvp_error unused;
     struct cnnvp_options options = advice->options;
-    cnnvp_config *changed = cnnvp_config_copy(advice->config);
-    cnnvp_result result = changed != NULL ? CNNVP_DONE : CNNVP_FAILED;
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *changed = cnnvp_config_copy(advice->config);
     const char *value = strchr(setting, '=');
     char name[64];
-    if (result == CNNVP_DONE && setting[0] == '-' && value != NULL) {
+    if (changed == NULL)
+        return CNNVP_FAILED;
+    if (setting[0] == '-' && value != NULL) {
         (void)snprintf(name, sizeof name, "%.*s", (int)(value - setting - 2), setting + 2);
         for (char *dash = name; (dash = strchr(dash, '-')) != NULL;)
             *dash = '_';
-        result = cnnvp_options_set(&options, name, value + 1, &unused);
-    } else if (result == CNNVP_DONE) {
-        result = cnnvp_config_set(changed, setting, &unused);
+        CNNVP_TRY(cnnvp_options_set(&options, name, value + 1, &unused));
+    } else {
+        CNNVP_TRY(cnnvp_config_set(changed, setting, &unused));
     }
-    if (result == CNNVP_DONE)
-        result = cnnvp_config_resolve(changed, &unused);
-    if (result == CNNVP_DONE)
-        result = run_once(advice, changed, &options, costs, NULL, &unused);
-    cnnvp_config_free(changed);
-    return result;
+    CNNVP_TRY(cnnvp_config_resolve(changed, &unused));
+    return run_once(advice, changed, &options, costs, NULL, &unused);
 }
 
 /* ---- what is tried ---- */

@@ -148,12 +148,12 @@ CNNVP_MUST_USE cnnvp_result cli_platform_run(const struct cli_options *options, 
 /* Layers and totals of a stats.json text. */
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, int verbose, FILE *stream);
-/* Of stats.json: which accesses fetch the most bytes of bursts in vain, the first in a line, with `verbose` a table. */
-void cli_print_overfetch(const json_t *root, int verbose, FILE *stream);
 /* The functions of the core's program with most cycles; nothing where there is no profile. */
 void cli_print_profile(cnnvp_platform *platform, FILE *stream);
 
-/* Picoseconds in the unit that suits; returns `text`. */
+/* So many pico-units, "s" or "J", with the prefix that suits; returns `text`. */
+const char *cli_pico_text(char text[32], int digits, double value, const char *unit);
+/* Picoseconds so. */
 const char *cli_time_text(char text[32], double ps);
 /* A number with commas, and bytes in B, kB, MB, ... of 1000. */
 const char *cli_grouped(char text[32], int64_t value);

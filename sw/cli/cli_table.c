@@ -22,7 +22,7 @@ static double number(const json_t *object, const char *key)
 static const char *text(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
-    return value != NULL ? value : "-";
+    return value != NULL && value[0] != '\0' ? value : "-";
 }
 
 /* ---- numbers for people ---- */
@@ -54,6 +54,21 @@ const char *cli_bytes_text(char text[32], int64_t bytes)
         value /= 1000.0;
     (void)snprintf(text, 32, "%.1f %s", value, units[unit]);
     return text;
+}
+
+const char *cli_pico_text(char text[32], int digits, double value, const char *unit)
+{
+    static const char *const prefixes[] = {"p", "n", "u", "m", ""};
+    size_t prefix = 0;
+    for (; prefix + 1 < sizeof prefixes / sizeof *prefixes && value >= 1000.0; ++prefix)
+        value /= 1000.0;
+    (void)snprintf(text, 32, "%.*g %s%s", digits, value, prefixes[prefix], unit);
+    return text;
+}
+
+const char *cli_time_text(char text[32], double ps)
+{
+    return cli_pico_text(text, 6, ps, "s");
 }
 
 /* ---- layers ---- */
@@ -175,16 +190,6 @@ static void print_layers(const json_t *root, int verbose, FILE *stream)
     print_legend(met, stream);
     (void)fputc('\n', stream);
     json_decref(met);
-}
-
-const char *cli_time_text(char text[32], double ps)
-{
-    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
-    size_t unit = 0;
-    for (; unit + 1 < sizeof units / sizeof *units && ps >= 1000.0; ++unit)
-        ps /= 1000.0;
-    (void)snprintf(text, 32, "%.6g %s", ps, units[unit]);
-    return text;
 }
 
 static void print_count(FILE *stream, const char *label, const json_t *total, const char *key)
@@ -419,9 +424,8 @@ static void print_summary(const json_t *root, FILE *stream)
     const json_t *summary = json_object_get(root, "summary");
     const json_t *costs = json_object_get(root, "energy");
     const json_t *area = json_object_get(root, "area");
-    static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
     const int by_image = number(summary, "energy_per_image_pj") > 0;
-    double energy = by_image ? number(summary, "energy_per_image_pj") : number(costs, "total_pj");
+    const double energy = by_image ? number(summary, "energy_per_image_pj") : number(costs, "total_pj");
     if (number(json_object_get(root, "total"), "accel_cycles") <= 0)
         return;
     (void)fprintf(stream, "%-20s  %.1f %% of what the PEs could multiply\n", "share of peak",
@@ -430,13 +434,11 @@ static void print_summary(const json_t *root, FILE *stream)
         (void)fprintf(stream, "%-20s  %.1f %% of what the memory's buses could carry\n", "share of bandwidth",
                       100.0 * number(summary, "bandwidth_share"));
     print_off_chip(root, stream);
-    size_t unit = 0;
-    for (; unit + 1 < sizeof units / sizeof units[0] && energy >= 1000.0; ++unit)
-        energy /= 1000.0;
+    char joules[32];
     if (energy > 0)
         (void)fprintf(
-            stream, "%-20s  %.4g %s %s, %.0f %% static, %.3g TOPS/W; sources give %.2g to %.2g times\n", "energy",
-            energy, units[unit], by_image ? "an image" : "in total",
+            stream, "%-20s  %s %s, %.0f %% static, %.3g TOPS/W; sources give %.2g to %.2g times\n", "energy",
+            cli_pico_text(joules, 4, energy, "J"), by_image ? "an image" : "in total",
             100.0 * number(costs, "static_pj") / number(costs, "total_pj"), number(summary, "tops_per_watt"),
             number(costs, "low_pj") / number(costs, "total_pj"), number(costs, "high_pj") / number(costs, "total_pj"));
     if (number(area, "total_um2") > 0)
@@ -501,6 +503,64 @@ static void print_instructions(const json_t *root, FILE *stream)
                   read != 0 ? cli_grouped(third, read) : "", read != 0 ? " words read from a list in memory" : "");
 }
 
+/* ---- bytes of bursts that no access asked for, and by which accesses ---- */
+
+enum { LINES = 10, PERCENT = 5 /* of the bytes of bursts; below, nothing is said */ };
+
+static int64_t in_vain(const json_t *row)
+{
+    return whole(row, "burst_bytes") - whole(row, "bytes");
+}
+
+static const char *name_or(const json_t *row, const char *key, const char *missing)
+{
+    const char *name = text(row, key);
+    return strcmp(name, "-") == 0 ? missing : name;
+}
+
+static void print_first(const json_t *row, FILE *stream)
+{
+    char bytes[32];
+    (void)fprintf(stream, "; %s of it by %s: %ss rows of %" PRId64 " bytes of %s, aligned to %" PRId64,
+                  cli_bytes_text(bytes, in_vain(row)), name_or(row, "layer", "no layer"),
+                  name_or(row, "access", "move"), whole(row, "row_bytes"), name_or(row, "tensor", "no tensor"),
+                  whole(row, "alignment"));
+}
+
+static void print_overfetches(const json_t *rows, FILE *stream)
+{
+    size_t index;
+    json_t *row;
+    (void)fprintf(stream, "  %s%-20s  %-20s  %-6s %10s %8s %12s %10s%s\n", cli_style(CLI_BOLD), "layer", "tensor",
+                  "access", "row bytes", "aligned", "rows", "in vain", cli_style(CLI_PLAIN));
+    json_array_foreach((json_t *)(uintptr_t)rows, index, row)
+    {
+        char count[32], bytes[32];
+        if (index >= LINES)
+            break;
+        (void)fprintf(stream, "  %-20.20s  %-20.20s  %-6s %10" PRId64 " %8" PRId64 " %12s %10s\n", text(row, "layer"),
+                      text(row, "tensor"), text(row, "access"), whole(row, "row_bytes"), whole(row, "alignment"),
+                      cli_grouped(count, whole(row, "rows")), cli_bytes_text(bytes, in_vain(row)));
+    }
+}
+
+/* In a line which accesses fetch the most bytes of bursts in vain, with `verbose` a table. */
+static void print_overfetch(const json_t *root, int verbose, FILE *stream)
+{
+    const json_t *memory = json_object_get(root, "memory"), *rows = json_object_get(memory, "overfetch");
+    const int64_t bursts = whole(memory, "burst_bytes");
+    const int64_t sum = bursts - whole(memory, "read_bytes") - whole(memory, "write_bytes");
+    char bytes[32];
+    if (json_array_size(rows) == 0 || sum * 100 < bursts * PERCENT)
+        return;
+    (void)fprintf(stream, "%-20s  %s", "fetched in vain", cli_bytes_text(bytes, sum));
+    if (!verbose)
+        print_first(json_array_get(rows, 0), stream);
+    (void)fputc('\n', stream);
+    if (verbose)
+        print_overfetches(rows, stream);
+}
+
 static void print_totals(const json_t *root, int verbose, FILE *stream)
 {
     const json_t *total = json_object_get(root, "total");
@@ -521,7 +581,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
                   cli_bytes_text(first, whole(memory, "read_bytes")),
                   cli_bytes_text(second, whole(memory, "write_bytes")),
                   cli_bytes_text(third, whole(memory, "burst_bytes")));
-    cli_print_overfetch(root, verbose, stream);
+    print_overfetch(root, verbose, stream);
     (void)fprintf(stream, "%-20s  at most %s on chip at once\n", "feature words",
                   cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
     print_instructions(root, stream);

@@ -144,26 +144,18 @@ static cnnvp_result make_folder(const struct example *example, const char *name)
     return result;
 }
 
-static cnnvp_result make(const struct example *example, const char *name)
+static cnnvp_result make(struct cli_options *options)
 {
+    static const struct example guest = {"examples/own_guest", "own_guest", NULL};
+    static const struct example unit = {"examples/own_unit", "adder", check_unit_name};
+    const struct example *example = options->command == &cli_new_unit ? &unit : &guest;
+    const char *name = options->file;
     CNNVP_TRY(check_name(name));
     if (example->check != NULL)
         CNNVP_TRY(example->check(name));
     CNNVP_TRY(make_folder(example, name));
     (void)printf("%s: see README.md there; to build and run it: make -C %s run\n", name, name);
     return CNNVP_DONE;
-}
-
-static cnnvp_result make_guest(struct cli_options *options)
-{
-    static const struct example example = {"examples/own_guest", "own_guest", NULL};
-    return make(&example, options->file);
-}
-
-static cnnvp_result make_unit(struct cli_options *options)
-{
-    static const struct example example = {"examples/own_unit", "adder", check_unit_name};
-    return make(&example, options->file);
 }
 
 const struct cli_command cli_new_guest = {
@@ -174,7 +166,7 @@ const struct cli_command cli_new_guest = {
            "runs a convolution, a pool and a ReLU, and checks the result. It builds with make.",
     .what = "name",
     .argument = "NAME",
-    .run = make_guest};
+    .run = make};
 
 const struct cli_command cli_new_unit = {
     .name = "new-unit",
@@ -184,4 +176,4 @@ const struct cli_command cli_new_unit = {
            "the core that uses it. It builds with make.",
     .what = "name",
     .argument = "NAME",
-    .run = make_unit};
+    .run = make};

@@ -43,18 +43,6 @@ static void summarise(const struct train_history *history, size_t first, size_t 
     *accuracy = images > 0 ? correct / images : 0;
 }
 
-/* "1.234 ms" */
-static const char *time_text(uint64_t ps, char text[32])
-{
-    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
-    double value = (double)ps;
-    size_t unit = 0;
-    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; ++unit)
-        value /= 1000.0;
-    (void)snprintf(text, 32, "%.4g %s", value, units[unit]);
-    return text;
-}
-
 /* "0.1234"; "1.234e+21" of a training that went astray. */
 static const char *loss_text(double loss, char text[32])
 {
@@ -89,7 +77,7 @@ void train_show_progress(struct train *train, int last)
     if (!train->options->all.timing_only)
         (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean), 100.0 * accuracy);
     (void)snprintf(text, sizeof text, "step %" PRIu64 "/%" PRIu64 "%s  simulated %s", point->step, train->info.steps,
-                   values, time_text(point->time_ps, time));
+                   values, cli_pico_text(time, 4, (double)point->time_ps, "s"));
     if (!train->progress.on)
         print_progress(train, text, share, last);
     else if (last)
@@ -132,7 +120,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
         (void)snprintf(eval_accuracy, sizeof eval_accuracy, "%.2f%%",
                        100.0 * (double)evaluation->correct / (double)evaluation->images);
     }
-    (void)time_text(evaluation != NULL ? evaluation->time_ps : last->time_ps, time);
+    (void)cli_pico_text(time, 4, (double)(evaluation != NULL ? evaluation->time_ps : last->time_ps), "s");
     cli_progress_clear(&train->progress);
     if (train->options->all.timing_only)
         (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);

@@ -424,6 +424,15 @@ cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind
     return CNNVP_DONE;
 }
 
+const char *cnnvp_axis_word(struct cnnvp_arena *arena, const struct cnnvp_axis *axis, const char *value)
+{
+    const int is_flag = axis->option->type == CNNVP_OPTION_FLAG;
+    char *word = cnnvp_arena_printf(arena, "--%s%s%s", axis->name, is_flag ? "" : "=", is_flag ? "" : value);
+    for (char *at = word; at != NULL && *at && *at != '='; ++at)
+        *at = *at == '_' ? '-' : *at;
+    return word;
+}
+
 /* ---- values of a point ---- */
 
 uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, size_t axis)

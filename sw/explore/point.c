@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "compiler.h"
 #include "explore.h"
 
 /* ---- key ---- */
@@ -172,13 +173,6 @@ struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point)
 
 /* ---- running in this process ---- */
 
-static void no_console(void *context, const void *data, size_t size)
-{
-    (void)context;
-    (void)data;
-    (void)size;
-}
-
 cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_options *options,
                                  struct cnnvp_error *error)
 {
@@ -225,7 +219,7 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
     CNNVP_TRY(cnnvp_point_options(sweep, point->number, &options, error));
     options.quiet = 1;
     run.platform_options = cnnvp_platform_options_of(&options);
-    run.platform_options.console = no_console;
+    run.platform_options.console = cnnvp_no_console;
     CNNVP_TRY(cnnvp_run_plan(&run, point->config, error));
     CNNVP_TRY(cnnvp_run_load(&run, point->config, error));
     if (run_it) {
@@ -257,14 +251,7 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
             arguments[count++] = cnnvp_arena_printf(arena, "--set=%s=%s", axis->name, value->text);
         if (axis->kind != CNNVP_AXIS_OPTION || (axis->option->type == CNNVP_OPTION_FLAG && value->text[0] != 't'))
             continue;
-        char *name = cnnvp_arena_printf(
-            arena, "--%s%s%s", axis->name, axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
-            axis->option->type == CNNVP_OPTION_FLAG ? ""
-            : value->file != NULL                   ? value->file
-                                                    : value->text);
-        arguments[count++] = name;
-        for (char *at = name; at != NULL && *at && *at != '='; ++at)
-            *at = *at == '_' ? '-' : *at;
+        arguments[count++] = cnnvp_axis_word(arena, axis, value->file != NULL ? value->file : value->text);
     }
     if (!simulate)
         arguments[count++] = "--max-time=1ps"; /* the last one counts */

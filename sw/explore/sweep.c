@@ -324,19 +324,8 @@ static cnnvp_result write_fact(struct cnnvp_driver *driver, const char *name, js
     return text != NULL ? cnnvp_results_set_fact(driver->results, name, text, error) : cnnvp_config_no_memory(error);
 }
 
-/* "--timing-only" or "--max-time=1s" of an option that all points share. NULL: out of memory. */
-static json_t *option_word(const struct cnnvp_axis *axis)
-{
-    const int is_flag = axis->option->type == CNNVP_OPTION_FLAG;
-    CNNVP_FREED char *word =
-        cnnvp_text_printf("--%s%s%s", axis->name, is_flag ? "" : "=", is_flag ? "" : axis->values[0].text);
-    for (char *at = word; at != NULL && *at && *at != '='; ++at)
-        *at = *at == '_' ? '-' : *at;
-    return word != NULL ? json_string(word) : NULL;
-}
-
 /* The words of a command that all points share; the rest are their params. */
-static json_t *fixed_words(const struct cnnvp_sweep *sweep)
+static json_t *fixed_words(struct cnnvp_sweep *sweep)
 {
     json_t *words = json_pack("[s]", sweep->command);
     for (size_t i = 0; i < sweep->axis_count; ++i) {
@@ -346,7 +335,7 @@ static json_t *fixed_words(const struct cnnvp_sweep *sweep)
         if (axis->kind == CNNVP_AXIS_NETWORK)
             (void)json_array_insert_new(words, 1, json_string(axis->values[0].text));
         else if (axis->option->type != CNNVP_OPTION_FLAG || axis->values[0].text[0] == 't')
-            (void)json_array_append_new(words, option_word(axis));
+            (void)json_array_append_new(words, json_string(cnnvp_axis_word(&sweep->arena, axis, axis->values[0].text)));
     }
     (void)json_array_append_new(words, json_string("-p"));
     (void)json_array_append_new(words, json_string(sweep->platform));

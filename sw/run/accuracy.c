@@ -2,16 +2,9 @@
 /* Outputs beside labels: values.accuracy of the statistics. */
 #include <inttypes.h>
 
+#include "compiler.h"
 #include "run.h"
 #include "value.h"
-
-static size_t count_of(const struct cnnvp_array *array)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < array->rank; ++i)
-        count *= array->shape[i];
-    return count;
-}
 
 static int64_t label_at(const struct cnnvp_array *labels, size_t index)
 {
@@ -32,7 +25,7 @@ cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labe
 {
     if (labels->type == CNNVP_ARRAY_F32)
         return cnnvp_config_error(error, file, "labels are whole numbers, not float32");
-    if (labels->rank < 1 || count_of(labels) != labels->shape[0])
+    if (labels->rank < 1 || cnnvp_array_count(labels) != labels->shape[0])
         return cnnvp_config_error(error, file, "labels are one number for each image, shape [N]");
     return CNNVP_DONE;
 }
@@ -41,7 +34,7 @@ cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labe
 
 static size_t count_right(const struct cnnvp_array *output, const struct cnnvp_array *labels, size_t images)
 {
-    size_t classes = count_of(output) / images, right = 0;
+    size_t classes = cnnvp_array_count(output) / images, right = 0;
     for (size_t i = 0; i < images; ++i)
         right += cnnvp_top_class((const float *)output->data + i * classes, classes) == (uint64_t)label_at(labels, i);
     return right;
@@ -52,11 +45,11 @@ cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct
                                   struct cnnvp_error *error)
 {
     size_t images = output->rank ? output->shape[0] : 0;
-    if (images == 0 || output->type != CNNVP_ARRAY_F32 || count_of(reference) != count_of(output))
+    if (images == 0 || output->type != CNNVP_ARRAY_F32 || cnnvp_array_count(reference) != cnnvp_array_count(output))
         return cnnvp_config_error(error, NULL, "--labels: the network has no output for each image");
     if (labels->shape[0] != images)
         return cnnvp_config_error(error, NULL, "--labels: %zu labels for %zu images", labels->shape[0], images);
-    size_t classes = count_of(output) / images;
+    size_t classes = cnnvp_array_count(output) / images;
     for (size_t i = 0; i < images; ++i) {
         int64_t label = label_at(labels, i);
         if (label < 0 || (uint64_t)label >= classes)

@@ -9,6 +9,13 @@
 
 #include "cnnvp_command.h"
 
+void cnnvp_no_console(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+}
+
 cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error)
 {
     if (result == CNNVP_BAD_INPUT && error != NULL && strncmp(error->text, file, strlen(file)) != 0) {

@@ -4,14 +4,6 @@
 
 #include "compiler.h"
 
-static size_t count_of(const struct cnnvp_array *array)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < array->rank; ++i)
-        count *= array->shape[i];
-    return count;
-}
-
 size_t cnnvp_top_class(const float *values, size_t classes)
 {
     size_t best = 0;
@@ -33,14 +25,14 @@ static size_t classes_of(const struct cnnvp_array *array)
 cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
                            struct cnnvp_difference *difference, struct cnnvp_error *error)
 {
-    const size_t count = count_of(output);
+    const size_t count = cnnvp_array_count(output);
     const size_t classes = classes_of(output);
     const float *values = output->data;
     const float *exact = reference->data;
     *difference = (struct cnnvp_difference){0};
-    if (output->type != CNNVP_ARRAY_F32 || reference->type != CNNVP_ARRAY_F32 || count != count_of(reference))
+    if (output->type != CNNVP_ARRAY_F32 || reference->type != CNNVP_ARRAY_F32 || count != cnnvp_array_count(reference))
         return cnnvp_compiler_error(
-            error, "what is compared is not float32, or has %zu and %zu elements", count, count_of(reference));
+            error, "what is compared is not float32, or has %zu and %zu elements", count, cnnvp_array_count(reference));
     for (size_t i = 0; i < count; ++i) {
         const double distance = fabs((double)values[i] - (double)exact[i]);
         const double magnitude = fabs((double)exact[i]);

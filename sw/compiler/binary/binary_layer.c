@@ -203,28 +203,22 @@ static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *grap
     };
 }
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Registers of an average that scales its sums, or of an addition that scales its operands. */
 static struct cnnvp_layer_operands describe_operands(const struct cnnvp_graph *graph,
                                                      const struct cnnvp_graph_layer *layer)
 {
     if (layer->op == CNNVP_OP_POOL) {
         const uint32_t area = layer->kx * layer->ky;
-        return (struct cnnvp_layer_operands){.a = 0u - area * (uint32_t)cnnvp_graph_word_zero(graph, layer->in),
-                                             .divisor = bits_of(layer->steps.in / (layer->steps.out * (float)area))};
+        return (struct cnnvp_layer_operands){
+            .a = 0u - area * (uint32_t)cnnvp_graph_word_zero(graph, layer->in),
+            .divisor = cnnvp_float_bits(layer->steps.in / (layer->steps.out * (float)area))};
     }
     const uint32_t a = (uint32_t)cnnvp_graph_word_zero(graph, layer->in) & 0xffu;
     const uint32_t b = (uint32_t)cnnvp_graph_word_zero(graph, layer->in2) & 0xffu;
     return (struct cnnvp_layer_operands){
-        bits_of(layer->steps.in),
-        bits_of(layer->steps.in2),
-        bits_of(layer->steps.out),
+        cnnvp_float_bits(layer->steps.in),
+        cnnvp_float_bits(layer->steps.in2),
+        cnnvp_float_bits(layer->steps.out),
         a | b << 8 | (uint32_t)layer->steps.centre << 16,
         {0, 0}};
 }

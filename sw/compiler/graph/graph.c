@@ -110,6 +110,14 @@ int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind)
     return kind != CNNVP_GRAPH_MAX && kind != CNNVP_GRAPH_MIN;
 }
 
+int cnnvp_graph_has_table(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind))
+            return 1;
+    return 0;
+}
+
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count)
 {
     const struct cnnvp_graph_tensor base = graph->tensors[tensor];

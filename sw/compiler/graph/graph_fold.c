@@ -66,14 +66,6 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     return 1;
 }
 
-static int has_table(const struct cnnvp_graph_layer *layer)
-{
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        if (cnnvp_graph_is_table(layer->posts[i].kind))
-            return 1;
-    return 0;
-}
-
 static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *before,
                          const struct cnnvp_graph_layer *norm)
 {
@@ -83,7 +75,7 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
         return 0;
     /* Whole numbers were rounded. Limits can be scaled, other functions cannot. */
     if (graph->tensors[cnnvp_graph_base(graph, before->out)].whole != 0 ||
-        (before->post_count != 0 && (!(norm->uniform > 0.0f) || has_table(before))))
+        (before->post_count != 0 && (!(norm->uniform > 0.0f) || cnnvp_graph_has_table(before))))
         return 0;
     /* A view between them with other channels would need other scales, if there are several. */
     return graph->tensors[before->out].channels == graph->tensors[norm->in].channels || norm->uniform != 0.0f;
@@ -185,9 +177,10 @@ static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct c
     struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
     /* A product's weights leave no place for a table. */
     if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(after) ||
-        (before->product != 0 && has_table(after)))
+        (before->product != 0 && cnnvp_graph_has_table(after)))
         return 0;
-    return join_posts(before, after, posts) <= CNNVP_GRAPH_POSTS && !(has_table(before) && has_table(after));
+    return join_posts(before, after, posts) <= CNNVP_GRAPH_POSTS &&
+           !(cnnvp_graph_has_table(before) && cnnvp_graph_has_table(after));
 }
 
 /* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
@@ -357,7 +350,7 @@ static int only_quantises(const struct cnnvp_graph_layer *layer)
 {
     const float factor = 1.0f / layer->steps.out;
     return layer->op == CNNVP_OP_NORM && layer->steps.out > 0.0f && !(layer->steps.in > 0.0f) &&
-           !(layer->uniform < factor || layer->uniform > factor) && !has_table(layer);
+           !(layer->uniform < factor || layer->uniform > factor) && !cnnvp_graph_has_table(layer);
 }
 
 /* A sum, difference or product of two tensors, or an average of whole maps. */
@@ -365,7 +358,7 @@ static int can_join(const struct cnnvp_graph *graph, const struct cnnvp_graph_la
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in], *out = &graph->tensors[layer->out];
     if (layer->op == CNNVP_OP_ADD)
-        return layer->arithmetic <= CNNVP_ARITHMETIC_MUL && !has_table(layer);
+        return layer->arithmetic <= CNNVP_ARITHMETIC_MUL && !cnnvp_graph_has_table(layer);
     return layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position == 0 &&
            layer->kx == in->width && layer->ky == in->height && out->width == 1 && out->height == 1 &&
            layer->post_count == 0;

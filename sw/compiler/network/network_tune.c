@@ -94,13 +94,6 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
                : cnnvp_compiler_no_memory(error);
 }
 
-static void no_console(void *context, const void *data, size_t size)
-{
-    (void)context;
-    (void)data;
-    (void)size;
-}
-
 /* The trials' tables are larger than those of the network, and read as fast. */
 static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
 {
@@ -157,7 +150,7 @@ static void clear_bench(struct bench *bench)
 static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
 {
     const struct cnnvp_platform_options options = {
-        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console};
+        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = cnnvp_no_console};
     return cnnvp_platform_new(config, &options, platform, error);
 }
 

@@ -98,15 +98,6 @@ float cnnvp_dequantise(int16_t word, int32_t frac)
     return (float)scale((double)word, -frac);
 }
 
-/* 1: one of the posts is a table. */
-static int has_table(const struct cnnvp_graph_layer *layer)
-{
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        if (cnnvp_graph_is_table(layer->posts[i].kind))
-            return 1;
-    return 0;
-}
-
 static float maximum(float a, float b)
 {
     return a > b ? a : b;
@@ -139,9 +130,9 @@ static void unify(struct cnnvp_graph *graph)
             struct cnnvp_graph_tensor *lower = NULL;
             int32_t to = 0;
             if (cnnvp_graph_moves(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
-                changed |= !has_table(layer) && out->frac != in->frac;
-                out->frac = has_table(layer) ? out->frac : in->frac;
-            } else if (cnnvp_graph_moves(layer) && !has_table(layer) && in->frac != out->frac) {
+                changed |= !cnnvp_graph_has_table(layer) && out->frac != in->frac;
+                out->frac = cnnvp_graph_has_table(layer) ? out->frac : in->frac;
+            } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && in->frac != out->frac) {
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
@@ -199,7 +190,7 @@ static void take_sizes(struct cnnvp_graph *graph)
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
-            if (cnnvp_graph_moves(layer) && !has_table(layer))
+            if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer))
                 changed |= take_size(graph, layer->in, layer->out);
             else if (cnnvp_graph_aligns_operands(layer))
                 changed |= take_size(graph, layer->in, layer->in2);
@@ -374,7 +365,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
     choose_tensors(graph);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (!has_table(layer))
+        if (!cnnvp_graph_has_table(layer))
             layer->pre_frac = graph->tensors[layer->out].frac;
         else if (cnnvp_graph_moves(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;

@@ -31,13 +31,13 @@ static const float values[] = {
 };
 
 /* Without attributes. */
-static cnnvp_result import_function(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_function(struct cnnvp_import *import)
 {
     return add_function(import, (enum cnnvp_graph_post_kind)import->kind, values[import->kind]);
 }
 
 /* The value is the attribute alpha. */
-static cnnvp_result import_alpha(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_alpha(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", values[import->kind]);
     const int above_0 = import->kind == CNNVP_GRAPH_CELU;
@@ -64,7 +64,7 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_leaky_relu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", values[CNNVP_GRAPH_LEAKY_RELU]);
     int32_t in;
@@ -73,30 +73,25 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     if (!(alpha >= -1000.0f && alpha <= 1000.0f))
         return cnnvp_import_error(import, "alpha is %g; -1000 to 1000 is possible", (double)alpha);
-    const size_t channels = import->graph->tensors[in].channels;
-    struct cnnvp_import_numbers slopes = {
-        .count = channels, .values = cnnvp_arena_array(&import->graph->arena, channels, sizeof *slopes.values)};
-    if (slopes.values == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c)
-        slopes.values[c] = alpha;
+    struct cnnvp_import_numbers slopes = {.count = import->graph->tensors[in].channels};
+    CNNVP_TRY(cnnvp_import_repeat(import, slopes.count, alpha, &slopes.values));
     return add_prelu(import, in, &slopes, alpha > 1.0f ? CNNVP_ARITHMETIC_MIN : CNNVP_ARITHMETIC_MAX);
 }
 
 /* |x| is LeakyRelu with the slope -1. */
-static cnnvp_result import_abs(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_abs(struct cnnvp_import *import)
 {
     return add_function(import, CNNVP_GRAPH_LEAKY_RELU, -1.0f);
 }
 
-static cnnvp_result import_gelu(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_gelu(struct cnnvp_import *import)
 {
     int by_tanh = 0;
     CNNVP_TRY(cnnvp_import_choice(import, "approximate", "none, tanh", &by_tanh));
     return add_function(import, CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f);
 }
 
-static cnnvp_result import_selu(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_selu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
     const float gamma = cnnvp_onnx_float(import->node, "gamma", values[CNNVP_GRAPH_SELU]);
@@ -113,7 +108,7 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
 }
 
 /* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
-static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_hard_sigmoid(struct cnnvp_import *import)
 {
     int32_t in;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
@@ -144,14 +139,8 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     }
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
-    const Onnx__TensorProto *constant;
-    CNNVP_TRY(cnnvp_import_constant(import, input, &constant));
-    CNNVP_TRY(cnnvp_import_check_floats(import, constant));
-    struct cnnvp_error why;
-    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, limit, &why) != CNNVP_DONE)
-        return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
     *there = 1;
-    return CNNVP_DONE;
+    return cnnvp_import_number(import, input, "limit", 1, limit);
 }
 
 /* Limits that depend on the input are other operands of a maximum and a minimum. */
@@ -177,7 +166,7 @@ static cnnvp_result clip_by_tensors(struct cnnvp_import *import, int *done)
     return rewrite(import, &text);
 }
 
-static cnnvp_result import_clip(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_clip(struct cnnvp_import *import)
 {
     int by_tensors = 0;
     CNNVP_TRY(clip_by_tensors(import, &by_tensors));
@@ -209,7 +198,7 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
 
 /* ---- PRelu ---- */
 
-static cnnvp_result import_prelu(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_prelu(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *constant;
@@ -293,7 +282,7 @@ static cnnvp_result read_softmax(struct cnnvp_import *import, struct softmax *so
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_softmax(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_softmax(struct cnnvp_import *import)
 {
     struct softmax softmax;
     struct cnnvp_graph_layer *layer;
@@ -319,7 +308,7 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
 }
 
 /* x - max{x} + ln(max{softmax(x)}): the logarithm is that of the largest part of the sum only. */
-static cnnvp_result import_log_softmax(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_log_softmax(struct cnnvp_import *import)
 {
     struct softmax softmax;
     struct cnnvp_graph_layer *layer;
@@ -338,19 +327,3 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share));
     return cnnvp_import_view(import, share, softmax.rank, softmax.dims);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Relu", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_MAX},
-#define CNNVP_FUNCTION(name, operator, import, ...) {#operator, import_##import, CNNVP_FORM_WORDS, CNNVP_GRAPH_##name},
-#include "functions.def"
-    {"Sign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGN},
-    {"Not", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
-    {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
-    {"HardSigmoid", import_hard_sigmoid, CNNVP_FORM_WORDS, 0},
-    {"Clip", import_clip, CNNVP_FORM_WORDS, 0},
-    {"PRelu", import_prelu, CNNVP_FORM_WORDS, 0},
-    {"Softmax", import_softmax, CNNVP_FORM_ALL, 0},
-    {"LogSoftmax", import_log_softmax, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_activation = {operators, sizeof operators / sizeof operators[0]};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic of two or more tensors, or of a tensor and a constant. */
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 /* Largest exponent of Pow that becomes products: each one more rounds once more. */
 #define POWER_MAX 4
@@ -12,17 +12,15 @@
 static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
 {
     int64_t dims[CNNVP_ONNX_RANK];
-    size_t strides[CNNVP_ONNX_RANK] = {0}; /* in the constant */
     float *read;
-    size_t stride = 1;
+    struct cnnvp_constant shape = {.rank = constant->n_dims};
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     const size_t words = cnnvp_graph_words(&import->graph->tensors[in]);
     int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_CONSTANT_MAX;
-    for (size_t i = constant->n_dims; i-- > 0 && fits;) {
-        const size_t axis = rank - constant->n_dims + i;
-        fits = constant->dims[i] == 1 || (axis != 0 && constant->dims[i] == dims[axis]);
-        strides[axis] = constant->dims[i] == 1 ? 0 : stride;
-        stride *= (size_t)constant->dims[i];
+    dims[0] = 1;
+    for (size_t i = 0; i < constant->n_dims && fits; ++i) {
+        shape.dims[i] = constant->dims[i];
+        fits = constant->dims[i] == 1 || constant->dims[i] == dims[rank - constant->n_dims + i];
     }
     if (!fits)
         return cnnvp_import_error(
@@ -36,16 +34,11 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
         return result;
-    *values = cnnvp_arena_array(&import->graph->arena, words, sizeof **values);
-    if (*values == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < words; ++i) {
-        size_t from = 0;
-        size_t rest = i;
-        for (size_t axis = rank; axis-- > 1; rest /= (size_t)dims[axis])
-            from += rest % (size_t)dims[axis] * strides[axis];
-        (*values)[i] = read[from];
-    }
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, words, values));
+    const struct cnnvp_constant_view view = cnnvp_constant_spread(&shape, rank, dims);
+    struct cnnvp_constant_walk walk = cnnvp_constant_begin(&view);
+    for (size_t i = 0; i < words; ++i)
+        (*values)[i] = read[cnnvp_constant_next(&walk)];
     return CNNVP_DONE;
 }
 
@@ -97,12 +90,9 @@ cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnn
     struct cnnvp_graph_layer *layer;
     int32_t on = in;
     int32_t made;
-    if (each == CNNVP_EACH_WORD) { /* of a view of the words as channels */
-        on = cnnvp_graph_tensor_add(import->graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
-        if (on == CNNVP_GRAPH_NONE)
-            return cnnvp_import_no_memory(import);
-        import->graph->tensors[on].base = in;
-    }
+    const int64_t channels[2] = {0, (int64_t)cnnvp_graph_words(&input)};
+    if (each == CNNVP_EACH_WORD) /* of a view of the words as channels */
+        CNNVP_TRY(cnnvp_import_shaped(import, input.name, in, 2, channels, &on));
     if (each == CNNVP_EACH_LAST) {
         CNNVP_TRY(scale_last(import, in, scale, offset, &made));
     } else {
@@ -205,7 +195,7 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_ari
         import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }
 
-static cnnvp_result import_two(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
@@ -240,13 +230,13 @@ cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t ind
 }
 
 /* Max, Min and Sum of any number of tensors, from the first on. */
-static cnnvp_result import_many(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_many(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     int32_t made;
     const size_t count = import->node->n_input;
     if (count == 2)
-        return import_two(import);
+        return cnnvp_operator_two(import);
     CNNVP_TRY(cnnvp_import_operand_tensor(import, 0, 1, &made));
     for (size_t i = 1; i < count; ++i) {
         int32_t next;
@@ -264,7 +254,7 @@ static cnnvp_result inverse(struct cnnvp_import *import, int32_t in, int inner, 
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_DIV, layer->out, in, inner, out);
 }
 
-static cnnvp_result import_reciprocal(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_reciprocal(struct cnnvp_import *import)
 {
     int32_t in;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
@@ -291,17 +281,13 @@ static cnnvp_result power(struct cnnvp_import *import, int32_t in, float exponen
     return odd ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, *out, in, inner, out) : CNNVP_DONE;
 }
 
-static cnnvp_result import_power(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_power(struct cnnvp_import *import)
 {
     int32_t in;
     float exponent = 0.0f;
-    const Onnx__TensorProto *constant;
-    struct cnnvp_error why;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
-    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &exponent, &why) != CNNVP_DONE)
-        return cnnvp_import_error(import, "exponent \"%s\" is not one number", import->node->input[1]);
+    CNNVP_TRY(cnnvp_import_number(import, 1, "exponent", 0, &exponent));
     if (exponent < 0.0f) {
         CNNVP_TRY(power(import, in, -exponent, 1, &in));
         return inverse(import, in, 0, &in);
@@ -310,26 +296,10 @@ static cnnvp_result import_power(struct cnnvp_import *import)
                            : cnnvp_import_scale(import, in, 0.0f, 1.0f, 0, &layer);
 }
 
-static cnnvp_result import_negate(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_negate(struct cnnvp_import *import)
 {
     int32_t in;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     return cnnvp_import_scale(import, in, -1.0f, 0.0f, 0, &layer);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Add", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
-    {"Sub", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_SUB},
-    {"Mul", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MUL},
-    {"Div", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_DIV},
-    {"Max", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
-    {"Min", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MIN},
-    {"Sum", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
-    {"Pow", import_power, CNNVP_FORM_WORDS, 0},
-    {"Neg", import_negate, CNNVP_FORM_WORDS, 0},
-    {"Reciprocal", import_reciprocal, CNNVP_FORM_WORDS, 0},
-    {"Expand", cnnvp_import_expand, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_arithmetic = {operators, sizeof operators / sizeof operators[0]};

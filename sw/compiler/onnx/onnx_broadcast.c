@@ -14,10 +14,9 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
     struct cnnvp_graph *graph = import->graph;
     struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor input = graph->tensors[graph->input];
-    const int32_t words = cnnvp_graph_tensor_add(graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
-    if (words == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    graph->tensors[words].base = graph->input;
+    const int64_t dims[2] = {0, (int64_t)cnnvp_graph_words(&input)};
+    int32_t words;
+    CNNVP_TRY(cnnvp_import_shaped(import, input.name, graph->input, 2, dims, &words));
     const int32_t first = cnnvp_graph_channel_view(graph, words, 0, 1);
     if (first == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
@@ -266,16 +265,15 @@ static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const i
 
 /* Up to four dimensions: the tensor as it is, with the dimensions that it has for an operation with another one, which
  * is all that most networks want of it. */
-cnnvp_result cnnvp_import_expand(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_expand(struct cnnvp_import *import)
 {
     int32_t in;
     int32_t out;
     size_t count = 0;
     uint32_t rank;
     int64_t shape[CNNVP_ONNX_RANK];
-    int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_ONNX_RANK, sizeof *dims);
-    if (dims == NULL)
-        return cnnvp_import_no_memory(import);
+    int64_t *dims;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, CNNVP_ONNX_RANK, &dims));
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_list(import, "shape", 1, CNNVP_ONNX_RANK, shape, &count));
     CNNVP_TRY(expand_dims(import, in, shape, count, &rank, dims));

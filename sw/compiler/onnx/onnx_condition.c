@@ -31,7 +31,7 @@ static cnnvp_result read_two(struct cnnvp_import *import, int32_t operands[2], s
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_compare(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
 {
     const enum cnnvp_graph_post_kind kind = (enum cnnvp_graph_post_kind)import->kind;
     int32_t operands[2];
@@ -55,7 +55,7 @@ static cnnvp_result import_compare(struct cnnvp_import *import)
 /* ---- logic ---- */
 
 /* And is the product, Or the maximum, Xor the size of the difference. */
-static cnnvp_result import_logic(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_logic(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
     int32_t operands[2];
@@ -99,7 +99,7 @@ static cnnvp_result take_one(struct cnnvp_import *import, int *done)
 }
 
 /* A tensor's words are always numbers: one `false` that counts for all. */
-static cnnvp_result import_never(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
 {
     struct cnnvp_constant never = {.whole = 1};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &never.rank, never.dims));
@@ -112,7 +112,7 @@ static cnnvp_result import_never(struct cnnvp_import *import)
 
 /* condition * x + (1 - condition) * y: of each word one product is 0. A constant x, which may be a mask, is the second
  * operand of the sum: its format does not bind the first one's. */
-static cnnvp_result import_where(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 {
     int32_t operands[3];
     int32_t otherwise;
@@ -144,12 +144,10 @@ static cnnvp_result import_where(struct cnnvp_import *import)
 /* Half a word of 15 fraction bits less than 1 / 2: x + it has no tie, and passes no whole number that x does not. */
 #define NEARLY_HALF (0.5f - 0x1p-16f)
 
-enum rounding { TO_NEAREST, UP, DOWN };
-
 /* To the nearest whole number, the even one of two; Floor and Ceil are that of a number nearly 1 / 2 away. */
-static cnnvp_result import_round(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_round(struct cnnvp_import *import)
 {
-    static const float offsets[] = {[TO_NEAREST] = 0.0f, [UP] = NEARLY_HALF, [DOWN] = -NEARLY_HALF};
+    static const float offsets[] = {[CNNVP_TO_NEAREST] = 0.0f, [CNNVP_UP] = NEARLY_HALF, [CNNVP_DOWN] = -NEARLY_HALF};
     int32_t in;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
@@ -158,22 +156,3 @@ static cnnvp_result import_round(struct cnnvp_import *import)
     import->graph->tensors[in].whole = 1;
     return cnnvp_import_scale(import, in, 1.0f, 0.0f, 0, &layer);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Greater", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_ABOVE},
-    {"GreaterOrEqual", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_NOT_BELOW},
-    {"Less", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_BELOW},
-    {"LessOrEqual", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_NOT_ABOVE},
-    {"Equal", import_compare, CNNVP_FORM_WORDS, CNNVP_GRAPH_EQUAL},
-    {"And", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MUL},
-    {"Or", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
-    {"Xor", import_logic, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_SUB},
-    {"Where", import_where, CNNVP_FORM_WORDS, 0},
-    {"IsNaN", import_never, CNNVP_FORM_ALL, 0},
-    {"IsInf", import_never, CNNVP_FORM_ALL, 0},
-    {"Round", import_round, CNNVP_FORM_WORDS, TO_NEAREST},
-    {"Ceil", import_round, CNNVP_FORM_WORDS, UP},
-    {"Floor", import_round, CNNVP_FORM_WORDS, DOWN},
-};
-
-const struct cnnvp_import_operators cnnvp_import_condition = {operators, sizeof operators / sizeof operators[0]};

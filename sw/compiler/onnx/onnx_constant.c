@@ -122,15 +122,13 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     if (axis < 0 || from->n_dims > rank || axis > (int64_t)(rank - from->n_dims))
         return cnnvp_import_error(import, "axis %lld leaves no place for a constant of %zu dimensions among %u",
                                   (long long)axis, from->n_dims, rank);
-    Onnx__TensorProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
-    int64_t *dims = cnnvp_arena_array(&import->graph->arena, rank, sizeof *dims);
-    if (made == NULL || dims == NULL)
-        return cnnvp_import_no_memory(import);
+    Onnx__TensorProto *made;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, 1, &made));
     *made = *from;
-    made->dims = dims;
     made->n_dims = rank - (size_t)axis;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, made->n_dims, &made->dims));
     for (size_t i = 0; i < made->n_dims; ++i)
-        dims[i] = i < from->n_dims ? from->dims[i] : 1;
+        made->dims[i] = i < from->n_dims ? from->dims[i] : 1;
     *constant = made;
     return CNNVP_DONE;
 }
@@ -139,9 +137,7 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
 static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_constant *made,
                                Onnx__TensorProto *tensor)
 {
-    tensor->int32_data = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *tensor->int32_data);
-    if (tensor->int32_data == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, made->count, &tensor->int32_data));
     for (size_t i = 0; i < made->count; ++i)
         tensor->int32_data[i] = (int32_t)made->floats[i];
     tensor->n_int32_data = made->count;
@@ -151,25 +147,18 @@ static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_c
 
 cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, const char *name, const struct cnnvp_constant *made)
 {
-    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
-    if (tensor == NULL || dims == NULL)
-        return cnnvp_import_no_memory(import);
-    onnx__tensor_proto__init(tensor);
-    memcpy(dims, made->dims, sizeof made->dims);
-    tensor->name = (char *)(uintptr_t)name;
-    tensor->has_data_type = 1;
-    tensor->data_type = made->whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-    tensor->n_dims = made->rank;
-    tensor->dims = dims;
+    Onnx__TensorProto *tensor;
+    const int32_t type = made->bytes != 0 ? made->bytes
+                         : made->whole    ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64
+                                          : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    CNNVP_TRY(cnnvp_import_new_constant(import, name, type, made->rank, made->dims, &tensor));
     tensor->n_int64_data = made->ints != NULL ? made->count : 0;
     tensor->int64_data = made->ints;
     tensor->n_float_data = made->floats != NULL ? made->count : 0;
     tensor->float_data = made->floats;
-    tensor->data_type = made->bytes != 0 ? made->bytes : tensor->data_type;
     if (made->bytes != 0 && made->floats != NULL)
         CNNVP_TRY(keep_bytes(import, made, tensor));
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define_constant(import, name, tensor);
 }
 
 cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
@@ -211,25 +200,29 @@ cnnvp_result cnnvp_constant_show(struct cnnvp_import *import, const struct cnnvp
     return cnnvp_constant_define_as(import, import->node->output[output], &to);
 }
 
-const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING] = {
+const struct cnnvp_constant_operators *const cnnvp_constant_folding[CNNVP_FOLDING] = {
     &cnnvp_constant_places, &cnnvp_constant_arithmetic, &cnnvp_constant_functions, &cnnvp_constant_sums};
+
+const struct cnnvp_constant_operator *cnnvp_constant_find(const char *op_type)
+{
+    for (size_t i = 0; i < CNNVP_FOLDING; ++i)
+        for (size_t j = 0; j < cnnvp_constant_folding[i]->count; ++j)
+            if (strcmp(op_type, cnnvp_constant_folding[i]->list[j].op_type) == 0)
+                return &cnnvp_constant_folding[i]->list[j];
+    return NULL;
+}
 
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
-    const struct cnnvp_import_operator *found = NULL;
-    for (size_t i = 0; i < CNNVP_IMPORT_FOLDING && found == NULL; ++i)
-        found = cnnvp_import_find(cnnvp_import_folding[i], node->op_type);
+    const struct cnnvp_constant_operator *found = cnnvp_constant_find(node->op_type);
     *done = 0;
     if (found == NULL)
         return CNNVP_DONE;
     const int of_shape = strcmp(node->op_type, "Shape") == 0 || strcmp(node->op_type, "Size") == 0;
-    for (size_t i = 0; i < node->n_input && !of_shape; ++i) {
-        uint32_t number;
-        if (cnnvp_import_has(import, i) &&
-            (!cnnvp_names_get(&import->names, node->input[i], &number) || import->values[number].constant == NULL))
+    for (size_t i = 0; i < node->n_input && !of_shape; ++i)
+        if (cnnvp_import_has(import, i) && cnnvp_import_known_constant(import, node->input[i]) == NULL)
             return CNNVP_DONE;
-    }
     *done = 1;
     import->kind = found->kind;
     return found->function(import);

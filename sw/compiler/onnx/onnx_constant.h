@@ -41,6 +41,13 @@ static inline float cnnvp_constant_middle(const Onnx__TensorProto *tensor)
     return tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? 128.0f : 0.0f;
 }
 
+/* A limit of a slice, counted from the end where it is negative, between low and high. */
+static inline int64_t cnnvp_constant_limit(int64_t value, int64_t size, int64_t low, int64_t high)
+{
+    value += value < 0 ? size : 0;
+    return value < low ? low : value > high ? high : value;
+}
+
 /* 1: the numbers are there. A network that computes nothing leaves large ones out, and what follows from them. */
 int cnnvp_constant_known(const struct cnnvp_constant *constant);
 /* Input `input` of the node. Its numbers are not to be changed. */
@@ -114,22 +121,26 @@ CNNVP_MUST_USE cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct
 /* cnnvp_import_axis, among `rank` dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_words_axis(struct cnnvp_import *import, const struct cnnvp_words *words,
                                              uint32_t rank, int64_t named, int64_t *axis);
-/* Operators of both. */
-cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import); /* kind 1: Unsqueeze */
-cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_slice(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_split(struct cnnvp_import *import);
 cnnvp_result cnnvp_import_resized(struct cnnvp_import *import);
-cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import); /* kind 0: by the first dimensions */
 
+/* Operators that are computed while the file is read. */
+struct cnnvp_constant_operator {
+    const char *op_type;
+    cnnvp_result (*function)(struct cnnvp_import *import);
+    int kind; /* import->kind while the function runs */
+};
+struct cnnvp_constant_operators {
+    const struct cnnvp_constant_operator *list;
+    size_t count;
+};
 /* onnx_constant_place.c: other shapes and places; onnx_constant_arithmetic.c: element by element, and Range;
  * onnx_constant_function.c: functions of one number; onnx_constant_sum.c: over dimensions, and products of matrices. */
-extern const struct cnnvp_import_operators cnnvp_constant_places;
-extern const struct cnnvp_import_operators cnnvp_constant_arithmetic;
-extern const struct cnnvp_import_operators cnnvp_constant_functions;
-extern const struct cnnvp_import_operators cnnvp_constant_sums;
+extern const struct cnnvp_constant_operators cnnvp_constant_places, cnnvp_constant_arithmetic;
+extern const struct cnnvp_constant_operators cnnvp_constant_functions, cnnvp_constant_sums;
+#define CNNVP_FOLDING 4
+extern const struct cnnvp_constant_operators *const cnnvp_constant_folding[CNNVP_FOLDING];
+/* NULL: none of that name. */
+const struct cnnvp_constant_operator *cnnvp_constant_find(const char *op_type);
 
 cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import);
 cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import);

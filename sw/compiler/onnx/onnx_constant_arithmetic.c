@@ -269,28 +269,28 @@ static cnnvp_result fold_expand(struct cnnvp_import *import)
     return cnnvp_constant_show(import, &data, &view, 0);
 }
 
-static const struct cnnvp_import_operator operators[] = {
-    {"Add", fold_several, CNNVP_FORM_ALL, ADD},
-    {"Sub", fold_several, CNNVP_FORM_ALL, SUB},
-    {"Mul", fold_several, CNNVP_FORM_ALL, MUL},
-    {"Div", fold_several, CNNVP_FORM_ALL, DIV},
-    {"Mod", fold_several, CNNVP_FORM_ALL, MOD},
-    {"Pow", fold_several, CNNVP_FORM_ALL, POWER},
-    {"Sum", fold_several, CNNVP_FORM_ALL, ADD},
-    {"Mean", fold_several, CNNVP_FORM_ALL, MEAN},
-    {"Min", fold_several, CNNVP_FORM_ALL, LESSER},
-    {"Max", fold_several, CNNVP_FORM_ALL, GREATER},
-    {"Equal", fold_several, CNNVP_FORM_ALL, IS_EQUAL},
-    {"Less", fold_several, CNNVP_FORM_ALL, IS_LESS},
-    {"Greater", fold_several, CNNVP_FORM_ALL, IS_MORE},
-    {"LessOrEqual", fold_several, CNNVP_FORM_ALL, IS_LESS_OR_EQUAL},
-    {"GreaterOrEqual", fold_several, CNNVP_FORM_ALL, IS_MORE_OR_EQUAL},
-    {"And", fold_several, CNNVP_FORM_ALL, AND},
-    {"Or", fold_several, CNNVP_FORM_ALL, OR},
-    {"Xor", fold_several, CNNVP_FORM_ALL, XOR},
-    {"Where", fold_where, CNNVP_FORM_ALL, 0},
-    {"Range", fold_range, CNNVP_FORM_ALL, 0},
-    {"Expand", fold_expand, CNNVP_FORM_ALL, 0},
+static const struct cnnvp_constant_operator operators[] = {
+    {"Add", fold_several, ADD},
+    {"Sub", fold_several, SUB},
+    {"Mul", fold_several, MUL},
+    {"Div", fold_several, DIV},
+    {"Mod", fold_several, MOD},
+    {"Pow", fold_several, POWER},
+    {"Sum", fold_several, ADD},
+    {"Mean", fold_several, MEAN},
+    {"Min", fold_several, LESSER},
+    {"Max", fold_several, GREATER},
+    {"Equal", fold_several, IS_EQUAL},
+    {"Less", fold_several, IS_LESS},
+    {"Greater", fold_several, IS_MORE},
+    {"LessOrEqual", fold_several, IS_LESS_OR_EQUAL},
+    {"GreaterOrEqual", fold_several, IS_MORE_OR_EQUAL},
+    {"And", fold_several, AND},
+    {"Or", fold_several, OR},
+    {"Xor", fold_several, XOR},
+    {"Where", fold_where, 0},
+    {"Range", fold_range, 0},
+    {"Expand", fold_expand, 0},
 };
 
-const struct cnnvp_import_operators cnnvp_constant_arithmetic = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_constant_operators cnnvp_constant_arithmetic = {operators, sizeof operators / sizeof operators[0]};

@@ -134,13 +134,13 @@ static cnnvp_result fold_clip(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-static const struct cnnvp_import_operator operators[] = {
-#define WHOLE_ROW(name, value, whole) {#name, fold_function, CNNVP_FORM_ALL, OF_##name},
+static const struct cnnvp_constant_operator operators[] = {
+#define WHOLE_ROW(name, value, whole) {#name, fold_function, OF_##name},
 #define ROW(name, value) WHOLE_ROW(name, value, x)
-    WHOLE_FUNCTIONS(WHOLE_ROW) FUNCTIONS(ROW){"Not", fold_question, CNNVP_FORM_ALL, IS_ZERO},
-    {"IsNaN", fold_question, CNNVP_FORM_ALL, IS_NAN},
-    {"IsInf", fold_question, CNNVP_FORM_ALL, IS_INFINITE},
-    {"Clip", fold_clip, CNNVP_FORM_ALL, 0},
+    WHOLE_FUNCTIONS(WHOLE_ROW) FUNCTIONS(ROW){"Not", fold_question, IS_ZERO},
+    {"IsNaN", fold_question, IS_NAN},
+    {"IsInf", fold_question, IS_INFINITE},
+    {"Clip", fold_clip, 0},
 };
 
-const struct cnnvp_import_operators cnnvp_constant_functions = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_constant_operators cnnvp_constant_functions = {operators, sizeof operators / sizeof operators[0]};

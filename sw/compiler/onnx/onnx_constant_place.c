@@ -5,21 +5,14 @@
 
 #include "onnx_constant.h"
 
-/* A limit of a slice, counted from the end where it is negative, between low and high. */
-static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
-{
-    value += value < 0 ? size : 0;
-    return value < low ? low : value > high ? high : value;
-}
-
 static cnnvp_result fold_shape(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     const int64_t count = (int64_t)rank;
-    const int64_t start = limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
-    const int64_t end = limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
+    const int64_t start = cnnvp_constant_limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
+    const int64_t end = cnnvp_constant_limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
     struct cnnvp_constant made = {.rank = 1, .dims = {end - start}, .whole = 1};
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
     memcpy(made.ints, dims + start, made.count * sizeof *made.ints);
@@ -123,8 +116,8 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     struct cnnvp_constant made;
     int known = 1;
     const size_t inputs = import->node->n_input;
-    struct cnnvp_constant *parts = cnnvp_arena_array(&import->graph->arena, inputs, sizeof *parts);
-    CNNVP_TRY(parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import));
+    struct cnnvp_constant *parts;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, inputs, &parts));
     for (size_t i = 0; i < inputs; ++i)
         CNNVP_TRY(cnnvp_constant_read(import, i, &parts[i]));
     size_t axis;
@@ -158,7 +151,7 @@ static cnnvp_result fold_scatter(struct cnnvp_import *import)
     for (size_t d = count; d < data.rank; ++d)
         inner *= (size_t)data.dims[d];
     if (cnnvp_onnx_attribute(import->node, "reduction") != NULL && !cnnvp_onnx_is(import->node, "reduction", "none"))
-        return cnnvp_import_scattered(import);
+        return cnnvp_operator_scattered(import);
     if (!indices.whole || count < 1 || count > data.rank || updates.whole != data.whole ||
         updates.count != indices.count / count * inner)
         return cnnvp_import_error(import, "%zu updates by indices of %zu of %zu dimensions do not fit to each other",
@@ -275,26 +268,26 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-static const struct cnnvp_import_operator operators[] = {
-    {"Shape", fold_shape, CNNVP_FORM_ALL, 0},
-    {"Size", fold_size, CNNVP_FORM_ALL, 0},
-    {"Gather", fold_gather, CNNVP_FORM_ALL, 0},
-    {"ScatterND", fold_scatter, CNNVP_FORM_ALL, 0},
-    {"Resize", cnnvp_import_resized, CNNVP_FORM_ALL, 0},
-    {"BatchNormalization", cnnvp_import_norm_apart, CNNVP_FORM_ALL, 0},
-    {"Unsqueeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 1},
-    {"Squeeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 0},
-    {"Concat", fold_concat, CNNVP_FORM_ALL, 0},
-    {"Slice", cnnvp_import_slice, CNNVP_FORM_ALL, 0},
-    {"Split", cnnvp_import_split, CNNVP_FORM_ALL, 0},
-    {"Tile", fold_tile, CNNVP_FORM_ALL, 0},
-    {"Flatten", cnnvp_import_flatten, CNNVP_FORM_ALL, 0},
-    {"Cast", fold_cast, CNNVP_FORM_ALL, 0},
-    {"Reshape", cnnvp_import_reshape, CNNVP_FORM_ALL, 0},
-    {"Transpose", cnnvp_import_transpose, CNNVP_FORM_ALL, 0},
-    {"ConstantOfShape", fold_constant_of_shape, CNNVP_FORM_ALL, 0},
-    {"DequantizeLinear", cnnvp_constant_dequantize, CNNVP_FORM_ALL, 0},
-    {"QuantizeLinear", cnnvp_constant_quantize, CNNVP_FORM_ALL, 0},
+static const struct cnnvp_constant_operator operators[] = {
+    {"Shape", fold_shape, 0},
+    {"Size", fold_size, 0},
+    {"Gather", fold_gather, 0},
+    {"ScatterND", fold_scatter, 0},
+    {"Resize", cnnvp_import_resized, 0},
+    {"BatchNormalization", cnnvp_import_norm_apart, 0},
+    {"Unsqueeze", cnnvp_operator_squeeze, 1},
+    {"Squeeze", cnnvp_operator_squeeze, 0},
+    {"Concat", fold_concat, 0},
+    {"Slice", cnnvp_operator_slice, 0},
+    {"Split", cnnvp_operator_split, 0},
+    {"Tile", fold_tile, 0},
+    {"Flatten", cnnvp_operator_flatten, 0},
+    {"Cast", fold_cast, 0},
+    {"Reshape", cnnvp_operator_reshape, 0},
+    {"Transpose", cnnvp_operator_transpose, 0},
+    {"ConstantOfShape", fold_constant_of_shape, 0},
+    {"DequantizeLinear", cnnvp_constant_dequantize, 0},
+    {"QuantizeLinear", cnnvp_constant_quantize, 0},
 };
 
-const struct cnnvp_import_operators cnnvp_constant_places = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_constant_operators cnnvp_constant_places = {operators, sizeof operators / sizeof operators[0]};

@@ -80,11 +80,10 @@ static void *keep(struct cnnvp_import *import, const void *numbers, size_t bytes
  * be. The same in networks without weights: where these leave numbers out, no others are known either. */
 static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_constant *data, const struct grid *grid)
 {
-    struct cnnvp_onnx_whole *whole = cnnvp_arena_array(&import->graph->arena, 1, sizeof *whole);
+    struct cnnvp_onnx_whole *whole;
     int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
-    const Onnx__TensorProto *numbers;
-    if (whole == NULL)
-        return cnnvp_import_no_memory(import);
+    const Onnx__TensorProto *numbers, *made = cnnvp_import_known_constant(import, import->node->output[0]);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, 1, &whole));
     CNNVP_TRY(cnnvp_import_constant(import, 0, &numbers));
     axis += axis < 0 ? (int64_t)data->rank : 0;
     *whole = (struct cnnvp_onnx_whole){
@@ -98,12 +97,10 @@ static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_con
         .narrow = cnnvp_constant_has_bytes(numbers)};
     if ((data->ints != NULL && whole->numbers == NULL) || (grid->scale.floats != NULL && whole->steps == NULL))
         return cnnvp_import_no_memory(import);
-    uint32_t number;
-    if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL &&
-        cnnvp_names_get(&import->names, import->node->output[0], &number) && import->values[number].constant != NULL) {
+    if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL && made != NULL) {
         for (size_t i = 0; i < whole->count; ++i)
             whole->narrow &= fabsf(zero_at(grid, i) - cnnvp_constant_middle(numbers)) < 0.5f;
-        whole->made = import->values[number].constant;
+        whole->made = made;
         import->wholes = whole;
     }
     return CNNVP_DONE;

@@ -406,24 +406,24 @@ static cnnvp_result fold_gemm(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-static const struct cnnvp_import_operator operators[] = {
-    {"ReduceMean", fold_reduction, CNNVP_FORM_ALL, MEAN},
-    {"ReduceSum", fold_reduction, CNNVP_FORM_ALL, SUM},
-    {"ReduceMax", fold_reduction, CNNVP_FORM_ALL, LARGEST},
-    {"ReduceMin", fold_reduction, CNNVP_FORM_ALL, SMALLEST},
-    {"ReduceProd", fold_reduction, CNNVP_FORM_ALL, PRODUCT},
-    {"ReduceL1", fold_reduction, CNNVP_FORM_ALL, LENGTH_1},
-    {"ReduceL2", fold_reduction, CNNVP_FORM_ALL, LENGTH_2},
-    {"ReduceSumSquare", fold_reduction, CNNVP_FORM_ALL, SQUARES},
-    {"ReduceLogSum", fold_reduction, CNNVP_FORM_ALL, LOG_SUM},
-    {"ReduceLogSumExp", fold_reduction, CNNVP_FORM_ALL, LOG_SUM_EXP},
-    {"ArgMax", fold_place, CNNVP_FORM_ALL, OF_LARGEST},
-    {"ArgMin", fold_place, CNNVP_FORM_ALL, OF_SMALLEST},
-    {"CumSum", fold_running_sum, CNNVP_FORM_ALL, 0},
-    {"Softmax", fold_softmax, CNNVP_FORM_ALL, SHARES},
-    {"LogSoftmax", fold_softmax, CNNVP_FORM_ALL, LOGARITHMS},
-    {"MatMul", fold_matmul, CNNVP_FORM_ALL, 0},
-    {"Gemm", fold_gemm, CNNVP_FORM_ALL, 0},
+static const struct cnnvp_constant_operator operators[] = {
+    {"ReduceMean", fold_reduction, MEAN},
+    {"ReduceSum", fold_reduction, SUM},
+    {"ReduceMax", fold_reduction, LARGEST},
+    {"ReduceMin", fold_reduction, SMALLEST},
+    {"ReduceProd", fold_reduction, PRODUCT},
+    {"ReduceL1", fold_reduction, LENGTH_1},
+    {"ReduceL2", fold_reduction, LENGTH_2},
+    {"ReduceSumSquare", fold_reduction, SQUARES},
+    {"ReduceLogSum", fold_reduction, LOG_SUM},
+    {"ReduceLogSumExp", fold_reduction, LOG_SUM_EXP},
+    {"ArgMax", fold_place, OF_LARGEST},
+    {"ArgMin", fold_place, OF_SMALLEST},
+    {"CumSum", fold_running_sum, 0},
+    {"Softmax", fold_softmax, SHARES},
+    {"LogSoftmax", fold_softmax, LOGARITHMS},
+    {"MatMul", fold_matmul, 0},
+    {"Gemm", fold_gemm, 0},
 };
 
-const struct cnnvp_import_operators cnnvp_constant_sums = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_constant_operators cnnvp_constant_sums = {operators, sizeof operators / sizeof operators[0]};

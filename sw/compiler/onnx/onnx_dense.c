@@ -6,6 +6,24 @@
 
 /* ---- Gemm, MatMul ---- */
 
+/* Weights [matrices][outputs][inputs] of constants [matrices][inputs][outputs]; NULL if the graph is weightless. */
+static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__TensorProto *constant, size_t inputs,
+                                  size_t outputs, float **weights)
+{
+    float *read;
+    const size_t count = cnnvp_onnx_elements(constant);
+    const cnnvp_result result = cnnvp_import_floats(import, constant, count, &read);
+    *weights = NULL;
+    if (result != CNNVP_DONE || read == NULL)
+        return result;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, count, weights));
+    for (float *to = *weights; to < *weights + count; to += inputs * outputs)
+        for (size_t i = 0; i < inputs; ++i)
+            for (size_t o = 0; o < outputs; ++o)
+                to[o * inputs + i] = *read++;
+    return CNNVP_DONE;
+}
+
 /* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is weightless.
  */
 static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
@@ -25,21 +43,10 @@ static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorP
             (long long)columns, inputs, transposed ? "(outputs, inputs)" : "(inputs, outputs)");
     *outputs = (uint32_t)to;
     const size_t count = cnnvp_onnx_elements(matrix);
-    float *read;
-    cnnvp_result result = cnnvp_import_floats(import, matrix, count, &read);
-    *weights = read;
-    if (result != CNNVP_DONE || read == NULL)
-        return result;
-    if (!transposed) {
-        *weights = cnnvp_arena_array(&import->graph->arena, count, sizeof **weights);
-        if (*weights == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t i = 0; i < inputs; ++i)
-            for (size_t o = 0; o < *outputs; ++o)
-                (*weights)[o * inputs + i] = read[i * *outputs + o];
-    }
+    CNNVP_TRY(transposed ? cnnvp_import_floats(import, matrix, count, weights)
+                         : turn_matrices(import, matrix, inputs, *outputs, weights));
     if (factor < 1.0f || factor > 1.0f)
-        for (size_t i = 0; i < count; ++i)
+        for (size_t i = 0; i < count && *weights != NULL; ++i)
             (*weights)[i] *= factor;
     return CNNVP_DONE;
 }
@@ -70,9 +77,7 @@ cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__T
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
         return result;
-    *values = cnnvp_arena_array(&import->graph->arena, channels, sizeof **values);
-    if (*values == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, channels, values));
     for (size_t c = 0; c < channels; ++c)
         (*values)[c] = read[count == 1 ? 0 : c] * factor;
     return CNNVP_DONE;
@@ -150,7 +155,7 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     return cnnvp_import_line(import, out, numbers.each, NULL, numbers.values, 0, &out);
 }
 
-static cnnvp_result import_gemm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *matrix;
@@ -213,27 +218,6 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
     return cnnvp_import_view(import, layer->out, rank, dims);
 }
 
-/* Weights [matrices][outputs][inputs] of constants [matrices][inputs][outputs]. */
-static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__TensorProto *constant, size_t inputs,
-                                  size_t outputs, float **weights)
-{
-    float *read;
-    const size_t count = cnnvp_onnx_elements(constant);
-    const cnnvp_result result = cnnvp_import_floats(import, constant, count, &read);
-    *weights = NULL;
-    if (result != CNNVP_DONE || read == NULL)
-        return result;
-    *weights = cnnvp_arena_array(&import->graph->arena, count, sizeof **weights);
-    if (*weights == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < count; ++i) {
-        const size_t matrix = i / (inputs * outputs);
-        const size_t input = i / outputs % inputs;
-        (*weights)[(matrix * outputs + i % outputs) * inputs + input] = read[i];
-    }
-    return CNNVP_DONE;
-}
-
 /* A matrix of constants for each of a tensor: a 1x1 convolution with as many groups. */
 static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *constant)
 {
@@ -283,7 +267,7 @@ static int64_t count_of(const int64_t *dims, uint32_t first, uint32_t end)
     return count;
 }
 
-static cnnvp_result import_matmul(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 {
     int32_t in;
     int32_t out;
@@ -368,12 +352,6 @@ cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float f
     return cnnvp_import_affine(import, in, factors, offsets, inner, layer);
 }
 
-static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset)
-{
-    struct cnnvp_graph_layer *layer;
-    return cnnvp_import_affine(import, in, scale, offset, 0, &layer);
-}
-
 /* As it is: scale, offset, mean, variance. */
 static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, float *values[4], float epsilon)
 {
@@ -414,19 +392,26 @@ int cnnvp_import_takes_statistics(const struct cnnvp_import *import)
     return 0;
 }
 
-static cnnvp_result import_batch_norm(struct cnnvp_import *import)
+/* From input 1 on, of each so many numbers as there are channels. */
+static cnnvp_result read_channels(struct cnnvp_import *import, int32_t in, size_t count, float **values)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const Onnx__TensorProto *constant;
+        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &constant));
+        CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_operator_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
     const int of_data = cnnvp_import_takes_statistics(import) && !import->training;
     if (import->single)
         return cnnvp_import_norm_apart(import);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
-    for (size_t i = 0; i < 4; ++i) {
-        const Onnx__TensorProto *constant;
-        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &constant));
-        CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
-    }
+    float *values[4]; /* scale, offset, mean, variance */
+    CNNVP_TRY(read_channels(import, in, 4, values));
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (import->training)
         return add_batch_norm(import, in, values, (float)epsilon);
@@ -441,7 +426,8 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
         values[1][c] = (float)((double)values[1][c] - (double)values[2][c] * scale);
         values[0][c] = (float)scale;
     }
-    return add_affine(import, in, values[0], values[1]);
+    struct cnnvp_graph_layer *layer;
+    return cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
 }
 
 /* A layer has all words of a channel in half a buffer, 32 KiB of the presets', and five more beside its results. */
@@ -458,16 +444,12 @@ static size_t count_parts(size_t words)
     return parts <= PART_MAX ? parts : 1;
 }
 
-static cnnvp_result import_instance_norm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_instance_norm(struct cnnvp_import *import)
 {
     int32_t in;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    float *values[2] = {NULL, NULL}; /* scale, offset */
-    for (size_t i = 0; i < 2; ++i) {
-        const Onnx__TensorProto *constant;
-        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &constant));
-        CNNVP_TRY(cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]));
-    }
+    float *values[2]; /* scale, offset */
+    CNNVP_TRY(read_channels(import, in, 2, values));
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (input.rank < 3)
@@ -478,12 +460,3 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
         return cnnvp_import_instances_apart(import, (int64_t)parts);
     return add_statistics(import, in, values, epsilon, CNNVP_NORM_DATA);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Gemm", import_gemm, CNNVP_FORM_ALL, 0},
-    {"MatMul", import_matmul, CNNVP_FORM_ALL, 0},
-    {"BatchNormalization", import_batch_norm, CNNVP_FORM_WORDS, 0},
-    {"InstanceNormalization", import_instance_norm, CNNVP_FORM_IMAGES, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_dense = {operators, sizeof operators / sizeof operators[0]};

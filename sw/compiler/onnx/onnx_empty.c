@@ -18,9 +18,8 @@ cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *
 
 static int is_empty_input(struct cnnvp_import *import, size_t index)
 {
-    uint32_t number;
-    return cnnvp_import_has(import, index) && cnnvp_names_get(&import->names, import->node->input[index], &number) &&
-           import->values[number].constant != NULL && cnnvp_onnx_is_empty(import->values[number].constant);
+    const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, import->node->input[index]);
+    return constant != NULL && cnnvp_onnx_is_empty(constant);
 }
 
 void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
@@ -72,15 +71,13 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
 static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
-    Onnx__NodeProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
-    char **inputs = cnnvp_arena_array(&import->graph->arena, node->n_input, sizeof *inputs);
+    Onnx__NodeProto *made;
     int64_t first[CNNVP_ONNX_RANK];
     size_t first_rank = 0;
-    if (made == NULL || inputs == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, 1, &made));
     *made = *node;
     made->n_input = 0;
-    made->input = inputs;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, node->n_input, &made->input));
     for (size_t i = 0; i < node->n_input; ++i) {
         int64_t dims[CNNVP_ONNX_RANK];
         size_t rank;
@@ -100,7 +97,7 @@ static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
                                       "%lld",
                                       node->input[i], (long long)named);
         if (!is_empty_input(import, i))
-            inputs[made->n_input++] = node->input[i];
+            made->input[made->n_input++] = node->input[i];
     }
     import->node = made;
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
@@ -118,8 +115,7 @@ cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import, const st
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; ++i)
         words = words || strcmp(op_type, copies[i]) == 0;
     for (size_t i = 0; i < import->node->n_input; ++i) {
-        uint32_t number;
-        if (!is_empty_input(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number))
+        if (!is_empty_input(import, i))
             continue;
         if (strcmp(op_type, "Concat") == 0)
             return leave_out(import, done);
@@ -127,7 +123,7 @@ cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import, const st
         if (words)
             return join_inputs(import);
         /* An empty list is how a file leaves out what an operator could be told. */
-        if (i == 0 || import->values[number].constant->n_dims != 1)
+        if (i == 0 || cnnvp_import_known_constant(import, import->node->input[i])->n_dims != 1)
             return refuse(import, i);
     }
     return CNNVP_DONE;

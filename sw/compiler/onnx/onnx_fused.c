@@ -40,7 +40,7 @@ static cnnvp_result rewrite_activated(struct cnnvp_import *import, struct cnnvp_
     return rewrite(import, text);
 }
 
-static cnnvp_result import_fused_conv(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_fused_conv(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     say(&text, "made = Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> (a, b, c); sum = %s;",
@@ -48,7 +48,7 @@ static cnnvp_result import_fused_conv(struct cnnvp_import *import)
     return rewrite_activated(import, &text);
 }
 
-static cnnvp_result import_fused_gemm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_fused_gemm(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     say(&text, "sum = Gemm <@alpha, @beta, @transA, @transB> (a, b, c);");
@@ -73,7 +73,7 @@ static cnnvp_result say_turned(struct cnnvp_import *import, struct cnnvp_text *t
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_fused_matmul(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_fused_matmul(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     if (cnnvp_onnx_int(import->node, "transBatchA", 0) != 0 || cnnvp_onnx_int(import->node, "transBatchB", 0) != 0)
@@ -84,7 +84,7 @@ static cnnvp_result import_fused_matmul(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-static cnnvp_result import_fast_gelu(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_fast_gelu(struct cnnvp_import *import)
 {
     return cnnvp_import_rewrite(
         import, cnnvp_import_has(import, 1) ? "sum = Add(a, b); y = Gelu <approximate = tanh> (sum)"
@@ -92,7 +92,7 @@ static cnnvp_result import_fast_gelu(struct cnnvp_import *import)
 }
 
 /* Kind 1: without means. The fourth output is what is normalised. */
-static cnnvp_result import_skip_norm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_skip_norm(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     const int simple = import->kind;
@@ -108,7 +108,7 @@ static cnnvp_result import_skip_norm(struct cnnvp_import *import)
 }
 
 /* Heads side by side; kind 1: queries, keys and values are one product. */
-static cnnvp_result import_heads(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_heads(struct cnnvp_import *import)
 {
     static const char *const parts[3] = {"query", "key", "value"};
     struct cnnvp_text text = {.used = 0};
@@ -146,21 +146,6 @@ static cnnvp_result import_heads(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-static const struct cnnvp_import_operator fused[] = {
-    {"FusedConv", import_fused_conv, CNNVP_FORM_ALL, 0},
-    {"FusedGemm", import_fused_gemm, CNNVP_FORM_ALL, 0},
-    {"FusedMatMul", import_fused_matmul, CNNVP_FORM_ALL, 0},
-    {"FastGelu", import_fast_gelu, CNNVP_FORM_ALL, 0},
-    {"SkipLayerNormalization", import_skip_norm, CNNVP_FORM_ALL, 0},
-    {"SkipSimplifiedLayerNormalization", import_skip_norm, CNNVP_FORM_ALL, 1},
-    {"MultiHeadAttention", import_heads, CNNVP_FORM_ALL, 0},
-    {"Attention", import_heads, CNNVP_FORM_ALL, 1},
-#define CNNVP_RULE_OF_OPTIMISER(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
-#include "rewrites.def"
-};
-
-const struct cnnvp_import_operators cnnvp_import_fused = {fused, sizeof fused / sizeof fused[0]};
-
 /* ---- QONNX ---- */
 
 /* One number, the same for all where there are several; FAILED: they differ. */
@@ -180,7 +165,7 @@ static cnnvp_result same_number(struct cnnvp_import *import, size_t input, const
 /* Words of up to 8 bits are what QuantizeLinear and DequantizeLinear make, with fewer numbers where the bits are fewer:
  * weights of a step for each channel by DequantizeLinear alone, for their words are known. Others are floats, rounded.
  */
-static cnnvp_result import_quant(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_quant(struct cnnvp_import *import)
 {
     static const char *const operators[] = {"Round", "Floor", "Ceil"};
     struct cnnvp_text text = {.used = 0};
@@ -228,12 +213,3 @@ static cnnvp_result import_quant(struct cnnvp_import *import)
         say(&text, "less = Sub(word, %.9e); y = Mul(less, b)", (double)zero);
     return rewrite(import, &text);
 }
-
-static const struct cnnvp_import_operator qonnx[] = {
-    {"Quant", import_quant, CNNVP_FORM_ALL, 0},
-    {"IntQuant", import_quant, CNNVP_FORM_ALL, 0},
-#define CNNVP_RULE_OF_QONNX(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
-#include "rewrites.def"
-};
-
-const struct cnnvp_import_operators cnnvp_import_qonnx = {qonnx, sizeof qonnx / sizeof qonnx[0]};

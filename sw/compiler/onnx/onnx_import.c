@@ -52,17 +52,35 @@ int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name)
     return 0;
 }
 
-cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struct cnnvp_onnx_value *value)
+struct cnnvp_onnx_value *cnnvp_import_known(const struct cnnvp_import *import, const char *name)
 {
     uint32_t number;
+    return cnnvp_names_get(&import->names, name, &number) ? &import->values[number] : NULL;
+}
+
+int32_t cnnvp_import_known_tensor(const struct cnnvp_import *import, const char *name)
+{
+    const struct cnnvp_onnx_value *value = cnnvp_import_known(import, name);
+    return value != NULL ? value->tensor : CNNVP_GRAPH_NONE;
+}
+
+const Onnx__TensorProto *cnnvp_import_known_constant(const struct cnnvp_import *import, const char *name)
+{
+    const struct cnnvp_onnx_value *value = cnnvp_import_known(import, name);
+    return value != NULL ? value->constant : NULL;
+}
+
+cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struct cnnvp_onnx_value *value)
+{
     if (!cnnvp_import_has(import, index))
         return cnnvp_import_error(import, "input %zu is missing", index);
-    if (!cnnvp_names_get(&import->names, import->node->input[index], &number))
+    const struct cnnvp_onnx_value *known = cnnvp_import_known(import, import->node->input[index]);
+    if (known == NULL)
         return cnnvp_import_error(import,
                                   "input \"%s\" is neither an input or weight of the graph nor the result of a "
                                   "node",
                                   import->node->input[index]);
-    *value = import->values[number];
+    *value = *known;
     return CNNVP_DONE;
 }
 
@@ -110,6 +128,18 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_import_number(struct cnnvp_import *import, size_t index, const char *what, int floats, float *number)
+{
+    struct cnnvp_error why;
+    const Onnx__TensorProto *constant = NULL;
+    CNNVP_TRY(cnnvp_import_constant(import, index, &constant));
+    if (floats)
+        CNNVP_TRY(cnnvp_import_check_floats(import, constant));
+    return cnnvp_onnx_elements(constant) == 1 && cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_import_error(import, "%s \"%s\" is not one number", what, import->node->input[index]);
+}
+
 /* The largest number that a tensor's words reach, with the eighth that formats spare; it is infinity's. */
 #define NUMBER_MAX 0x1.ap30f
 
@@ -153,9 +183,7 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     struct cnnvp_error why;
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
-    *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
-    if (*out == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, count, out));
     if ((takes_masks(import) ? read_masks(import, tensor, count, *out, &why)
                              : cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why)) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
@@ -183,6 +211,28 @@ cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, 
     if (!cnnvp_names_set(&import->names, name, (uint32_t)import->value_count))
         return cnnvp_import_no_memory(import);
     ++import->value_count;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_define_constant(struct cnnvp_import *import, const char *name,
+                                          const Onnx__TensorProto *constant)
+{
+    return cnnvp_import_define(
+        import, name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = constant});
+}
+
+cnnvp_result cnnvp_import_new_constant(struct cnnvp_import *import, const char *name, int32_t type, size_t rank,
+                                       const int64_t *dims, Onnx__TensorProto **constant)
+{
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, 1, constant));
+    onnx__tensor_proto__init(*constant);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, rank, &(*constant)->dims));
+    if (rank != 0)
+        memcpy((*constant)->dims, dims, rank * sizeof *dims);
+    (*constant)->name = (char *)(uintptr_t)name;
+    (*constant)->has_data_type = 1;
+    (*constant)->data_type = type;
+    (*constant)->n_dims = rank;
     return CNNVP_DONE;
 }
 
@@ -309,8 +359,7 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
         if (cnnvp_names_get(&import->names, tensor->name, &number))
             return cnnvp_compiler_error(
                 import->error, "%s: two weights are named \"%s\"", import->onnx.name, tensor->name);
-        CNNVP_TRY(cnnvp_import_define(
-            import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor}));
+        CNNVP_TRY(cnnvp_import_define_constant(import, tensor->name, tensor));
     }
     return CNNVP_DONE;
 }
@@ -324,9 +373,7 @@ static cnnvp_result add_input(struct cnnvp_import *import, int32_t input)
         return CNNVP_DONE;
     }
     if (graph->further == NULL)
-        graph->further = cnnvp_arena_array(&graph->arena, import->onnx.model->graph->n_input, sizeof *graph->further);
-    if (graph->further == NULL)
-        return cnnvp_import_no_memory(import);
+        CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, import->onnx.model->graph->n_input, &graph->further));
     graph->further[graph->further_count++] = input;
     return CNNVP_DONE;
 }
@@ -476,16 +523,15 @@ static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, in
 static cnnvp_result define_output(struct cnnvp_import *import, const char *name, struct cnnvp_graph_output *output)
 {
     struct cnnvp_graph *graph = import->graph;
-    uint32_t number;
-    if (import->sizes != NULL && import->sizes->until_count != 0 && !cnnvp_names_get(&import->names, name, &number))
+    const struct cnnvp_onnx_value *value = name != NULL ? cnnvp_import_known(import, name) : NULL;
+    if (import->sizes != NULL && import->sizes->until_count != 0 && value == NULL)
         return cnnvp_compiler_error(
             import->error, "%s: --until %s: no node makes a tensor of that name", import->onnx.name, name);
-    if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
-        (import->values[number].tensor == CNNVP_GRAPH_NONE && import->values[number].constant == NULL))
+    if (value == NULL || (value->tensor == CNNVP_GRAPH_NONE && value->constant == NULL))
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
-    int32_t tensor = import->values[number].tensor;
-    const Onnx__TensorProto *constant = import->values[number].constant;
+    int32_t tensor = value->tensor;
+    const Onnx__TensorProto *constant = value->constant;
     if (tensor == CNNVP_GRAPH_NONE && cnnvp_onnx_is_empty(constant)) {
         char shape[CNNVP_ONNX_SHAPE_TEXT];
         cnnvp_import_shape_text(import, constant, shape);
@@ -510,9 +556,7 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     struct cnnvp_graph *graph = import->graph;
     if (from->n_output == 0)
         return cnnvp_compiler_error(import->error, "%s: the network has no output", import->onnx.name);
-    graph->outputs = cnnvp_arena_array(&graph->arena, from->n_output, sizeof *graph->outputs);
-    if (graph->outputs == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, from->n_output, &graph->outputs));
     for (size_t i = 0; i < from->n_output; ++i)
         CNNVP_TRY(define_output(import, from->output[i]->name, &graph->outputs[graph->output_count++]));
     return CNNVP_DONE;
@@ -533,13 +577,22 @@ Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char
     return NULL;
 }
 
-static int is_made(const Onnx__GraphProto *graph, const char *name)
+static const Onnx__NodeProto *find_maker(const struct cnnvp_import *import, const char *name)
 {
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
     for (size_t i = 0; i < graph->n_node; ++i)
         for (size_t output = 0; output < graph->node[i]->n_output; ++output)
             if (strcmp(graph->node[i]->output[output], name) == 0)
-                return 1;
-    return 0;
+                return graph->node[i];
+    return NULL;
+}
+
+const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type)
+{
+    const Onnx__NodeProto *node = find_maker(import, name);
+    return node != NULL && node->op_type != NULL && strcmp(node->op_type, op_type) == 0 && node->n_input != 0
+               ? node
+               : NULL;
 }
 
 /* Names as values of the graph, with the type that the file says or that of a float tensor of any shape, and the file's
@@ -579,7 +632,7 @@ static cnnvp_result take_ends(struct cnnvp_import *import)
     const size_t until = import->sizes != NULL ? import->sizes->until_count : 0;
     const size_t from = import->sizes != NULL ? import->sizes->from_count : 0;
     for (size_t i = 0; i < from; ++i)
-        if (!is_made(graph, import->sizes->from[i]))
+        if (find_maker(import, import->sizes->from[i]) == NULL)
             return cnnvp_compiler_error(import->error, "%s: --from %s: no node makes a tensor of that name",
                                         import->onnx.name, import->sizes->from[i]);
     Onnx__ValueInfoProto **inputs =

@@ -169,9 +169,7 @@ static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphP
     import->inlined += branch->n_node;
     for (size_t i = 0; i < branch->n_initializer; ++i)
         if (branch->initializer[i]->name != NULL)
-            CNNVP_TRY(cnnvp_import_define(
-                import, branch->initializer[i]->name,
-                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = branch->initializer[i]}));
+            CNNVP_TRY(cnnvp_import_define_constant(import, branch->initializer[i]->name, branch->initializer[i]));
     CNNVP_TRY(cnnvp_import_sequence(import, branch, &sequence));
     for (uint32_t i = 0; i < sequence.count; ++i)
         CNNVP_TRY(cnnvp_import_node(import, branch->node[sequence.nodes[i]]));
@@ -185,14 +183,14 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
         return cnnvp_import_error(
             import, "what it stands for has %zu outputs, the node %zu", branch->n_output, node->n_output);
     for (size_t i = 0; i < node->n_output; ++i) {
-        uint32_t number;
         const char *name = branch->output[i]->name;
+        const struct cnnvp_onnx_value *value = name != NULL ? cnnvp_import_known(import, name) : NULL;
         if (node->output[i][0] == '\0')
             continue;
-        if (name == NULL || !cnnvp_names_get(&import->names, name, &number))
+        if (value == NULL)
             return cnnvp_import_error(
                 import, "no node of what it stands for computes \"%s\"", name != NULL ? name : "");
-        CNNVP_TRY(cnnvp_import_define(import, node->output[i], import->values[number]));
+        CNNVP_TRY(cnnvp_import_define(import, node->output[i], *value));
     }
     return CNNVP_DONE;
 }
@@ -219,7 +217,7 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
-static cnnvp_result import_if(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_if(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     struct cnnvp_constant condition = {0};
@@ -250,14 +248,12 @@ static const char *domain_of(const char *domain)
     return domain == NULL || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
 }
 
-/* NULL: the node calls none of the file's. */
-static const Onnx__FunctionProto *find_function(const struct cnnvp_import *import)
+const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
 {
-    const Onnx__ModelProto *model = import->onnx.model;
     for (size_t i = 0; i < model->n_functions; ++i) {
         const Onnx__FunctionProto *function = model->functions[i];
-        if (function->name != NULL && strcmp(function->name, import->node->op_type) == 0 &&
-            strcmp(domain_of(function->domain), domain_of(import->node->domain)) == 0)
+        if (function->name != NULL && strcmp(function->name, node->op_type) == 0 &&
+            strcmp(domain_of(function->domain), domain_of(node->domain)) == 0)
             return function;
     }
     return NULL;
@@ -308,7 +304,7 @@ cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__Func
 
 cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
 {
-    const Onnx__FunctionProto *function = find_function(import);
+    const Onnx__FunctionProto *function = cnnvp_import_function_of(import->onnx.model, import->node);
     uint64_t opset;
     Onnx__GraphProto body;
     *done = function != NULL;
@@ -320,7 +316,3 @@ cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done)
     body.node = function->node;
     return cnnvp_import_function(import, function, &body, opset);
 }
-
-static const struct cnnvp_import_operator operators[] = {{"If", import_if, CNNVP_FORM_ALL, 0}};
-
-const struct cnnvp_import_operators cnnvp_import_branching = {operators, sizeof operators / sizeof operators[0]};

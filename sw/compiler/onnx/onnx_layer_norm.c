@@ -56,7 +56,7 @@ static cnnvp_result read_places(struct cnnvp_import *import, size_t index, int64
     return cnnvp_import_floats(import, constant, (size_t)words, values);
 }
 
-static cnnvp_result import_layer_norm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t axis;
@@ -82,7 +82,7 @@ static cnnvp_result import_layer_norm(struct cnnvp_import *import)
 }
 
 /* Before operator set 21 scale and offset are numbers of groups, since then of channels. */
-static cnnvp_result import_group_norm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_group_norm(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank;
@@ -114,7 +114,7 @@ static cnnvp_result import_group_norm(struct cnnvp_import *import)
 }
 
 /* x / sqrt(mean of x * x + epsilon) * scale: the last dimensions' mean without its own. */
-static cnnvp_result import_rms_norm(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_rms_norm(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank, axis;
@@ -130,7 +130,7 @@ static cnnvp_result import_rms_norm(struct cnnvp_import *import)
 }
 
 /* x / (bias + alpha * mean of the squares of `size` channels around)^beta: channels are rows to the mean. */
-static cnnvp_result import_local(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank;
@@ -157,19 +157,6 @@ static cnnvp_result import_local(struct cnnvp_import *import)
 
 /* ---- taken apart ---- */
 
-const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type)
-{
-    const Onnx__GraphProto *graph = import->onnx.model->graph;
-    for (size_t i = 0; i < graph->n_node; ++i)
-        for (size_t output = 0; output < graph->node[i]->n_output; ++output)
-            if (strcmp(graph->node[i]->output[output], name) == 0)
-                return graph->node[i]->op_type != NULL && strcmp(graph->node[i]->op_type, op_type) == 0 &&
-                               graph->node[i]->n_input != 0
-                           ? graph->node[i]
-                           : NULL;
-    return NULL;
-}
-
 static int same(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
@@ -178,11 +165,11 @@ static int same(const char *a, const char *b)
 /* Input `index` of the node is one number. */
 static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
 {
-    uint32_t value;
     struct cnnvp_error why;
-    return index < node->n_input && cnnvp_names_get(&import->names, node->input[index], &value) &&
-           import->values[value].constant != NULL && cnnvp_onnx_elements(import->values[value].constant) == 1 &&
-           cnnvp_onnx_number(&import->onnx, import->values[value].constant, number, &why) == CNNVP_DONE;
+    const Onnx__TensorProto *constant =
+        index < node->n_input ? cnnvp_import_known_constant(import, node->input[index]) : NULL;
+    return constant != NULL && cnnvp_onnx_elements(constant) == 1 &&
+           cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE;
 }
 
 /* How many of the last dimensions, of `rank` in the file, `name` is the mean over; 0: it is none, or not kept. *of is
@@ -272,15 +259,14 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     const char *other = "";
     const char *of = "";
     float epsilon;
-    uint32_t number;
     const uint32_t rank = cnnvp_import_all_dims(import, numerator, dims);
     const int64_t own = (int64_t)rank - (import->single != 0);
     const size_t count = centred(import, above, own, &x);
     if (count == 0 || count >= rank || deviation(import, below, own, &of, &epsilon) != count ||
         !(same(of, above) || (centred(import, of, own, &other) == count && same(x, other))) ||
-        !cnnvp_names_get(&import->names, x, &number) || import->values[number].tensor == CNNVP_GRAPH_NONE)
+        cnnvp_import_known_tensor(import, x) == CNNVP_GRAPH_NONE)
         return CNNVP_DONE;
-    int32_t in = import->values[number].tensor;
+    int32_t in = cnnvp_import_known_tensor(import, x);
     struct split split = {.maps = 1, .words = 1};
     for (uint32_t i = 1; i < rank; ++i)
         *(i + count < rank ? &split.maps : &split.words) *= dims[i];
@@ -291,12 +277,3 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     CNNVP_TRY(normalise(import, &in, split.maps, split.words, epsilon));
     return cnnvp_import_view(import, in, rank, dims);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"RMSNormalization", import_rms_norm, CNNVP_FORM_ALL, 0},
-    {"LRN", import_local, CNNVP_FORM_IMAGES, 0},
-    {"LayerNormalization", import_layer_norm, CNNVP_FORM_ALL, 0},
-    {"GroupNormalization", import_group_norm, CNNVP_FORM_IMAGES, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_layer_norm = {operators, sizeof operators / sizeof operators[0]};

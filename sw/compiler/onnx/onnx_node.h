@@ -68,9 +68,24 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, cons
     __attribute__((format(printf, 2, 3)));
 CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
 
+/* Memory of the graph for `count` of what *pointer points at, zeroed. */
+#define CNNVP_IMPORT_ARRAY(import, count, pointer)                                       \
+    (*(pointer) = cnnvp_arena_array(&(import)->graph->arena, count, sizeof **(pointer)), \
+     *(pointer) != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import))
+/* A constant without values, whose dimensions are copied. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_new_constant(struct cnnvp_import *import, const char *name, int32_t type,
+                                                      size_t rank, const int64_t *dims, Onnx__TensorProto **constant);
+/* The name becomes that constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define_constant(struct cnnvp_import *import, const char *name,
+                                                         const Onnx__TensorProto *constant);
+
 /* The value of input `index`; an error if there is no such input or nothing defines it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
                                                struct cnnvp_onnx_value *value);
+/* What a name stands for; NULL: nothing yet. As a computed tensor, or CNNVP_GRAPH_NONE; as a constant, or NULL. */
+struct cnnvp_onnx_value *cnnvp_import_known(const struct cnnvp_import *import, const char *name);
+int32_t cnnvp_import_known_tensor(const struct cnnvp_import *import, const char *name);
+const Onnx__TensorProto *cnnvp_import_known_constant(const struct cnnvp_import *import, const char *name);
 /* Input `index` as a computed tensor, rank 0: any up to 4; or as a constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
                                                 int32_t *tensor);
@@ -98,6 +113,10 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
  * `count` elements, of a type that cnnvp_import_check_floats takes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                 size_t count, float **out);
+
+/* Input `index`, a constant of one number, of floats alone where `floats` says so. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_number(struct cnnvp_import *import, size_t index, const char *what, int floats,
+                                                float *number);
 
 /* As many numbers, each the same; NULL if the graph is weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_repeat(struct cnnvp_import *import, size_t count, float value, float **values);
@@ -201,6 +220,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const
 /* An attribute that is one of the texts "A, B, C": its number among them. *choice holds what counts without. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_choice(struct cnnvp_import *import, const char *name, const char *texts,
                                                 int *choice);
+/* One dimension of a window. */
+struct cnnvp_import_axis {
+    int64_t in, kernel, stride, dilation, before, after, out;
+    int64_t extra; /* positions after the last window (output_padding) */
+    int partial;   /* the last window ends after the padded input (ceil_mode) */
+};
+/* The window's shape from the attributes, for the last `sides` of depth, rows and columns; others are one position.
+ * They hold the kernel's size from the weights (0: from the attribute). */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_window(struct cnnvp_import *import, size_t sides,
+                                                struct cnnvp_import_axis axes[3]);
 /* The same of auto_pad. */
 enum cnnvp_import_auto_pad { CNNVP_PAD_NOTSET, CNNVP_PAD_VALID, CNNVP_PAD_SAME_UPPER, CNNVP_PAD_SAME_LOWER };
 CNNVP_MUST_USE cnnvp_result cnnvp_import_auto_pad(struct cnnvp_import *import, int *choice);
@@ -242,7 +271,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *imp
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
 /* What Expand has only noted is computed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
-CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
 /* *in becomes the largest along that axis, from 1 on, of which one element is left. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
 /* onnx_layer_norm.c: a quotient or product of two tensors that ends a normalisation becomes that: *done. */
@@ -278,14 +306,15 @@ void cnnvp_import_sequence_clear(struct cnnvp_import_sequence *sequence);
 
 /* One node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);
+/* The file's function that the node calls; NULL: none. */
+const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *model, const Onnx__NodeProto *node);
 /* Puts a function's nodes in place of the node, if it calls one: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_call(struct cnnvp_import *import, int *done);
 /* onnx_inline.c: a function's body, of an operator set, in place of the node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__FunctionProto *function,
                                                   Onnx__GraphProto *body, uint64_t opset);
-/* onnx_rewrite.c: a rule's nodes in place of the node; the rule whose number is import->kind. */
+/* onnx_rewrite.c: a rule's nodes in place of the node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule);
-cnnvp_result cnnvp_import_rule(struct cnnvp_import *import);
 /* BatchNormalization as products and sums, where its input's first dimension counts no images; whether its statistics
  * are the data's own. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import);
@@ -294,13 +323,6 @@ int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts);
 /* Gather of a constant by indices that are no constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
-enum {
-#define CNNVP_RULE(operator, rule) CNNVP_RULE_##operator,
-#define CNNVP_RULE_OF_VENDOR(operator, rule) CNNVP_RULE_##operator,
-#define CNNVP_RULE_OF_OPTIMISER(operator, rule) CNNVP_RULE_##operator,
-#define CNNVP_RULE_OF_QONNX(operator, rule) CNNVP_RULE_##operator,
-#include "rewrites.def"
-};
 /* Computes the node now, if its output does not depend on the network's input: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 
@@ -311,18 +333,44 @@ enum cnnvp_import_form {
     CNNVP_FORM_ALL     /* the operator looks itself */
 };
 
-/* One operator. */
-struct cnnvp_import_operator {
-    const char *op_type;
-    cnnvp_result (*function)(struct cnnvp_import *import);
-    enum cnnvp_import_form form;
-    int kind; /* import->kind while the function runs, which others may share */
+/* What an operator takes of quantised tensors' numbers. */
+enum cnnvp_import_words {
+    CNNVP_WORDS_FLOATS, /* none: it needs floats */
+    CNNVP_WORDS_PASSED,
+    CNNVP_WORDS_COMPUTED,
+    /* All: what it makes of them it makes of floats, too, no result is a number that the type has not. */
+    CNNVP_WORDS_NUMBERS,
+    CNNVP_WORDS_CONDITIONS /* and what is true or false */
 };
 
-struct cnnvp_import_operators {
-    const struct cnnvp_import_operator *list;
-    size_t count;
+/* Where layers that it becomes run. */
+enum cnnvp_import_where { CNNVP_WHERE_ARRAY, CNNVP_WHERE_VECTOR, CNNVP_WHERE_NOWHERE };
+
+/* Kinds of operators that share a function. */
+enum { CNNVP_REDUCE_MEAN, CNNVP_REDUCE_MAX, CNNVP_REDUCE_SUM };
+enum { CNNVP_PRODUCT_CONV, CNNVP_PRODUCT_MATMUL, CNNVP_PRODUCT_GEMM };
+enum { CNNVP_TO_NEAREST, CNNVP_UP, CNNVP_DOWN };
+
+enum cnnvp_import_domain { CNNVP_DOMAIN_ONNX, CNNVP_DOMAIN_ONNXRUNTIME, CNNVP_DOMAIN_QONNX, CNNVP_DOMAINS };
+
+/* One operator: a row of operators.def. */
+struct cnnvp_import_operator {
+    const char *op_type;
+    enum cnnvp_import_domain domain;
+    enum cnnvp_import_where where;
+    enum cnnvp_import_words words;
+    enum cnnvp_import_form form;
+    cnnvp_result (*function)(struct cnnvp_import *import);
+    int kind;         /* import->kind while the function runs, which others may share */
+    const char *rule; /* in place of a function */
 };
+#define CNNVP_OPERATOR(operator, domain, where, words, form, function, kind) \
+    cnnvp_result cnnvp_operator_##function(struct cnnvp_import *import);
+#define CNNVP_RULE(...)
+#include "operators.def"
+
+/* The node's operator; NULL: none that is known. */
+const struct cnnvp_import_operator *cnnvp_import_operator_of(const Onnx__NodeProto *node);
 
 /* onnx_empty.c: the shape of a constant in words, with N for a batch that is a symbol. */
 void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
@@ -338,40 +386,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *i
 int cnnvp_import_is_one_of(const char *op_type, const char *names);
 /* The node of the file's graph that makes a value, if it has that operator. */
 const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type);
-/* NULL: none of that name. */
-const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
-                                                      const char *op_type);
-
-/* onnx_window.c: Conv and pooling; onnx_transposed.c: ConvTranspose; onnx_resize.c: Resize, Upsample;
- * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation; onnx_layer_norm.c: other
- * normalisation; onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number,
- * softmax; onnx_condition.c: what is true; onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what
- * puts words somewhere else; onnx_transpose.c: dimensions in another order; onnx_inline.c: If, and the functions of a
- * file; onnx_rewrite.c: others in disguise; onnx_sample.c: samples and spectra; onnx_quantise.c: whole numbers and the
- * way there and back, `vendor`: onnxruntime's own operators; onnx_fused.c: those with floats, and QONNX's. */
-/* What cnnvp_import_fold computes. */
-#define CNNVP_IMPORT_FOLDING 4
-extern const struct cnnvp_import_operators *const cnnvp_import_folding[CNNVP_IMPORT_FOLDING];
-extern const struct cnnvp_import_operators cnnvp_import_window;
-extern const struct cnnvp_import_operators cnnvp_import_transposed;
-extern const struct cnnvp_import_operators cnnvp_import_resizing;
-extern const struct cnnvp_import_operators cnnvp_import_reduction;
-extern const struct cnnvp_import_operators cnnvp_import_dense;
-extern const struct cnnvp_import_operators cnnvp_import_layer_norm;
-extern const struct cnnvp_import_operators cnnvp_import_arithmetic;
-extern const struct cnnvp_import_operators cnnvp_import_activation;
-extern const struct cnnvp_import_operators cnnvp_import_condition;
-extern const struct cnnvp_import_operators cnnvp_import_shape;
-extern const struct cnnvp_import_operators cnnvp_import_place;
-extern const struct cnnvp_import_operators cnnvp_import_padding;
-extern const struct cnnvp_import_operators cnnvp_import_order;
-extern const struct cnnvp_import_operators cnnvp_import_quantised;
-extern const struct cnnvp_import_operators cnnvp_import_branching;
-extern const struct cnnvp_import_operators cnnvp_import_sampling;
-extern const struct cnnvp_import_operators cnnvp_import_rewritten;
-extern const struct cnnvp_import_operators cnnvp_import_vendor;
-extern const struct cnnvp_import_operators cnnvp_import_fused;
-extern const struct cnnvp_import_operators cnnvp_import_qonnx;
 
 /* QuantizeLinear and DequantizeLinear: what operator sets from 21 on let their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);

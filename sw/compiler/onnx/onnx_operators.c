@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
 /* Images of which an operator makes layers one by one. */
 #define IMAGES_MAX 64
 
-static const struct cnnvp_import_operators *const tables[] = {
-    &cnnvp_import_window,     &cnnvp_import_transposed, &cnnvp_import_resizing,   &cnnvp_import_reduction,
-    &cnnvp_import_dense,      &cnnvp_import_layer_norm, &cnnvp_import_arithmetic, &cnnvp_import_shape,
-    &cnnvp_import_activation, &cnnvp_import_place,      &cnnvp_import_padding,    &cnnvp_import_order,
-    &cnnvp_import_quantised,  &cnnvp_import_branching,  &cnnvp_import_condition,  &cnnvp_import_sampling,
-    &cnnvp_import_rewritten};
-
-const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
-                                                      const char *op_type)
-{
-    for (size_t i = 0; i < operators->count; ++i)
-        if (strcmp(op_type, operators->list[i].op_type) == 0)
-            return &operators->list[i];
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+#define CNNVP_OPERATOR(operator, domain, where, words, form, function, kind) \
+    {#operator,                                                              \
+     CNNVP_DOMAIN_##domain,                                                  \
+     CNNVP_WHERE_##where,                                                    \
+     CNNVP_WORDS_##words,                                                    \
+     CNNVP_FORM_##form,                                                      \
+     cnnvp_operator_##function,                                              \
+     kind,                                                                   \
+     NULL},
+#define CNNVP_RULE(operator, domain, where, words, rule) \
+    {#operator, CNNVP_DOMAIN_##domain, CNNVP_WHERE_##where, CNNVP_WORDS_##words, CNNVP_FORM_ALL, NULL, 0, rule},
+#include "operators.def"
+};
+enum { OPERATORS = sizeof operators / sizeof operators[0] };
 
 int cnnvp_import_is_one_of(const char *op_type, const char *names)
 {
@@ -59,11 +59,9 @@ static const char *around_node(const struct cnnvp_import *import, char text[768]
     size_t used = (size_t)snprintf(text, 768, "; to run what comes before it:");
     const size_t begin = used;
     for (size_t i = 0; i < import->node->n_input && !import->training; ++i) {
-        uint32_t number;
         const char *name = import->node->input[i];
-        if (cnnvp_import_has(import, i) && cnnvp_names_get(&import->names, name, &number) && used + 160 < 512 &&
-            import->values[number].tensor != CNNVP_GRAPH_NONE &&
-            !cnnvp_graph_is_input(import->graph, import->values[number].tensor))
+        const int32_t tensor = cnnvp_import_known_tensor(import, name);
+        if (tensor != CNNVP_GRAPH_NONE && used + 160 < 512 && !cnnvp_graph_is_input(import->graph, tensor))
             used += (size_t)snprintf(text + used, 768 - used, " --until %.140s", name);
     }
     if (used == begin)
@@ -73,96 +71,82 @@ static const char *around_node(const struct cnnvp_import *import, char text[768]
     return text;
 }
 
-/* Operators of one domain. */
-struct domain {
+static const struct domain {
     const char *names; /* with a space on both sides of each */
     const char *who;
-    const struct cnnvp_import_operators *const *tables;
-    size_t count;
-};
+} domains[CNNVP_DOMAINS] = {
+    [CNNVP_DOMAIN_ONNX] = {" ai.onnx ", ""},
+    [CNNVP_DOMAIN_ONNXRUNTIME] = {" com.microsoft ", " of onnxruntime"},
+    [CNNVP_DOMAIN_QONNX] = {" onnx.brevitas qonnx.custom_op.general finn.custom_op.general ", " of QONNX"}};
 
-static const struct cnnvp_import_operators *const of_onnxruntime[] = {&cnnvp_import_vendor, &cnnvp_import_fused};
-static const struct cnnvp_import_operators *const of_qonnx[] = {&cnnvp_import_qonnx};
-static const struct domain domains[] = {
-    {" ai.onnx ", "", tables, sizeof tables / sizeof tables[0]},
-    {" com.microsoft ", " of onnxruntime", of_onnxruntime, sizeof of_onnxruntime / sizeof of_onnxruntime[0]},
-    {" onnx.brevitas qonnx.custom_op.general finn.custom_op.general ", " of QONNX", of_qonnx, 1}};
-
-/* NULL: none that is known. */
-static const struct domain *domain_of(const Onnx__NodeProto *node)
+/* CNNVP_DOMAINS: none that is known. */
+static enum cnnvp_import_domain domain_of(const Onnx__NodeProto *node)
 {
-    if (node->domain == NULL || node->domain[0] == '\0')
-        return &domains[0];
-    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; ++i)
-        if (cnnvp_import_is_one_of(node->domain, domains[i].names))
-            return &domains[i];
+    unsigned domain = CNNVP_DOMAIN_ONNX;
+    if (node->domain != NULL && node->domain[0] != '\0')
+        while (domain < CNNVP_DOMAINS && !cnnvp_import_is_one_of(node->domain, domains[domain].names))
+            ++domain;
+    return (enum cnnvp_import_domain)domain;
+}
+
+const struct cnnvp_import_operator *cnnvp_import_operator_of(const Onnx__NodeProto *node)
+{
+    const enum cnnvp_import_domain domain = domain_of(node);
+    for (size_t i = 0; i < OPERATORS; ++i)
+        if (operators[i].domain == domain && strcmp(node->op_type, operators[i].op_type) == 0)
+            return &operators[i];
     return NULL;
 }
 
-/* NULL: it is none of *known. */
-static const struct cnnvp_import_operator *look_up(const struct domain *domain, const char *op_type, size_t *known)
-{
-    const struct cnnvp_import_operator *found = NULL;
-    *known = 0;
-    for (size_t i = 0; i < domain->count; ++i) {
-        *known += domain->tables[i]->count;
-        found = found == NULL ? cnnvp_import_find(domain->tables[i], op_type) : found;
-    }
-    return found;
-}
-
-static cnnvp_result find_operator(struct cnnvp_import *import, const struct domain *domain,
+static cnnvp_result find_operator(struct cnnvp_import *import, enum cnnvp_import_domain domain,
                                   const struct cnnvp_import_operator **found)
 {
-    size_t known;
+    size_t known = 0;
     char around[768] = "";
-    *found = look_up(domain, import->node->op_type, &known);
+    *found = cnnvp_import_operator_of(import->node);
     if (*found != NULL)
         return CNNVP_DONE;
-    for (size_t i = 0; i < REFUSED && domain == &domains[0]; ++i)
+    for (size_t i = 0; i < REFUSED && domain == CNNVP_DOMAIN_ONNX; ++i)
         if (strcmp(refused[i].op_type, import->node->op_type) == 0)
             return cnnvp_import_error(import, "%s: this operator is no accelerator's business%s", refused[i].why,
                                       around_node(import, around));
+    for (size_t i = 0; i < OPERATORS; ++i)
+        known += operators[i].domain == domain;
     return cnnvp_import_error(import, "this operator%s is not supported; `cnnvp models onnx` lists the %zu that are%s",
-                              domain->who, known, around_node(import, around));
+                              domains[domain].who, known, around_node(import, around));
 }
 
 /* ---- the table of operators ---- */
 
-enum where { ON_ARRAY, ON_VECTOR, NOWHERE };
-
-static enum where where_of(const char *op_type)
+static const char *print_name(FILE *stream, const char *separator, const char *name)
 {
-    if (cnnvp_import_is_one_of(
-            op_type, " Conv ConvTranspose ConvInteger QLinearConv Gemm MatMul MatMulInteger QLinearMatMul QGemm Einsum "
-                     "Attention MaxPool AveragePool GlobalAveragePool GlobalMaxPool QLinearAveragePool "
-                     "QLinearGlobalAveragePool ReduceMean ReduceMax ReduceSum ReduceMin ReduceL1 ReduceL2 "
-                     "ReduceSumSquare ReduceLogSum ReduceLogSumExp NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss "
-                     "Hardmax GridSample DFT ArgMax ArgMin LogSoftmax LRN Resize Upsample "))
-        return ON_ARRAY;
-    if (cnnvp_import_is_one_of(op_type, " Flatten Reshape Squeeze Unsqueeze Identity Dropout Cast Constant If "))
-        return NOWHERE;
-    return ON_VECTOR;
+    (void)fprintf(stream, "%s%s", separator, name);
+    return ", ";
 }
 
-/* Those of one place; -1: all. */
-static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists, size_t count,
-                       int where)
+/* Those of one domain in one place; -1: in all. */
+static void list_names(FILE *stream, const char *title, enum cnnvp_import_domain domain, int where)
 {
     const char *separator = "  ";
     (void)fprintf(stream, "%s\n", title);
-    for (size_t i = 0; i < count; ++i)
-        for (size_t j = 0; j < lists[i]->count; ++j)
-            if (where < 0 || (int)where_of(lists[i]->list[j].op_type) == where) {
-                (void)fprintf(stream, "%s%s", separator, lists[i]->list[j].op_type);
-                separator = ", ";
-            }
+    for (size_t i = 0; i < OPERATORS; ++i)
+        if (operators[i].domain == domain && (where < 0 || (int)operators[i].where == where))
+            separator = print_name(stream, separator, operators[i].op_type);
+    (void)fprintf(stream, "\n");
+}
+
+static void list_folding(FILE *stream)
+{
+    const char *separator = "  ";
+    (void)fprintf(stream, "\nof constants and sizes, computed while the file is read\n");
+    for (size_t i = 0; i < CNNVP_FOLDING; ++i)
+        for (size_t j = 0; j < cnnvp_constant_folding[i]->count; ++j)
+            separator = print_name(stream, separator, cnnvp_constant_folding[i]->list[j].op_type);
     (void)fprintf(stream, "\n");
 }
 
 cnnvp_result cnnvp_operators_text(char **text)
 {
-    enum { TABLES = sizeof tables / sizeof tables[0] };
     struct cnnvp_printed printed;
     *text = NULL;
     FILE *stream = cnnvp_print_begin(&printed);
@@ -172,14 +156,13 @@ cnnvp_result cnnvp_operators_text(char **text)
         stream,
         "ONNX operators with convolutions, products or pools: on a PE array, or on the vector unit where that is "
         "faster or no array takes them",
-        tables, TABLES, ON_ARRAY);
-    list_names(stream, "\non the vector unit", tables, TABLES, ON_VECTOR);
-    list_names(stream, "\nwithout a layer: they say how words are read", tables, TABLES, NOWHERE);
-    list_names(stream, "\nof onnxruntime (domain com.microsoft)", domains[1].tables, domains[1].count, -1);
+        CNNVP_DOMAIN_ONNX, CNNVP_WHERE_ARRAY);
+    list_names(stream, "\non the vector unit", CNNVP_DOMAIN_ONNX, CNNVP_WHERE_VECTOR);
+    list_names(stream, "\nwithout a layer: they say how words are read", CNNVP_DOMAIN_ONNX, CNNVP_WHERE_NOWHERE);
+    list_names(stream, "\nof onnxruntime (domain com.microsoft)", CNNVP_DOMAIN_ONNXRUNTIME, -1);
     list_names(stream, "\nof QONNX (domains qonnx.custom_op.general, onnx.brevitas, finn.custom_op.general)",
-               domains[2].tables, domains[2].count, -1);
-    list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding,
-               CNNVP_IMPORT_FOLDING, -1);
+               CNNVP_DOMAIN_QONNX, -1);
+    list_folding(stream);
     (void)fprintf(stream, "\nnone runs on the core; no accelerator's business (--until and --from cut it off)\n");
     for (size_t i = 0; i < REFUSED; ++i)
         (void)fprintf(stream, "  %-20s %s\n", refused[i].op_type, refused[i].why);
@@ -189,28 +172,10 @@ cnnvp_result cnnvp_operators_text(char **text)
 
 /* ---- the operators of a file ---- */
 
-static int is_function(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
-{
-    const char *domain = node->domain != NULL ? node->domain : "";
-    for (size_t i = 0; i < model->n_functions; ++i) {
-        const Onnx__FunctionProto *function = model->functions[i];
-        if (function->name != NULL && strcmp(function->name, node->op_type) == 0 &&
-            strcmp(function->domain != NULL ? function->domain : "", domain) == 0)
-            return 1;
-    }
-    return 0;
-}
-
 static int can_import(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
 {
-    size_t known;
-    const struct domain *domain = domain_of(node);
-    if (is_function(model, node) || (domain != NULL && look_up(domain, node->op_type, &known) != NULL))
-        return 1;
-    for (size_t i = 0; domain == &domains[0] && i < CNNVP_IMPORT_FOLDING; ++i)
-        if (cnnvp_import_find(cnnvp_import_folding[i], node->op_type) != NULL)
-            return 1;
-    return 0;
+    return cnnvp_import_function_of(model, node) != NULL || cnnvp_import_operator_of(node) != NULL ||
+           (domain_of(node) == CNNVP_DOMAIN_ONNX && cnnvp_constant_find(node->op_type) != NULL);
 }
 
 static cnnvp_result count_node(const Onnx__ModelProto *model, const Onnx__NodeProto *node,
@@ -302,10 +267,7 @@ static int constants_have_images(const struct cnnvp_import *import, const struct
 {
     const uint32_t rank = inputs->count != 0 ? import->graph->tensors[inputs->tensors[0]].rank : 0;
     for (size_t i = 0; i < import->node->n_input && inputs->count != 0; ++i) {
-        uint32_t number;
-        if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number))
-            continue;
-        const Onnx__TensorProto *constant = import->values[number].constant;
+        const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, import->node->input[i]);
         if (constant != NULL && constant->n_dims + 1 >= rank && constant->dims[0] != 1)
             return 1;
     }
@@ -315,7 +277,11 @@ static int constants_have_images(const struct cnnvp_import *import, const struct
 static cnnvp_result run(struct cnnvp_import *import, const struct cnnvp_import_operator *found)
 {
     import->kind = found->kind;
-    return found->function(import);
+    if (found->rule == NULL)
+        return found->function(import);
+    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0)
+        return cnnvp_import_error(import, "channels_last=1 is not supported; 0 is");
+    return cnnvp_import_rewrite(import, found->rule);
 }
 
 /* One image: as if it were a batch of one. The inputs lose their dimension of 1, the outputs get one. */
@@ -340,19 +306,16 @@ static cnnvp_result run_image(struct cnnvp_import *import, const struct cnnvp_im
     for (size_t i = 0; i < inputs->count; ++i)
         import->values[inputs->values[i]].tensor = inputs->tensors[i];
     for (size_t i = 0; i < import->node->n_output && result == CNNVP_DONE; ++i) {
-        uint32_t number;
         const char *name = import->node->output[i];
-        int32_t made = CNNVP_GRAPH_NONE;
-        if (name[0] == '\0' || !cnnvp_names_get(&import->names, name, &number) ||
-            import->values[number].tensor == CNNVP_GRAPH_NONE)
+        struct cnnvp_onnx_value *value = cnnvp_import_known(import, name);
+        if (value == NULL || value->tensor == CNNVP_GRAPH_NONE)
             continue;
-        const uint32_t rank = cnnvp_import_all_dims(import, import->values[number].tensor, dims);
+        const uint32_t rank = cnnvp_import_all_dims(import, value->tensor, dims);
         if (rank == CNNVP_ONNX_RANK)
             return cnnvp_import_error(import, "the result has more than %u dimensions", CNNVP_ONNX_RANK - 1);
         memmove(dims + 1, dims, rank * sizeof *dims);
         dims[1] = 1;
-        result = cnnvp_import_shaped(import, name, import->values[number].tensor, rank + 1, dims, &made);
-        import->values[number].tensor = made;
+        result = cnnvp_import_shaped(import, name, value->tensor, rank + 1, dims, &value->tensor);
     }
     return result;
 }
@@ -386,16 +349,15 @@ static cnnvp_result run_images(struct cnnvp_import *import, const struct cnnvp_i
                                   "counts its first dimension like the others): up to %d are possible here",
                                   IMAGES_MAX);
     for (int64_t image = 0; image < images; ++image) {
-        uint32_t number;
         int64_t dims[CNNVP_ONNX_RANK];
         const size_t first = import->graph->layer_count;
         CNNVP_TRY(run_image(import, found, inputs, image));
         if (images == 1)
             return CNNVP_DONE;
         CNNVP_TRY(name_layers(import, first, image));
-        if (!cnnvp_names_get(&import->names, import->node->output[0], &number))
+        const int32_t made = cnnvp_import_known_tensor(import, import->node->output[0]);
+        if (made == CNNVP_GRAPH_NONE)
             return CNNVP_DONE;
-        const int32_t made = import->values[number].tensor;
         const uint32_t rank = cnnvp_import_all_dims(import, made, dims);
         dims[1] = images;
         if (image == 0)
@@ -429,8 +391,8 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_call(import, &done));
     if (done)
         return CNNVP_DONE;
-    const struct domain *domain = domain_of(node);
-    if (domain == NULL)
+    const enum cnnvp_import_domain domain = domain_of(node);
+    if (domain == CNNVP_DOMAINS)
         return cnnvp_import_error(import,
                                   "operators of domain \"%s\" are not supported; those of ONNX itself, onnxruntime and "
                                   "QONNX are, and functions of the file",

@@ -26,16 +26,9 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
     CNNVP_TRY(cnnvp_import_choice(import, "mode", "constant, reflect, edge", &mode));
     padding->mode = (enum pad_mode)mode;
     padding->value = cnnvp_onnx_float(import->node, "value", 0.0f);
-    if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
-        const Onnx__TensorProto *constant;
-        struct cnnvp_error why;
-        CNNVP_TRY(cnnvp_import_constant(import, 2, &constant));
-        CNNVP_TRY(cnnvp_import_check_floats(import, constant));
-        if (cnnvp_onnx_elements(constant) != 1 ||
-            cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
-            return cnnvp_import_error(import, "the value is not one number");
-    }
-    return CNNVP_DONE;
+    return import->onnx.opset >= 11 && cnnvp_import_has(import, 2)
+               ? cnnvp_import_number(import, 2, "value", 1, &padding->value)
+               : CNNVP_DONE;
 }
 
 /* The numbers for each dimension, of those that input 3 names (since operator set 18). */
@@ -218,7 +211,7 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_pad(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_pad(struct cnnvp_import *import)
 {
     int32_t in;
     struct padding padding;
@@ -242,9 +235,3 @@ static cnnvp_result import_pad(struct cnnvp_import *import)
     layer->lowest = (uint32_t)lowest;
     return CNNVP_DONE;
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Pad", import_pad, CNNVP_FORM_WORDS, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_padding = {operators, sizeof operators / sizeof operators[0]};

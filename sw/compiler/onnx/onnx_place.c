@@ -80,7 +80,7 @@ cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_concat(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_concat(struct cnnvp_import *import)
 {
     int64_t axis;
     int32_t out;
@@ -90,9 +90,8 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
     const size_t count = import->node->n_input;
     if (count == 0)
         return cnnvp_import_error(import, "it has no input");
-    int32_t *parts = cnnvp_arena_array(&import->graph->arena, count, sizeof *parts);
-    if (parts == NULL)
-        return cnnvp_import_no_memory(import);
+    int32_t *parts;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, count, &parts));
     CNNVP_TRY(concat_shape(import, parts, &axis, &rank, dims));
     CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out));
     for (size_t i = 0; i < count; ++i)
@@ -232,14 +231,13 @@ static cnnvp_result give_part(struct cnnvp_import *import, const struct cnnvp_wo
     return cnnvp_import_alias(import, name, part);
 }
 
-cnnvp_result cnnvp_import_split(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_split(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     size_t count = 0;
     int64_t axis;
-    int64_t *sizes = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *sizes);
-    if (sizes == NULL)
-        return cnnvp_import_no_memory(import);
+    int64_t *sizes;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, PARTS_MAX, &sizes));
     CNNVP_TRY(cnnvp_words_read(import, &words));
     CNNVP_TRY(cnnvp_words_axis(import, &words, words.rank, cnnvp_onnx_int(import->node, "axis", 0), &axis));
     CNNVP_TRY(cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count));
@@ -300,7 +298,7 @@ cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_gather(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
 {
     int32_t in;
     int32_t out;
@@ -316,9 +314,8 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     constant = value.constant;
     const size_t elements = cnnvp_onnx_elements(constant);
     const size_t most = elements < INDICES_MAX ? elements : INDICES_MAX;
-    int64_t *indices = cnnvp_arena_array(&import->graph->arena, most + 1, sizeof *indices);
-    if (indices == NULL)
-        return cnnvp_import_no_memory(import);
+    int64_t *indices;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, most + 1, &indices));
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_axis(
         import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis));
@@ -395,18 +392,12 @@ static cnnvp_result read_slice(struct cnnvp_import *import, int64_t most, struct
     return CNNVP_DONE;
 }
 
-static int64_t clamp(int64_t value, int64_t size, int64_t low, int64_t high)
-{
-    value += value < 0 ? size : 0;
-    return value < low ? low : value > high ? high : value;
-}
-
 /* Of an axis: the first element, and over how many the slice reaches from there; 0 or less: none. */
 static int64_t reach_of(const struct slice *slice, size_t i, int64_t size, int64_t *first)
 {
     const int back = slice->steps[i] < 0;
-    *first = clamp(slice->starts[i], size, 0, back ? size - 1 : size);
-    const int64_t end = clamp(slice->ends[i], size, back ? -1 : 0, size);
+    *first = cnnvp_constant_limit(slice->starts[i], size, 0, back ? size - 1 : size);
+    const int64_t end = cnnvp_constant_limit(slice->ends[i], size, back ? -1 : 0, size);
     return back ? *first - end : end - *first;
 }
 
@@ -438,9 +429,8 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
     if (count > PARTS_MAX)
         return cnnvp_import_error(import, "%lld elements with a step of %lld are too many; up to %d are possible",
                                   (long long)count, (long long)step, PARTS_MAX);
-    int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
-    if (indices == NULL)
-        return cnnvp_import_no_memory(import);
+    int64_t *indices;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, PARTS_MAX, &indices));
     for (int64_t i = 0; i < count; ++i)
         indices[i] = first + i * step;
     return cnnvp_import_gather(import, *in, axis, indices, (size_t)count, in);
@@ -475,7 +465,7 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     return cnnvp_import_cut(import, *in, axis, first, step > 1 && count == 1 ? 1 : reach, in);
 }
 
-cnnvp_result cnnvp_import_slice(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_slice(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     struct slice slice = {0};
@@ -493,12 +483,3 @@ cnnvp_result cnnvp_import_slice(struct cnnvp_import *import)
         return define_none(import, in, empty, import->node->output[0]);
     return cnnvp_import_alias(import, import->node->output[0], in);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Concat", import_concat, CNNVP_FORM_ALL, 0},
-    {"Split", cnnvp_import_split, CNNVP_FORM_ALL, 0},
-    {"Slice", cnnvp_import_slice, CNNVP_FORM_ALL, 0},
-    {"Gather", import_gather, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_place = {operators, sizeof operators / sizeof operators[0]};

@@ -184,13 +184,10 @@ static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
         cnnvp_import_has(import, 2) ? cnnvp_import_maker(import, import->node->input[0], "Concat") : NULL;
     if (concat == NULL || concat->n_input > JOINED_MAX)
         return NULL;
-    for (size_t i = 0; i < concat->n_input; ++i) {
-        uint32_t number;
+    for (size_t i = 0; i < concat->n_input; ++i)
         if (cnnvp_import_maker(import, concat->input[i], "DequantizeLinear") == NULL ||
-            !cnnvp_names_get(&import->names, concat->input[i], &number) ||
-            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            cnnvp_import_known_tensor(import, concat->input[i]) == CNNVP_GRAPH_NONE)
             return NULL;
-    }
     return concat;
 }
 
@@ -217,7 +214,7 @@ static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__Node
     return result;
 }
 
-static cnnvp_result import_quantize(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)
 {
     int32_t in;
     struct steps step;
@@ -275,7 +272,7 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_dequantize(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_dequantize(struct cnnvp_import *import)
 {
     struct cnnvp_graph_layer *layer;
     return dequantised(import, 0, 1.0f, 0, &layer);
@@ -297,15 +294,14 @@ static const struct cnnvp_onnx_whole *whole_of(struct cnnvp_import *import, size
 cnnvp_result cnnvp_import_whole_turns(struct cnnvp_import *import, uint32_t rank, const int64_t *from)
 {
     const struct cnnvp_onnx_whole *before = whole_of(import, 0);
-    uint32_t number;
-    if (before == NULL || before->integers || !cnnvp_names_get(&import->names, import->node->output[0], &number))
+    const Onnx__TensorProto *made = cnnvp_import_known_constant(import, import->node->output[0]);
+    if (before == NULL || before->integers || made == NULL)
         return CNNVP_DONE;
-    struct cnnvp_onnx_whole *turned = cnnvp_arena_array(&import->graph->arena, 1, sizeof *turned);
-    if (turned == NULL)
-        return cnnvp_import_no_memory(import);
+    struct cnnvp_onnx_whole *turned;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, 1, &turned));
     *turned = *before;
     turned->next = import->wholes;
-    turned->made = import->values[number].constant;
+    turned->made = made;
     for (uint32_t i = 0; i < rank; ++i)
         turned->axis = from[i] == before->axis ? (int64_t)i : turned->axis;
     import->wholes = turned;
@@ -331,27 +327,25 @@ void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *l
 
 /* Inputs: x, its scale and zero point, w, its, then those of y and the bias, in front of them where the operator is
  * onnxruntime's own: a product between numbers, whose bias is in units of the products. */
-enum product { PRODUCT_CONV, PRODUCT_MATMUL, PRODUCT_GEMM };
-
-static cnnvp_result import_product(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_qlinear_product(struct cnnvp_import *import)
 {
-    const enum product product = (enum product)import->kind;
+    const int product = import->kind;
     const int turned = cnnvp_onnx_int(import->node, "transB", 0) != 0;
-    const char bias = product == PRODUCT_GEMM ? 'g' : 'i', result = product == PRODUCT_GEMM ? 'h' : 'g';
+    const char bias = product == CNNVP_PRODUCT_GEMM ? 'g' : 'i', result = product == CNNVP_PRODUCT_GEMM ? 'h' : 'g';
     const int has_bias = cnnvp_import_has(import, (size_t)(bias - 'a'));
     struct cnnvp_text text = {.used = 0};
     if (!cnnvp_import_has(import, (size_t)(result - 'a')))
         return cnnvp_import_error(
             import, "the result must be quantised; input %d, its scale, is missing", result - 'a');
     say(&text, "x = DequantizeLinear(a, b, c); w = DequantizeLinear <axis = %d> (d, e, f);",
-        product == PRODUCT_MATMUL || (product == PRODUCT_GEMM && !turned));
+        product == CNNVP_PRODUCT_MATMUL || (product == CNNVP_PRODUCT_GEMM && !turned));
     if (has_bias)
         say(&text, "each = Mul(b, e); step = Mul(each, %#.9g); more = DequantizeLinear <axis = 0> (%c, step);",
             (double)cnnvp_onnx_float(import->node, "alpha", 1.0f), bias);
     say(&text, "out = %s(x, w%s); y = QuantizeLinear(out, %c, %c)",
-        product == PRODUCT_CONV   ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> "
-        : product == PRODUCT_GEMM ? "Gemm <@alpha, @transA, @transB> "
-                                  : "MatMul",
+        product == CNNVP_PRODUCT_CONV   ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> "
+        : product == CNNVP_PRODUCT_GEMM ? "Gemm <@alpha, @transA, @transB> "
+                                        : "MatMul",
         has_bias ? ", more" : "", result, result + 1);
     return rewrite(import, &text);
 }
@@ -364,7 +358,7 @@ static cnnvp_result import_product(struct cnnvp_import *import)
     "y = QuantizeLinear(out, g, h)"
 
 /* A product of whole numbers is exact until it is rounded. */
-static cnnvp_result import_multiply(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_qlinear_multiply(struct cnnvp_import *import)
 {
     return cnnvp_import_rewrite(
         import, import->graph->joins_steps
@@ -389,7 +383,7 @@ static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
 }
 
 /* Inputs: a, its scale and zero point, b, its, those of the result. */
-static cnnvp_result import_add(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_qlinear_add(struct cnnvp_import *import)
 {
     int alike = 0;
     struct steps result_step;
@@ -410,7 +404,7 @@ static cnnvp_result import_add(struct cnnvp_import *import)
 }
 
 /* Inputs: x, its scale and zero point, those of the result. */
-static cnnvp_result import_global_average(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
 {
     int32_t in;
     struct steps x, y;
@@ -438,7 +432,7 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
 }
 
 /* Inputs: scale and zero point of the result, then each tensor with its own. */
-static cnnvp_result import_concat(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
 {
     char rule[1024] = "";
     char parts[256] = "";
@@ -460,7 +454,7 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
 }
 
 /* Inputs: x, w, their zero points. Whole numbers that the network has computed are an ordinary tensor. */
-static cnnvp_result import_integers(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
 {
     char rule[512];
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
@@ -474,53 +468,19 @@ static cnnvp_result import_integers(struct cnnvp_import *import)
     return cnnvp_import_rewrite(import, rule);
 }
 
-static const struct cnnvp_import_operator operators[] = {
-    {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
-    {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
-    {"QLinearConv", import_product, CNNVP_FORM_ALL, PRODUCT_CONV},
-    {"QLinearMatMul", import_product, CNNVP_FORM_ALL, PRODUCT_MATMUL},
-    {"ConvInteger", import_integers, CNNVP_FORM_ALL, 1},
-    {"MatMulInteger", import_integers, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_quantised = {operators, sizeof operators / sizeof operators[0]};
-
-static const struct cnnvp_import_operator vendor_operators[] = {
-    {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
-    {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
-    {"QGemm", import_product, CNNVP_FORM_ALL, PRODUCT_GEMM},
-    {"QLinearAdd", import_add, CNNVP_FORM_WORDS, 0},
-    {"QLinearMul", import_multiply, CNNVP_FORM_ALL, 0},
-    {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},
-    {"QLinearConcat", import_concat, CNNVP_FORM_ALL, 0},
-#define CNNVP_RULE_OF_VENDOR(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
-#include "rewrites.def"
-};
-
-const struct cnnvp_import_operators cnnvp_import_vendor = {
-    vendor_operators, sizeof vendor_operators / sizeof vendor_operators[0]};
-
 /* ---- what passes whole numbers on ---- */
 
-static int passes_whole(const char *op_type)
+static enum cnnvp_import_words words_of(const struct cnnvp_import *import)
 {
-    return cnnvp_import_is_one_of(
-        op_type, " MaxPool Reshape Flatten Squeeze Unsqueeze Transpose Slice Identity Dropout Split Concat "
-                 "GlobalMaxPool ");
-}
-
-/* The node's operator computes with quantised numbers. */
-static int takes_whole(const struct cnnvp_import *import)
-{
-    return cnnvp_import_find(&cnnvp_import_quantised, import->node->op_type) != NULL ||
-           cnnvp_import_find(&cnnvp_import_vendor, import->node->op_type) != NULL;
+    const struct cnnvp_import_operator *row = cnnvp_import_operator_of(import->node);
+    return row != NULL ? row->words : CNNVP_WORDS_FLOATS;
 }
 
 /* Of what is true or false, which is a number of 64 bits where it was computed while the file is read, and of whole
  * numbers where the network's input has such, what these operators make is the same as of floats. */
 static int takes_any(const struct cnnvp_import *import, int type)
 {
-    const int condition = cnnvp_import_find(&cnnvp_import_condition, import->node->op_type) != NULL;
+    const int condition = words_of(import) == CNNVP_WORDS_CONDITIONS;
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
         return condition &&
                (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
@@ -532,7 +492,7 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
     if (tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ||
         tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ||
-        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || takes_whole(import) ||
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE || words_of(import) == CNNVP_WORDS_COMPUTED ||
         takes_any(import, tensor->data_type))
         return CNNVP_DONE;
     return cnnvp_import_error(
@@ -542,20 +502,14 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
         tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
 }
 
-/* What these make of quantised numbers they make of floats, too: no result is a number that the type has not. */
-static int takes_numbers(const char *op_type)
-{
-    return cnnvp_import_is_one_of(op_type, " Cast Max Min Clip ") ||
-           cnnvp_import_find(&cnnvp_import_condition, op_type) != NULL;
-}
-
 cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
     struct cnnvp_text text = {.used = 0};
     struct cnnvp_text call = {.used = 0};
+    const int takes = words_of(import) >= CNNVP_WORDS_NUMBERS;
     *done = 0;
-    for (size_t i = 0; i < node->n_input && takes_numbers(node->op_type); ++i) {
+    for (size_t i = 0; i < node->n_input && takes; ++i) {
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
@@ -579,17 +533,16 @@ cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
 cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like)
 {
     const Onnx__NodeProto *node = import->node;
-    const int takes = takes_whole(import);
+    const enum cnnvp_import_words words = words_of(import);
     *like = (struct cnnvp_graph_tensor){.whole = 0};
-    for (size_t i = 0; i < node->n_input && !takes; ++i) {
-        uint32_t number;
-        if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, node->input[i], &number) ||
-            import->values[number].tensor == CNNVP_GRAPH_NONE)
+    for (size_t i = 0; i < node->n_input && words != CNNVP_WORDS_COMPUTED; ++i) {
+        const int32_t tensor = cnnvp_import_known_tensor(import, node->input[i]);
+        if (tensor == CNNVP_GRAPH_NONE)
             continue;
-        const struct cnnvp_graph_tensor *base = base_of(import, import->values[number].tensor);
+        const struct cnnvp_graph_tensor *base = base_of(import, tensor);
         const int differs =
             i != 0 && (base->whole != like->whole || base->zero != like->zero || base->word_zero != like->word_zero);
-        if (base->whole != 0 && !passes_whole(node->op_type))
+        if (base->whole != 0 && words != CNNVP_WORDS_PASSED)
             return cnnvp_import_error(
                 import, "input \"%s\" is quantised; a DequantizeLinear or a Cast is needed in front", node->input[i]);
         if (differs)
@@ -604,10 +557,8 @@ cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_
 void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_graph_tensor *like)
 {
     for (size_t i = 0; i < import->node->n_output; ++i) {
-        uint32_t number;
-        if (!cnnvp_names_get(&import->names, import->node->output[i], &number) ||
-            import->values[number].tensor == CNNVP_GRAPH_NONE)
-            continue;
-        cnnvp_graph_set_whole(import->graph, cnnvp_graph_base(import->graph, import->values[number].tensor), like);
+        const int32_t tensor = cnnvp_import_known_tensor(import, import->node->output[i]);
+        if (tensor != CNNVP_GRAPH_NONE)
+            cnnvp_graph_set_whole(import->graph, cnnvp_graph_base(import->graph, tensor), like);
     }
 }

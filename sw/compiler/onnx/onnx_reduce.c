@@ -9,8 +9,6 @@
 /* Largest side of a window (descriptors.def). */
 #define WINDOW_MAX 32767
 
-enum reduction { REDUCE_MEAN, REDUCE_MAX, REDUCE_SUM };
-
 /* What is reduced: one mark for each dimension, and how many words make one. */
 struct reduced {
     uint32_t rank;
@@ -20,8 +18,8 @@ struct reduced {
 };
 
 /* Windows of ky x kx side by side over `in`, taken as maps of that shape. */
-static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reduction reduction, const int64_t shape[3],
-                         int64_t ky, int64_t kx)
+static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, int reduction, const int64_t shape[3], int64_t ky,
+                         int64_t kx)
 {
     struct cnnvp_graph *graph = import->graph;
     const struct cnnvp_graph_tensor input = graph->tensors[*in];
@@ -40,7 +38,7 @@ static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reductio
     }
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, view, 1, (uint32_t)shape[0], (uint32_t)(shape[1] / ky),
                                  (uint32_t)(shape[2] / kx), &layer));
-    layer->pool = reduction == REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;
+    layer->pool = reduction == CNNVP_REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;
     layer->ky = layer->sy = (uint32_t)ky;
     layer->kx = layer->sx = (uint32_t)kx;
     *in = layer->out;
@@ -70,8 +68,7 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
 }
 
 /* Dimensions that follow one another at once, from the last ones on. */
-static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum reduction reduction,
-                                const struct reduced *reduced)
+static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int reduction, const struct reduced *reduced)
 {
     int64_t after = 1;
     for (uint32_t end = reduced->rank; end > 1;) {
@@ -97,14 +94,14 @@ cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, in
     struct reduced reduced = {.words = 1};
     reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
     reduced.axes[axis] = 1;
-    CNNVP_TRY(reduce_runs(import, in, REDUCE_MAX, &reduced));
+    CNNVP_TRY(reduce_runs(import, in, CNNVP_REDUCE_MAX, &reduced));
     reduced.dims[axis] = 1;
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
 }
 
-static cnnvp_result import_reduce(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_reduce(struct cnnvp_import *import)
 {
-    const enum reduction reduction = (enum reduction)import->kind;
+    const int reduction = import->kind;
     int32_t in;
     struct reduced reduced;
     struct cnnvp_graph_layer *layer;
@@ -118,7 +115,7 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
                       ? reduce_runs(import, &in, reduction, &reduced)
                       : pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
                              reduced.axes[rank - 1] ? shape[2] : 1));
-    if (reduction == REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
+    if (reduction == CNNVP_REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
         CNNVP_TRY(cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer));
         in = layer->out;
     }
@@ -130,11 +127,3 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
             dims[left++] = reduced.axes[i] ? 1 : reduced.dims[i];
     return cnnvp_import_view(import, in, left, dims);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, REDUCE_MEAN},
-    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, REDUCE_MAX},
-    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, REDUCE_SUM},
-};
-
-const struct cnnvp_import_operators cnnvp_import_reduction = {operators, sizeof operators / sizeof operators[0]};

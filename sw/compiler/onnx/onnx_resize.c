@@ -182,10 +182,9 @@ static cnnvp_result resize_nearest(struct cnnvp_import *import, const struct res
     const int64_t factor = line->out / line->in;
     int is_whole = line->out % line->in == 0 && factor <= PHASES_MAX;
     int64_t copies = 0;
-    int64_t *indices = cnnvp_arena_array(&import->graph->arena, (size_t)line->out, sizeof *indices);
+    int64_t *indices;
     int32_t parts[PHASES_MAX];
-    if (indices == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, (size_t)line->out, &indices));
     for (int64_t i = 0; i < line->out; ++i) {
         indices[i] = nearest(resize, line, i);
         copies += i == 0 || indices[i] != indices[i - 1] + 1;
@@ -331,7 +330,7 @@ static cnnvp_result resize_line(struct cnnvp_import *import, const struct resize
                                     : resize_by_matrix(import, resize, line, axis, tensor);
 }
 
-static cnnvp_result import_resize(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_resize(struct cnnvp_import *import)
 {
     int32_t tensor;
     int64_t dims[4];
@@ -366,9 +365,8 @@ static cnnvp_result resize_constant(struct cnnvp_import *import, const struct re
         return cnnvp_import_error(import, "%lld of %lld elements of a constant with %zu are too many to be computed",
                                   (long long)line->out, (long long)line->in, data->count);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(data)));
-    float *row = cnnvp_arena_array(&import->graph->arena, (size_t)line->in, sizeof *row);
-    if (row == NULL)
-        return cnnvp_import_no_memory(import);
+    float *row;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, (size_t)line->in, &row));
     size_t inner = 1;
     for (size_t d = axis + 1; d < data->rank; ++d)
         inner *= (size_t)data->dims[d];
@@ -403,10 +401,3 @@ cnnvp_result cnnvp_import_resized(struct cnnvp_import *import)
         CNNVP_TRY(resize_constant(import, &resize, &lines[axis], axis, &data));
     return cnnvp_constant_define(import, &data);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Resize", import_resize, CNNVP_FORM_IMAGES, 0},
-    {"Upsample", import_resize, CNNVP_FORM_IMAGES, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_resizing = {operators, sizeof operators / sizeof operators[0]};

@@ -225,23 +225,6 @@ cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule)
     return cnnvp_import_function(import, &function, &reader.graph, OPSET);
 }
 
-/* ---- operators ---- */
-
-static const char *const rules[] = {
-#define CNNVP_RULE(operator, rule) [CNNVP_RULE_##operator] = (rule),
-#define CNNVP_RULE_OF_VENDOR(operator, rule) [CNNVP_RULE_##operator] = (rule),
-#define CNNVP_RULE_OF_OPTIMISER(operator, rule) [CNNVP_RULE_##operator] = (rule),
-#define CNNVP_RULE_OF_QONNX(operator, rule) [CNNVP_RULE_##operator] = (rule),
-#include "rewrites.def"
-};
-
-cnnvp_result cnnvp_import_rule(struct cnnvp_import *import)
-{
-    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0)
-        return cnnvp_import_error(import, "channels_last=1 is not supported; 0 is");
-    return cnnvp_import_rewrite(import, rules[import->kind]);
-}
-
 /* ---- rules that depend on more than attributes ---- */
 
 /* Heads in front of positions: a tensor of 3 dimensions has them side by side. Fewer heads of keys and values than of
@@ -264,7 +247,7 @@ static void say_heads(struct cnnvp_text *text, const char *name, char input, siz
 }
 
 /* softmax(scale * Q * K' + mask) * V, for each head. */
-static cnnvp_result import_attention(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK];
@@ -372,7 +355,7 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
 
 /* Columns of kernels are summed where they overlap: the transposed convolution with a kernel for each of their places,
  * which has a 1 there. */
-static cnnvp_result import_columns(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
 {
     enum { SIZES = 2 };
     int64_t dims[CNNVP_ONNX_RANK], image[SIZES], kernel[SIZES], dilations[SIZES] = {1, 1}, strides[SIZES] = {1, 1};
@@ -448,7 +431,7 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
 
 /* Maps as blocks of `side` x `side` words, whose place in a block is one of the channels' numbers: dimensions in
  * another order. Kind 0: channels become places, 1: the other way. */
-static cnnvp_result import_blocks(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t dims[4];
@@ -483,7 +466,7 @@ static cnnvp_result import_blocks(struct cnnvp_import *import)
 }
 
 /* As often along each axis: a dimension of 1 in front of it is expanded. */
-static cnnvp_result import_tile(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
     size_t rank = 0;
@@ -522,7 +505,7 @@ static cnnvp_result import_tile(struct cnnvp_import *import)
 
 /* Kind 0: the largest number, 1: the smallest. Of where it is, the first or the last place: the largest of numbers that
  * fall or rise along the axis. Kind 2: what is true at the largest number's first place alone. */
-static cnnvp_result import_place_of(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_place_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
@@ -548,7 +531,7 @@ static cnnvp_result import_place_of(struct cnnvp_import *import)
 }
 
 /* Halves of an axis times each other, until one element is left. */
-static cnnvp_result import_product_of(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_product_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK];
     size_t rank = 0;
@@ -578,7 +561,7 @@ static cnnvp_result import_product_of(struct cnnvp_import *import)
 }
 
 /* Kind 0: sums, 1: products of all elements up to each: of 2, then 4, 8, ... of them, until none is left out. */
-static cnnvp_result import_running(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_running(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t named = 0;
@@ -611,7 +594,7 @@ static cnnvp_result import_running(struct cnnvp_import *import)
 }
 
 /* Of each target the number of its class, negative; kind 1: of the logarithm of softmax, which is the second output. */
-static cnnvp_result import_loss(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_loss(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     size_t rank = 0;
@@ -644,7 +627,7 @@ static cnnvp_result import_loss(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-static cnnvp_result import_mean_of(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     say(&text, "sum = Sum(");
@@ -752,7 +735,7 @@ static long long product_of(const struct einsum *einsum, const char *letters)
 
 /* Two operands are a product of matrices: shared letters that the result has number the matrices, the others are summed
  * over; the first dimension of images stays apart. */
-static cnnvp_result import_einsum(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_einsum(struct cnnvp_import *import)
 {
     struct einsum einsum;
     struct cnnvp_text text = {.used = 0};
@@ -794,25 +777,3 @@ static cnnvp_result import_einsum(struct cnnvp_import *import)
     say_order(&text, "y", "made2", order, einsum.result);
     return rewrite(import, &text);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"ArgMax", import_place_of, CNNVP_FORM_ALL, 0},
-    {"ArgMin", import_place_of, CNNVP_FORM_ALL, 1},
-    {"Hardmax", import_place_of, CNNVP_FORM_ALL, 2},
-    {"CumSum", import_running, CNNVP_FORM_ALL, 0},
-    {"CumProd", import_running, CNNVP_FORM_ALL, 1},
-    {"ReduceProd", import_product_of, CNNVP_FORM_ALL, 0},
-    {"NegativeLogLikelihoodLoss", import_loss, CNNVP_FORM_ALL, 0},
-    {"SoftmaxCrossEntropyLoss", import_loss, CNNVP_FORM_ALL, 1},
-    {"Mean", import_mean_of, CNNVP_FORM_ALL, 0},
-    {"Einsum", import_einsum, CNNVP_FORM_ALL, 0},
-    {"Attention", import_attention, CNNVP_FORM_ALL, 0},
-    {"Tile", import_tile, CNNVP_FORM_ALL, 0},
-    {"Col2Im", import_columns, CNNVP_FORM_IMAGES, 0},
-    {"DepthToSpace", import_blocks, CNNVP_FORM_IMAGES, 0},
-    {"SpaceToDepth", import_blocks, CNNVP_FORM_IMAGES, 1},
-#define CNNVP_RULE(operator, rule) {#operator, cnnvp_import_rule, CNNVP_FORM_ALL, CNNVP_RULE_##operator},
-#include "rewrites.def"
-};
-
-const struct cnnvp_import_operators cnnvp_import_rewritten = {operators, sizeof operators / sizeof operators[0]};

@@ -57,7 +57,7 @@ static void say_weights(struct cnnvp_text *text, long long size, int corners, ch
 }
 
 /* Samples are the product of the maps with the weights of all places, which the places of the grid give. */
-static cnnvp_result import_samples(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], grid[CNNVP_ONNX_RANK];
     size_t rank, others;
@@ -106,7 +106,7 @@ static cnnvp_result import_samples(struct cnnvp_import *import)
 /* ---- DFT ---- */
 
 /* The product along an axis with the matrix of all cosines and sines, of real and imaginary parts side by side. */
-static cnnvp_result import_spectrum(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t named = import->onnx.opset < 20 ? cnnvp_onnx_int(import->node, "axis", 1) : -2;
@@ -172,7 +172,7 @@ static cnnvp_result import_spectrum(struct cnnvp_import *import)
 
 /* The dimensions of the statistics become the last ones, over which a layer normalises; those of one element count for
  * nothing. */
-static cnnvp_result import_mean_variance(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_mean_variance(struct cnnvp_import *import)
 {
     static const int64_t usual[] = {0, 2, 3};
     const Onnx__AttributeProto *axes = cnnvp_onnx_attribute(import->node, "axes");
@@ -305,7 +305,7 @@ static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text 
 }
 
 /* Kind 0: by the first dimensions, 1: along one. */
-static cnnvp_result import_gathered(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_gathered(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     struct parts parts;
@@ -318,7 +318,7 @@ static cnnvp_result import_gathered(struct cnnvp_import *import)
 
 /* The same kinds. What is at each place: one of the data's parts or of the updates, which come after them; or the data
  * and the sum of updates for it. */
-cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_scattered(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     struct parts parts;
@@ -348,16 +348,3 @@ cnnvp_result cnnvp_import_scattered(struct cnnvp_import *import)
     say(&text, "])");
     return rewrite(import, &text);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"GridSample", import_samples, CNNVP_FORM_ALL, 0},
-    {"DFT", import_spectrum, CNNVP_FORM_ALL, 0},
-    {"MeanVarianceNormalization", import_mean_variance, CNNVP_FORM_ALL, 0},
-    {"GatherND", import_gathered, CNNVP_FORM_ALL, 0},
-    {"GatherElements", import_gathered, CNNVP_FORM_ALL, 1},
-    {"ScatterND", cnnvp_import_scattered, CNNVP_FORM_ALL, 0},
-    {"ScatterElements", cnnvp_import_scattered, CNNVP_FORM_ALL, 1},
-    {"Scatter", cnnvp_import_scattered, CNNVP_FORM_ALL, 1},
-};
-
-const struct cnnvp_import_operators cnnvp_import_sampling = {operators, sizeof operators / sizeof operators[0]};

@@ -5,7 +5,7 @@
 #include "onnx_constant.h"
 
 /* Rename: the output is the input. */
-static cnnvp_result import_identity(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_identity(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
@@ -13,22 +13,15 @@ static cnnvp_result import_identity(struct cnnvp_import *import)
 }
 
 /* Nothing is dropped but by a node that is said to train. */
-static cnnvp_result import_dropout(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_dropout(struct cnnvp_import *import)
 {
-    const Onnx__TensorProto *given[2] = {NULL, NULL};
     float numbers[2] = {0.5f, 0.0f}; /* ratio, training_mode */
-    for (size_t i = 0; i < 2; ++i) {
-        struct cnnvp_error why;
-        if (!cnnvp_import_has(import, i + 1))
-            continue;
-        CNNVP_TRY(cnnvp_import_constant(import, i + 1, &given[i]));
-        if (cnnvp_onnx_elements(given[i]) != 1 ||
-            cnnvp_onnx_number(&import->onnx, given[i], &numbers[i], &why) != CNNVP_DONE)
-            return cnnvp_import_error(import, "input %zu is not one number", i + 1);
-    }
+    for (size_t i = 0; i < 2; ++i)
+        if (cnnvp_import_has(import, i + 1))
+            CNNVP_TRY(cnnvp_import_number(import, i + 1, "input", 0, &numbers[i]));
     if (!import->training && (numbers[0] < 0.0f || numbers[0] > 0.0f) && (numbers[1] < 0.0f || numbers[1] > 0.0f))
         return cnnvp_import_error(import, "training_mode drops at random; export the network for inference");
-    return import_identity(import);
+    return cnnvp_operator_identity(import);
 }
 
 /* ---- shapes ---- */
@@ -64,7 +57,7 @@ static cnnvp_result give_view(struct cnnvp_import *import, const struct cnnvp_wo
     return cnnvp_constant_define(import, &made);
 }
 
-cnnvp_result cnnvp_import_flatten(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_flatten(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     CNNVP_TRY(cnnvp_words_read(import, &words));
@@ -116,7 +109,7 @@ static cnnvp_result resolve_shape(struct cnnvp_import *import, const struct cnnv
                               constant ? "" : " an image", (long long)count);
 }
 
-cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_reshape(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     const Onnx__TensorProto *shape;
@@ -141,7 +134,7 @@ cnnvp_result cnnvp_import_reshape(struct cnnvp_import *import)
     return give_view(import, &words, (uint32_t)rank, dims);
 }
 
-cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_squeeze(struct cnnvp_import *import)
 {
     const int adds = import->kind;
     struct cnnvp_words words;
@@ -181,7 +174,7 @@ cnnvp_result cnnvp_import_squeeze(struct cnnvp_import *import)
 }
 
 /* Numbers are floats and integers of any width alike once they are tensors here. */
-static cnnvp_result import_cast(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
     if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
@@ -191,10 +184,10 @@ static cnnvp_result import_cast(struct cnnvp_import *import)
         return cnnvp_import_error(
             import, "a cast to data type %lld would round; only casts to float types and booleans are supported",
             (long long)to);
-    return import_identity(import);
+    return cnnvp_operator_identity(import);
 }
 
-static cnnvp_result import_constant(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_constant(struct cnnvp_import *import)
 {
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
     const Onnx__TensorProto *tensor = value != NULL ? value->t : NULL;
@@ -206,39 +199,20 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
         if (value == NULL || !(value->has_f || value->has_i || value->n_floats > 0 || value->n_ints > 0))
             return cnnvp_import_error(import, "the constant has no supported value: value, value_float(s) or "
                                               "value_int(s)");
-        Onnx__TensorProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
-        int64_t *dims = cnnvp_arena_array(&import->graph->arena, 1, sizeof *dims);
-        if (made == NULL || dims == NULL)
-            return cnnvp_import_no_memory(import);
-        onnx__tensor_proto__init(made);
+        Onnx__TensorProto *made;
         Onnx__AttributeProto *numbers = (Onnx__AttributeProto *)(uintptr_t)value;
         const int whole = value->has_i || value->n_ints > 0;
         const int list = value->n_floats > 0 || value->n_ints > 0;
-        made->has_data_type = 1;
-        made->data_type = whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-        made->name = import->node->output[0];
-        made->n_dims = list ? 1 : 0;
-        made->dims = dims;
+        const int64_t count = (int64_t)(whole ? value->n_ints : value->n_floats);
+        CNNVP_TRY(cnnvp_import_new_constant(
+            import, import->node->output[0],
+            whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, list ? 1 : 0, &count,
+            &made));
         made->n_int64_data = whole ? (list ? value->n_ints : 1) : 0;
         made->int64_data = list ? numbers->ints : &numbers->i;
         made->n_float_data = whole ? 0 : (list ? value->n_floats : 1);
         made->float_data = list ? numbers->floats : &numbers->f;
-        dims[0] = (int64_t)(made->n_int64_data + made->n_float_data);
         tensor = made;
     }
-    return cnnvp_import_define(
-        import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    return cnnvp_import_define_constant(import, import->node->output[0], tensor);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Flatten", cnnvp_import_flatten, CNNVP_FORM_ALL, 0},
-    {"Reshape", cnnvp_import_reshape, CNNVP_FORM_ALL, 0},
-    {"Squeeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 0},
-    {"Unsqueeze", cnnvp_import_squeeze, CNNVP_FORM_ALL, 1},
-    {"Identity", import_identity, CNNVP_FORM_ALL, 0},
-    {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
-    {"Cast", import_cast, CNNVP_FORM_ALL, 0},
-    {"Constant", import_constant, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_shape = {operators, sizeof operators / sizeof operators[0]};

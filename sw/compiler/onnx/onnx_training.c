@@ -22,10 +22,9 @@ cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__Val
         info->type->tensor_type->shape == NULL)
         return cnnvp_compiler_error(import->error, "%s: input \"%s\" has neither shape nor values", file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
-    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *dims = cnnvp_arena_array(&import->graph->arena, shape->n_dim, sizeof *dims);
-    if (tensor == NULL || dims == NULL)
-        return cnnvp_compiler_no_memory(import->error);
+    Onnx__TensorProto *tensor;
+    int64_t *dims;
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, shape->n_dim, &dims));
     for (size_t i = 0; i < shape->n_dim; ++i) {
         const Onnx__TensorShapeProto__Dimension *dimension = shape->dim[i];
         if (dimension->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dimension->dim_value < 1)
@@ -35,14 +34,9 @@ cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__Val
                                         file, info->name, i);
         dims[i] = dimension->dim_value;
     }
-    onnx__tensor_proto__init(tensor);
-    tensor->name = info->name;
-    tensor->has_data_type = 1;
-    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
-    tensor->n_dims = shape->n_dim;
-    tensor->dims = dims;
-    return cnnvp_import_define(
-        import, info->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+    CNNVP_TRY(cnnvp_import_new_constant(
+        import, info->name, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, shape->n_dim, dims, &tensor));
+    return cnnvp_import_define_constant(import, info->name, tensor);
 }
 
 cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count, float **out)
@@ -56,12 +50,11 @@ cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorP
 
 void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input)
 {
-    uint32_t number;
-    if (!import->training || !cnnvp_names_get(&import->names, import->node->input[input], &number))
+    if (!import->training)
         return;
     struct cnnvp_graph *graph = import->graph;
     struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count - 1];
-    const Onnx__TensorProto *tensor = import->values[number].constant;
+    const Onnx__TensorProto *tensor = cnnvp_import_known_constant(import, import->node->input[input]);
     /* One number that counts for all channels cannot become one for each. */
     if (tensor == NULL || tensor->n_dims > 4 ||
         (role != CNNVP_GRAPH_WEIGHTS && cnnvp_onnx_elements(tensor) != graph->tensors[layer->out].channels))

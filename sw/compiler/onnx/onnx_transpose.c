@@ -214,7 +214,7 @@ static cnnvp_result read_order(struct cnnvp_import *import, const struct cnnvp_w
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_transpose(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     int64_t perm[CNNVP_ONNX_RANK + 1];
@@ -241,9 +241,3 @@ cnnvp_result cnnvp_import_transpose(struct cnnvp_import *import)
     CNNVP_TRY(reorder(import, &words.tensor, rank, words.dims, perm));
     return cnnvp_import_view(import, words.tensor, rank, dims);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Transpose", cnnvp_import_transpose, CNNVP_FORM_ALL, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_order = {operators, sizeof operators / sizeof operators[0]};

@@ -11,10 +11,6 @@
 /* Convolutions that one node may become. */
 #define PHASES_MAX 1024
 
-struct axis {
-    int64_t in, kernel, stride, dilation, before, after, extra, out;
-};
-
 /* Which taps one phase has: first + i step, for the rows q + at + (taps - 1 - i) dilation. */
 struct phase {
     int64_t first, step, taps; /* 0 taps: it has none */
@@ -25,14 +21,14 @@ struct transposed {
     int32_t in;
     uint32_t rank;
     int64_t groups, inputs, outputs; /* channels; outputs: of a group */
-    struct axis y, x;
+    struct cnnvp_import_axis y, x;
     float *weights; /* [inputs][outputs][ky][kx]; NULL if the graph is weightless */
     float *bias;    /* NULL: none */
 };
 
 static const struct phase no_taps = {.step = 1, .dilation = 1};
 
-static struct phase find_phase(const struct axis *axis, int64_t number)
+static struct phase find_phase(const struct cnnvp_import_axis *axis, int64_t number)
 {
     struct phase phase = no_taps;
     const int64_t shift = number + axis->before;
@@ -59,7 +55,7 @@ struct reach {
     int64_t before, after;
 };
 
-static struct reach find_reach(const struct axis *axis, const struct phase *phase)
+static struct reach find_reach(const struct cnnvp_import_axis *axis, const struct phase *phase)
 {
     const int64_t rows = (axis->out + axis->stride - 1) / axis->stride;
     const int64_t taps = phase->taps > 0 ? phase->taps : 1;
@@ -73,20 +69,20 @@ static struct reach find_reach(const struct axis *axis, const struct phase *phas
 /* ---- attributes ---- */
 
 /* Without pads. */
-static int64_t full_size(const struct axis *axis)
+static int64_t full_size(const struct cnnvp_import_axis *axis)
 {
     return axis->stride * (axis->in - 1) + axis->extra + (axis->kernel - 1) * axis->dilation + 1;
 }
 
 /* Pads follow from how large the result shall be; what is larger ends with more positions. */
-static void pad_for(struct axis *axis, int64_t out, int upper)
+static void pad_for(struct cnnvp_import_axis *axis, int64_t out, int upper)
 {
     const int64_t total = full_size(axis) - out;
     axis->before = total < 0 ? 0 : upper ? total / 2 : total - total / 2;
     axis->after = total - axis->before;
 }
 
-static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis, int64_t asked)
+static cnnvp_result size_axis(struct cnnvp_import *import, struct cnnvp_import_axis *axis, int64_t asked)
 {
     int auto_pad;
     CNNVP_TRY(cnnvp_import_auto_pad(import, &auto_pad));
@@ -104,29 +100,18 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis, in
 /* Of the last one or two dimensions; rows are one position where there is one only. */
 static cnnvp_result read_axes(struct cnnvp_import *import, struct transposed *made)
 {
-    const size_t sides = made->rank - 2;
-    int64_t kernel[2] = {made->y.kernel, made->x.kernel};
-    int64_t strides[2] = {1, 1}, dilations[2] = {1, 1}, extra[2] = {0, 0}, asked[2] = {0, 0};
-    int64_t pads[4] = {0, 0, 0, 0};
-    const size_t skip = 2 - sides;
-    CNNVP_TRY(cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip));
-    CNNVP_TRY(cnnvp_import_ints(import, "strides", sides, 1, strides + skip));
-    CNNVP_TRY(cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip));
-    CNNVP_TRY(cnnvp_import_ints(import, "pads", 2 * sides, 0, pads));
+    const size_t sides = made->rank - 2, skip = 2 - sides;
+    int64_t extra[2] = {0, 0}, asked[2] = {0, 0};
+    struct cnnvp_import_axis axes[3] = {{.in = 1}, made->y, made->x};
+    CNNVP_TRY(cnnvp_import_window(import, sides, axes));
     CNNVP_TRY(cnnvp_import_ints(import, "output_padding", sides, 0, extra + skip));
     CNNVP_TRY(cnnvp_import_ints(import, "output_shape", sides, 1, asked + skip));
-    struct axis *const axes[2] = {&made->y, &made->x};
     for (size_t i = skip; i < 2; ++i) {
-        if (kernel[i] != axes[i]->kernel)
-            return cnnvp_import_error(import, "attribute kernel_shape says %lld, the weights have %lld",
-                                      (long long)kernel[i], (long long)axes[i]->kernel);
-        axes[i]->stride = strides[i];
-        axes[i]->dilation = dilations[i];
-        axes[i]->extra = extra[i];
-        axes[i]->before = pads[i - skip];
-        axes[i]->after = pads[i - skip + sides];
-        CNNVP_TRY(size_axis(import, axes[i], asked[i]));
+        axes[i + 1].extra = extra[i];
+        CNNVP_TRY(size_axis(import, &axes[i + 1], asked[i]));
     }
+    made->y = axes[1];
+    made->x = axes[2];
     if (made->y.stride * made->x.stride > PHASES_MAX)
         return cnnvp_import_error(import, "strides of %lld x %lld are too large; their product may be up to %d",
                                   (long long)made->y.stride, (long long)made->x.stride, PHASES_MAX);
@@ -168,10 +153,7 @@ static cnnvp_result phase_weights(struct cnnvp_import *import, const struct tran
     const size_t taps = (size_t)layer->ky * layer->kx;
     if (made->weights == NULL)
         return CNNVP_DONE;
-    layer->weights =
-        cnnvp_arena_array(&import->graph->arena, (size_t)(outputs * inputs) * taps, sizeof *layer->weights);
-    if (layer->weights == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, (size_t)(outputs * inputs) * taps, &layer->weights));
     float *to = layer->weights;
     for (int64_t out = 0; out < outputs; ++out)
         for (int64_t in = 0; in < inputs; ++in, to += taps) {
@@ -240,7 +222,7 @@ static cnnvp_result add_phases(struct cnnvp_import *import, const struct transpo
     return made->rank == 4 ? cnnvp_import_cut(import, *out, 2, 0, made->y.out, out) : CNNVP_DONE;
 }
 
-static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_conv_transpose(struct cnnvp_import *import)
 {
     struct transposed made = {.groups = 1};
     const Onnx__TensorProto *weights = NULL;
@@ -249,8 +231,8 @@ static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
     const struct cnnvp_graph_tensor input = import->graph->tensors[made.in];
     made.rank = input.rank;
     made.inputs = input.channels;
-    made.y = (struct axis){.in = input.height, .stride = 1, .dilation = 1, .out = 1};
-    made.x = (struct axis){.in = input.width};
+    made.y = (struct cnnvp_import_axis){.in = input.height, .stride = 1, .dilation = 1, .out = 1};
+    made.x = (struct cnnvp_import_axis){.in = input.width};
     if (made.rank < 3)
         return cnnvp_import_error(
             import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
@@ -266,9 +248,3 @@ static cnnvp_result import_conv_transpose(struct cnnvp_import *import)
     CNNVP_TRY(add_phases(import, &made, &out));
     return cnnvp_import_alias(import, import->node->output[0], out);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"ConvTranspose", import_conv_transpose, CNNVP_FORM_IMAGES, 0},
-};
-
-const struct cnnvp_import_operators cnnvp_import_transposed = {operators, sizeof operators / sizeof operators[0]};

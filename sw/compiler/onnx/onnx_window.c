@@ -21,13 +21,8 @@ cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, si
     return CNNVP_DONE;
 }
 
-struct axis {
-    int64_t in, kernel, stride, dilation, before, after, out;
-    int partial; /* the last window ends after the padded input (ceil_mode) */
-};
-
 /* auto_pad and the output size of one axis. */
-static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
+static cnnvp_result size_axis(struct cnnvp_import *import, struct cnnvp_import_axis *axis)
 {
     int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
     const Onnx__NodeProto *node = import->node;
@@ -62,18 +57,12 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
     return CNNVP_DONE;
 }
 
-/* The window's shape from the attributes, for the last 1 to 3 of depth, rows and columns; others are one position. They
- * hold the input's size and, for Conv, the kernel's from the weights (0: from the attribute). */
-static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, struct axis axes[3])
+cnnvp_result cnnvp_import_window(struct cnnvp_import *import, size_t sides, struct cnnvp_import_axis axes[3])
 {
-    const size_t sides = rank - 2;
-    int64_t kernel[3];
-    int64_t strides[3] = {1, 1, 1};
-    int64_t dilations[3] = {1, 1, 1};
-    int64_t pads[6] = {0, 0, 0, 0, 0, 0};
+    int64_t kernel[3] = {1, 1, 1}, strides[3] = {1, 1, 1}, dilations[3] = {1, 1, 1}, pads[6] = {0};
     const size_t skip = 3 - sides;
-    for (size_t i = 0; i < 3; ++i)
-        kernel[i] = i < skip ? 1 : axes[i].kernel;
+    for (size_t i = skip; i < 3; ++i)
+        kernel[i] = axes[i].kernel;
     CNNVP_TRY(cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip));
     CNNVP_TRY(cnnvp_import_ints(import, "strides", sides, 1, strides + skip));
     CNNVP_TRY(cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip));
@@ -87,18 +76,23 @@ static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, stru
         axes[i].kernel = kernel[i];
         axes[i].stride = strides[i];
         axes[i].dilation = dilations[i];
-        if (i < skip) {
-            axes[i].out = axes[i].in;
-            continue;
-        }
-        axes[i].before = pads[i - skip];
-        axes[i].after = pads[i - skip + sides];
-        CNNVP_TRY(size_axis(import, &axes[i]));
+        axes[i].out = axes[i].in;
+        axes[i].before = i < skip ? 0 : pads[i - skip];
+        axes[i].after = i < skip ? 0 : pads[i - skip + sides];
     }
     return CNNVP_DONE;
 }
 
-static void set_window(struct cnnvp_graph_layer *layer, const struct axis *y, const struct axis *x)
+static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, struct cnnvp_import_axis axes[3])
+{
+    CNNVP_TRY(cnnvp_import_window(import, rank - 2, axes));
+    for (size_t i = 5 - rank; i < 3; ++i)
+        CNNVP_TRY(size_axis(import, &axes[i]));
+    return CNNVP_DONE;
+}
+
+static void set_window(struct cnnvp_graph_layer *layer, const struct cnnvp_import_axis *y,
+                       const struct cnnvp_import_axis *x)
 {
     layer->ky = (uint32_t)y->kernel;
     layer->kx = (uint32_t)x->kernel;
@@ -161,7 +155,8 @@ static cnnvp_result add_conv(struct cnnvp_import *import, int32_t in, const Onnx
         return cnnvp_import_error(
             import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed", import->node->input[0]);
     CNNVP_TRY(check_weights(import, weights, input.rank, input.channels, group, d));
-    struct axis axes[3] = {{.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
+    struct cnnvp_import_axis axes[3] = {
+        {.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
     CNNVP_TRY(read_window(import, input.rank, axes));
     CNNVP_TRY(cnnvp_import_layer(
         import, CNNVP_OP_CONV, in, 0, (uint32_t)d[0], (uint32_t)axes[1].out, (uint32_t)axes[2].out, layer));
@@ -171,7 +166,7 @@ static cnnvp_result add_conv(struct cnnvp_import *import, int32_t in, const Onnx
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_conv(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_conv(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *weights;
@@ -193,8 +188,8 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
 }
 
 /* A pool over rows and columns of `in`, as the node's result or a step on the way. */
-static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const struct axis *y, const struct axis *x,
-                             int inner, int32_t *out)
+static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_axis *y,
+                             const struct cnnvp_import_axis *x, int inner, int32_t *out)
 {
     struct cnnvp_graph_layer *layer;
     const uint32_t channels = import->graph->tensors[in].channels;
@@ -217,15 +212,15 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
 }
 
 /* Depth, rows and columns one after the other: of each map, then of each position along the depth. */
-static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const struct axis axes[3])
+static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_axis axes[3])
 {
-    static const struct axis position = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .out = 1};
+    static const struct cnnvp_import_axis position = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .out = 1};
     int64_t dims[CNNVP_ONNX_RANK];
     const char *name = import->graph->tensors[in].name;
     (void)cnnvp_import_all_dims(import, in, dims);
     const int64_t maps[4] = {dims[0], dims[1] * dims[2], dims[3], dims[4]};
     const int64_t depths[4] = {dims[0], dims[1], dims[2], axes[1].out * axes[2].out};
-    struct axis along = position;
+    struct cnnvp_import_axis along = position;
     along.in = along.out = depths[3];
     CNNVP_TRY(cnnvp_import_shaped(import, name, in, 4, maps, &in));
     CNNVP_TRY(add_pool(import, in, &axes[1], &axes[2], 1, &in));
@@ -236,7 +231,7 @@ static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const
     return cnnvp_import_view(import, in, 5, dims);
 }
 
-static cnnvp_result import_pool(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_pool(struct cnnvp_import *import)
 {
     int32_t in;
     CNNVP_TRY(window_input(import, 5, &in));
@@ -245,7 +240,7 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK];
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     (void)cnnvp_import_all_dims(import, in, dims);
-    struct axis axes[3] = {
+    struct cnnvp_import_axis axes[3] = {
         {.in = input.rank == 5 ? dims[2] : 1}, {.in = input.rank == 5 ? dims[3] : input.height}, {.in = input.width}};
     CNNVP_TRY(read_window(import, input.rank, axes));
     for (size_t i = 0; i < 3; ++i) {
@@ -258,7 +253,7 @@ static cnnvp_result import_pool(struct cnnvp_import *import)
     return input.rank == 5 ? add_deep_pool(import, in, axes) : add_pool(import, in, &axes[1], &axes[2], 0, &in);
 }
 
-static cnnvp_result import_global(struct cnnvp_import *import)
+cnnvp_result cnnvp_operator_global(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t dims[CNNVP_ONNX_RANK];
@@ -266,8 +261,8 @@ static cnnvp_result import_global(struct cnnvp_import *import)
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (input.height > CNNVP_ONNX_WINDOW_MAX || input.width > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
-    const struct axis y = {input.height, input.height, 1, 1, 0, 0, 1, 0};
-    const struct axis x = {input.width, input.width, 1, 1, 0, 0, 1, 0};
+    const struct cnnvp_import_axis y = {input.height, input.height, 1, 1, 0, 0, 1, 0, 0};
+    const struct cnnvp_import_axis x = {input.width, input.width, 1, 1, 0, 0, 1, 0, 0};
     cnnvp_result result = add_pool(import, in, &y, &x, input.rank > 4, &in);
     if (result != CNNVP_DONE || input.rank <= 4)
         return result;
@@ -276,13 +271,3 @@ static cnnvp_result import_global(struct cnnvp_import *import)
     dims[1] = input.channels;
     return cnnvp_import_view(import, in, input.rank, dims);
 }
-
-static const struct cnnvp_import_operator operators[] = {
-    {"Conv", import_conv, CNNVP_FORM_IMAGES, 0},
-    {"MaxPool", import_pool, CNNVP_FORM_IMAGES, CNNVP_POOL_MAX},
-    {"AveragePool", import_pool, CNNVP_FORM_IMAGES, CNNVP_POOL_AVERAGE},
-    {"GlobalAveragePool", import_global, CNNVP_FORM_IMAGES, CNNVP_POOL_AVERAGE},
-    {"GlobalMaxPool", import_global, CNNVP_FORM_IMAGES, CNNVP_POOL_MAX},
-};
-
-const struct cnnvp_import_operators cnnvp_import_window = {operators, sizeof operators / sizeof operators[0]};

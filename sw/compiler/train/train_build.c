@@ -20,13 +20,6 @@ struct builder {
     struct cnnvp_error *error;
 };
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Places grow beyond 32 bits only until check_memory has seen them. */
 static uint32_t place(struct builder *b, uint64_t bytes)
 {
@@ -131,7 +124,7 @@ static cnnvp_result plan_layers(struct builder *b)
         struct cnnvp_train_layer *layer = &b->build->layers[i];
         result = cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, i == 0, pricer, layer, b->error);
         if (layer->norm)
-            layer->epsilon = bits_of(b->graph->layers[node->norm].epsilon);
+            layer->epsilon = cnnvp_float_bits(b->graph->layers[node->norm].epsilon);
         if (i != 0)
             layer[-1].out_block = layer->block;
     }
@@ -255,12 +248,12 @@ static void fill_header(struct builder *b)
     header->error_rounding = options->error_rounding;
     header->seed_low = (uint32_t)options->seed;
     header->seed_high = (uint32_t)(options->seed >> 32);
-    header->rate = bits_of(options->rate);
-    header->momentum = bits_of(options->momentum);
-    header->bn_momentum = bits_of(options->bn_momentum);
+    header->rate = cnnvp_float_bits(options->rate);
+    header->momentum = cnnvp_float_bits(options->momentum);
+    header->bn_momentum = cnnvp_float_bits(options->bn_momentum);
     header->batch = (uint32_t)batch;
-    header->factor = bits_of((float)(1.0 / (double)batch));
-    header->factor_last = rest != 0 ? bits_of((float)(1.0 / (double)rest)) : header->factor;
+    header->factor = cnnvp_float_bits((float)(1.0 / (double)batch));
+    header->factor_last = rest != 0 ? cnnvp_float_bits((float)(1.0 / (double)rest)) : header->factor;
     header->steps_per_epoch = (uint32_t)steps;
     header->steps = (uint32_t)(steps * options->epochs);
 }

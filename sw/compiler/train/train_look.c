@@ -33,14 +33,6 @@ static cnnvp_result new_array(const struct look *look, size_t rank, const uint64
     return values->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(look->error);
 }
 
-static size_t count_of(const struct cnnvp_array *values)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < values->rank; ++i)
-        count *= values->shape[i];
-    return count;
-}
-
 static cnnvp_result read_memory(const struct look *look, uint32_t address, void *data, size_t bytes)
 {
     if (address != 0 && cnnvp_platform_read(look->platform, address, data, bytes) == CNNVP_DONE)
@@ -55,7 +47,7 @@ static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_b
     static const enum cnnvp_bfp_block blocks[] = {
         CNNVP_BFP_BLOCK_TENSOR, CNNVP_BFP_BLOCK_IMAGE, CNNVP_BFP_BLOCK_CHANNEL};
     struct cnnvp_bfp_layout layout = *shape;
-    const size_t count = count_of(values);
+    const size_t count = cnnvp_array_count(values);
     const size_t bytes = look->trainer->target.value_bytes;
     const uint32_t bits = look->trainer->target.mantissa_bits;
     layout.block = blocks[block];
@@ -84,7 +76,7 @@ static cnnvp_result read_matrix(const struct look *look, int velocity, struct cn
     if (narrow)
         return read_bfp(look, &look->layer->weights, block, &layout, values);
     return read_memory(look, velocity ? look->layer->master.velocity : look->layer->master.values, values->data,
-                       count_of(values) * sizeof(float));
+                       cnnvp_array_count(values) * sizeof(float));
 }
 
 static cnnvp_result read_bias(const struct look *look, int velocity, struct cnnvp_array *values)
@@ -118,7 +110,7 @@ static cnnvp_result read_images(const struct look *look, struct cnnvp_array *val
     const uint64_t step = trainer->next_step - 1u;
     const uint64_t first =
         step / header->steps_per_epoch * trainer->images + step % header->steps_per_epoch * header->batch;
-    const size_t words = count_of(values) / (size_t)look->images;
+    const size_t words = cnnvp_array_count(values) / (size_t)look->images;
     const struct cnnvp_bfp_layout one = {1, look->node->ci, words / look->node->ci, CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t block = look->layer->block;
     for (uint64_t i = 0; i < look->images; ++i) {
@@ -144,7 +136,7 @@ static cnnvp_result read_map(const struct look *look, enum cnnvp_train_tensor te
         return none(look, "maps: no step is complete");
     CNNVP_TRY(new_array(look, node->connected ? 2 : 4, shape, values));
     if (tensor == CNNVP_TRAIN_SUMS)
-        return read_memory(look, look->layer->sums, values->data, count_of(values) * sizeof(float));
+        return read_memory(look, look->layer->sums, values->data, cnnvp_array_count(values) * sizeof(float));
     if (!input)
         return read_bfp(look, &look->layer->error, look->layer->block, &layout, values);
     if (node == look->trainer->net.nodes)

@@ -8,13 +8,6 @@
 
 #include "cnnvp_bfp.h"
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* -- block floating point -- */
 
 static cnnvp_result encode(const struct cnnvp_train_source *source, uint32_t rounding, uint64_t seed,
@@ -73,11 +66,12 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
     struct cnnvp_train_norm_entry *entries = staged.data;
     for (uint32_t c = 0; c < node->co; ++c) {
         memset(&entries[c], 0, sizeof entries[c]);
-        entries[c].gamma = bits_of(norm->weights[c]);
-        entries[c].beta = bits_of(norm->bias[c]);
+        entries[c].gamma = cnnvp_float_bits(norm->weights[c]);
+        entries[c].beta = cnnvp_float_bits(norm->bias[c]);
         /* The convolution's own bias only moves the mean: it is not added on the engine. */
-        entries[c].running_mean = bits_of((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
-        entries[c].running_sigma = bits_of((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
+        entries[c].running_mean =
+            cnnvp_float_bits((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
+        entries[c].running_sigma = cnnvp_float_bits((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
     }
     return cnnvp_unstage(&staged, error);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
 #include "cnnvp_network.h"
@@ -19,6 +20,25 @@ CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const ch
 
 /* The window of a layer that has none. */
 #define CNNVP_ONE_TAP .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1
+
+/* Elements of an array. */
+static inline size_t cnnvp_array_count(const struct cnnvp_array *array)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < array->rank; ++i)
+        count *= array->shape[i];
+    return count;
+}
+
+static inline uint32_t cnnvp_float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* A console that nobody reads. */
+void cnnvp_no_console(void *context, const void *data, size_t size);
 
 /* ---- names ---- */
 

@@ -223,6 +223,8 @@ int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
 /* 1: its posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
+/* 1: one of its posts is a table. */
+int cnnvp_graph_has_table(const struct cnnvp_graph_layer *layer);
 /* 1: a layer takes statistics of all images of a batch. */
 int cnnvp_graph_mixes_images(const struct cnnvp_graph *graph);
 /* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
