@@ -249,15 +249,14 @@ static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint
 
 static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *word)
 {
-    static const unsigned registers[ISA_FORMAT_COUNT] = {
-        [ISA_FORMAT_RI] = 1, [ISA_FORMAT_RR] = 2, [ISA_FORMAT_RRI] = 2, [ISA_FORMAT_RRR] = 3, [ISA_FORMAT_BRANCH] = 2};
     const struct isa_opcode *op = opcode_of(self, (unsigned)code);
     if (op->format == ISA_FORMAT_TILE)
         return parse_tile(self, word);
-    CNNVP_TRY(parse_registers(self, registers[op->format], word));
+    const unsigned registers = cnnvp_asm_registers(op->format);
+    CNNVP_TRY(parse_registers(self, registers, word));
     if (!(cnnvp_isa_operand_masks[op->format] & 1u)) /* no immediate */
         return CNNVP_DONE;
-    if (registers[op->format])
+    if (registers != 0)
         CNNVP_TRY(comma(&self->lexer, "value"));
     if (op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
         return parse_target(self, 0, word);
@@ -268,46 +267,34 @@ static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *w
 
 /* ---- statements ---- */
 
-/* The nearest of the names or, where none is near, all of them: an error at the name. */
-static cnnvp_result unknown_name(const struct assembler *self, const char *at, struct asm_name name,
-                                 const char *const *names, const char *what)
+static void suggest_for(struct asm_name name, char wanted[100], struct cnnvp_suggest *suggest)
 {
-    char known[1024] = "", wanted[100] = "";
-    if (name.text != NULL && name.length < sizeof wanted)
-        memcpy(wanted, name.text, name.length);
-    const char *meant = cnnvp_did_you_mean(wanted, names);
-    if (meant != NULL)
-        return cnnvp_asm_fail(&self->lexer, at, "%s; did you mean \"%s\"?", what, meant);
-    for (size_t i = 0; names[i] != NULL && strlen(known) + strlen(names[i]) + 2u <= sizeof known; ++i) {
-        strcat(known, " ");
-        strcat(known, names[i]);
-    }
-    return cnnvp_asm_fail(&self->lexer, at, "%s; there %s%s", what, *known ? "are" : "is none", known);
+    (void)snprintf(wanted, 100, "%.*s", (int)name.length, name.text != NULL ? name.text : "");
+    cnnvp_suggest_begin(suggest, wanted);
 }
 
 static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name name)
 {
-    const char *names[257] = {NULL};
-    char what[160];
-    size_t count = 0;
-    for (int code = 0; code < 256; ++code)
-        if (opcode_of(self, (unsigned)code) != NULL)
-            names[count++] = opcode_of(self, (unsigned)code)->mnemonic;
-    (void)snprintf(what, sizeof what, "there is no instruction '%.*s'", (int)(name.length < 100 ? name.length : 100),
-                   name.text);
-    return unknown_name(self, name.text, name, names, what);
+    char wanted[100];
+    struct cnnvp_suggest suggest;
+    suggest_for(name, wanted, &suggest);
+    for (unsigned code = 0; code < 256u; ++code)
+        if (opcode_of(self, code) != NULL)
+            cnnvp_suggest_offer(&suggest, opcode_of(self, code)->mnemonic);
+    return cnnvp_asm_fail(&self->lexer, name.text, "there is no instruction '%s'%s", wanted,
+                          cnnvp_suggest_text(&suggest, "there are"));
 }
 
 static cnnvp_result unknown_status(const struct assembler *self, int code, const char *at, struct asm_name name)
 {
-    const char *names[ISA_STATUS_BITS + 1] = {NULL};
-    char what[100];
-    size_t count = 0;
+    char wanted[100];
+    struct cnnvp_suggest suggest;
+    suggest_for(name, wanted, &suggest);
     for (const struct isa_status *known = cnnvp_isa_status(self->extension, (uint32_t)code); known != NULL;
          known = cnnvp_isa_next_status(known))
-        names[count++] = known->name;
-    (void)snprintf(what, sizeof what, "%s has no such status", opcode_of(self, (unsigned)code)->mnemonic);
-    return unknown_name(self, at, name, names, what);
+        cnnvp_suggest_offer(&suggest, known->name);
+    return cnnvp_asm_fail(&self->lexer, at, "%s has no such status%s", opcode_of(self, (unsigned)code)->mnemonic,
+                          suggest.list_length != 0 ? cnnvp_suggest_text(&suggest, "there are") : "; there is none");
 }
 
 static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *word)

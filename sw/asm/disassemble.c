@@ -4,7 +4,6 @@
  * assembles to the same words. Words that are no instructions are errors, named by their offset.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,38 +11,12 @@
 #include "cnnvp_asm.h"
 #include "base.h"
 #include "isa/isa.h"
+#include "lexer.h"
 
 struct output {
-    char *text;
-    size_t length;
-    size_t capacity;
-    int failed; /* out of memory */
-    struct isa_extension *extension;
+    FILE *stream;
+    const struct isa_extension *extension;
 };
-
-static void put(struct output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
-
-/* At most 255 characters at a time. */
-static void put(struct output *output, const char *format, ...)
-{
-    if (output->failed)
-        return;
-    if (output->capacity - output->length < 256u) {
-        const size_t capacity = output->capacity ? output->capacity * 2u : 4096u;
-        char *larger = realloc(output->text, capacity);
-        if (larger == NULL) {
-            output->failed = 1;
-            return;
-        }
-        output->text = larger;
-        output->capacity = capacity;
-    }
-    va_list args;
-    va_start(args, format);
-    const int length = vsnprintf(output->text + output->length, 256, format, args);
-    va_end(args);
-    output->length += length > 0 ? (size_t)length : 0u;
-}
 
 static uint64_t word_at(const uint8_t *bytes)
 {
@@ -83,7 +56,7 @@ static int target_of(const struct isa_extension *extension, uint64_t word, size_
     return 1;
 }
 
-static void put_statuses(struct output *output, uint64_t word)
+static void put_statuses(const struct output *output, uint64_t word)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
     for (const struct isa_status *status = cnnvp_isa_status(output->extension, parts.opcode); status != NULL;
@@ -92,69 +65,43 @@ static void put_statuses(struct output *output, uint64_t word)
         if (!value)
             continue;
         if (status->width > 1u)
-            put(output, ".%s=%u", status->name, value);
+            (void)fprintf(output->stream, ".%s=%u", status->name, value);
         else
-            put(output, ".%s", status->name);
+            (void)fprintf(output->stream, ".%s", status->name);
     }
 }
 
-static void put_operands(struct output *output, uint64_t word, size_t index, size_t count)
+static void put_operands(const struct output *output, uint64_t word, size_t index, size_t count)
 {
     const struct cnnvp_word_parts parts = cnnvp_word_read(word);
     const struct isa_opcode *op = cnnvp_isa_find(output->extension, parts.opcode);
-    const unsigned a = parts.a, b = parts.b;
-    const uint32_t immediate = parts.immediate;
+    const unsigned registers = cnnvp_asm_registers(op->format);
+    const int is_signed =
+        op->format == ISA_FORMAT_RRI || op->format == ISA_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0;
+    const char *comma = registers != 0 ? "," : "";
     size_t target = 0;
-    const int has_target = target_of(output->extension, word, index, count, &target);
-    switch (op->format) {
-    case ISA_FORMAT_TAG:
-    case ISA_FORMAT_IMM:
-        if (has_target)
-            put(output, " L%zu", target);
-        else if (strcmp(op->mnemonic, "jump") == 0)
-            put(output, " %" PRId32, (int32_t)immediate);
-        else
-            put(output, " %" PRIu32, immediate);
-        break;
-    case ISA_FORMAT_RI:
-        if (has_target)
-            put(output, " r%u, L%zu", a, target);
-        else
-            put(output, " r%u, 0x%" PRIx32, a, immediate);
-        break;
-    case ISA_FORMAT_RR:
-        put(output, " r%u, r%u", a, b);
-        break;
-    case ISA_FORMAT_RRI:
-        put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
-        break;
-    case ISA_FORMAT_RRR:
-        put(output, " r%u, r%u, r%u", a, b, parts.c);
-        break;
-    case ISA_FORMAT_BRANCH:
-        if (has_target)
-            put(output, " r%u, r%u, L%zu", a, b, target);
-        else
-            put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
-        break;
-    case ISA_FORMAT_TILE:
-        put(output, " r%u, i%u w%u o%u", a, b & 1u, b >> 1 & 1u, b >> 2 & 1u);
-        if (immediate)
-            put(output, ", 0x%" PRIx32, immediate);
-        break;
-    default:
-        break;
-    }
+    for (unsigned i = 0; i < registers; ++i)
+        (void)fprintf(output->stream, "%s r%u", i != 0 ? "," : "", (unsigned)(word >> (CNNVP_WORD_A - 8u * i)) & 0xffu);
+    if (op->format == ISA_FORMAT_TILE)
+        (void)fprintf(output->stream, ", i%u w%u o%u", parts.b & 1u, parts.b >> 1 & 1u, parts.b >> 2 & 1u);
+    if (!(cnnvp_isa_operand_masks[op->format] & 1u) || (op->format == ISA_FORMAT_TILE && parts.immediate == 0))
+        return;
+    if (target_of(output->extension, word, index, count, &target))
+        (void)fprintf(output->stream, "%s L%zu", comma, target);
+    else if (is_signed)
+        (void)fprintf(output->stream, "%s %" PRId32, comma, (int32_t)parts.immediate);
+    else
+        (void)fprintf(output->stream, registers != 0 ? ", 0x%" PRIx32 : " %" PRIu32, parts.immediate);
 }
 
-static void put_line(struct output *output, uint64_t word, size_t index, size_t count)
+static void put_line(const struct output *output, uint64_t word, size_t index, size_t count)
 {
-    const size_t start = output->length;
-    put(output, "    %s", cnnvp_isa_find(output->extension, cnnvp_word_read(word).opcode)->mnemonic);
+    const long start = ftell(output->stream);
+    (void)fprintf(output->stream, "    %s", cnnvp_isa_find(output->extension, cnnvp_word_read(word).opcode)->mnemonic);
     put_statuses(output, word);
     put_operands(output, word, index, count);
-    const size_t written = output->length - start;
-    put(output, "%*s; 0x%04zx\n", written < 48u ? (int)(48u - written) : 1, "", index * 8u);
+    const long written = ftell(output->stream) - start;
+    (void)fprintf(output->stream, "%*s; 0x%04zx\n", written < 48 ? (int)(48 - written) : 1, "", index * 8u);
 }
 
 static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, const struct isa_extension *extension,
@@ -179,7 +126,7 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
     const size_t count = size / 8u;
     char why[200] = "";
     CNNVP_FREED struct isa_extension *extension = cnnvp_isa_extension(custom, why, sizeof why);
-    struct output output = {NULL, 0, 0, 0, extension};
+    struct cnnvp_printed printed;
     if (extension == NULL)
         return cnnvp_config_error(error, file, "%s", why);
     CNNVP_TRY(check(file, bytes, size, extension, error));
@@ -189,17 +136,15 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
         if (target_of(extension, word_at(bytes + i * 8u), i, count, &target))
             is_target[target] = 1;
     }
-    put(&output, "%s", ""); /* there is a text even if there are no words */
-    for (size_t i = 0; is_target != NULL && i <= count; ++i) {
+    const struct output output = {is_target != NULL ? cnnvp_print_begin(&printed) : NULL, extension};
+    if (output.stream == NULL)
+        return cnnvp_config_no_memory(error);
+    for (size_t i = 0; i <= count; ++i) {
         if (is_target[i])
-            put(&output, "L%zu:\n", i);
+            (void)fprintf(output.stream, "L%zu:\n", i);
         if (i < count)
             put_line(&output, word_at(bytes + i * 8u), i, count);
     }
-    if (output.failed || is_target == NULL) {
-        free(output.text);
-        return cnnvp_config_no_memory(error);
-    }
-    *text = output.text;
-    return CNNVP_DONE;
+    *text = cnnvp_print_end(&printed);
+    return *text != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cnnvp.h"
+#include "isa/isa.h"
 
 struct asm_lexer {
     const char *file;
@@ -34,5 +35,14 @@ int cnnvp_asm_take(struct asm_lexer *lexer, char c);
 /* BAD_INPUT, with "FILE:LINE:COLUMN: " of `at` in front of the message. */
 CNNVP_MUST_USE cnnvp_result cnnvp_asm_fail(const struct asm_lexer *lexer, const char *at, const char *format, ...)
     CNNVP_PRINTF(3, 4);
+
+/* Registers among an instruction's operands, from the top of a word's operand bits on. */
+static inline unsigned cnnvp_asm_registers(enum isa_format format)
+{
+    static const unsigned char registers[ISA_FORMAT_COUNT] = {
+        [ISA_FORMAT_RI] = 1,  [ISA_FORMAT_RR] = 2,     [ISA_FORMAT_RRI] = 2,
+        [ISA_FORMAT_RRR] = 3, [ISA_FORMAT_BRANCH] = 2, [ISA_FORMAT_TILE] = 1};
+    return registers[format];
+}
 
 #endif

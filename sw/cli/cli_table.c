@@ -2,7 +2,6 @@
 /* Tables on the terminal, made from the statistics file's own text, so that both say the same. */
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdlib.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

@@ -20,19 +20,13 @@ int cnnvp_dominates(const double *a, const double *b, size_t count)
 
 /* ---- hypervolume: slices along the last objective, each the volume of one objective less ---- */
 
-static int compare_last(const void *a, const void *b, size_t last)
-{
-    const double *const *left = a, *const *right = b;
-    return ((*left)[last] > (*right)[last]) - ((*left)[last] < (*right)[last]);
-}
-
 /* Insertion sort: the sets are small, and qsort has no context. */
 static void sort_by(const double **points, size_t count, size_t last)
 {
     for (size_t i = 1; i < count; ++i) {
         const double *moved = points[i];
         size_t at = i;
-        for (; at > 0 && compare_last(&points[at - 1], &moved, last) > 0; --at)
+        for (; at > 0 && points[at - 1][last] > moved[last]; --at)
             points[at] = points[at - 1];
         points[at] = moved;
     }

@@ -372,17 +372,11 @@ cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *er
         .objectives = sweep->objective_count,
         .population = sweep->population};
     size_t total = (size_t)sweep->population * sweep->generations;
-    CNNVP_FREED uint32_t *order = calloc(2 * (size_t)sweep->population, sizeof *order);
-    evolution.parents = calloc(2 * (size_t)sweep->population, sizeof *evolution.parents);
-    evolution.seen = calloc(total, sizeof *evolution.seen);
-    evolution.generation_end = calloc(sweep->generations, sizeof *evolution.generation_end);
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    uint32_t *order = cnnvp_arena_array(&arena, 2 * (size_t)sweep->population, sizeof *order);
+    evolution.parents = cnnvp_arena_array(&arena, 2 * (size_t)sweep->population, sizeof *evolution.parents);
+    evolution.seen = cnnvp_arena_array(&arena, total, sizeof *evolution.seen);
+    evolution.generation_end = cnnvp_arena_array(&arena, sweep->generations, sizeof *evolution.generation_end);
     driver->progress.points = total;
-    const cnnvp_result result =
-        order != NULL && evolution.parents != NULL && evolution.seen != NULL && evolution.generation_end != NULL
-            ? evolve(&evolution, order, error)
-            : cnnvp_config_no_memory(error);
-    free(evolution.parents);
-    free(evolution.seen);
-    free(evolution.generation_end);
-    return result;
+    return arena.failed ? cnnvp_config_no_memory(error) : evolve(&evolution, order, error);
 }

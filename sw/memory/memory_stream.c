@@ -8,7 +8,6 @@
 #include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_memory.h"
-#include "units.h"
 #include "memory/dram/dram_replay.h"
 #include "memory_internal.h"
 #include "value.h"

@@ -4,7 +4,6 @@
 
 #include "compiler.h"
 #include "run.h"
-#include "value.h"
 
 static int64_t label_at(const struct cnnvp_array *labels, size_t index)
 {

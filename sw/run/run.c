@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "value.h"
+#include "base.h"
 
 void cnnvp_platform_options_get(const struct cnnvp_options *options, struct cnnvp_platform_options *members)
 {

@@ -183,19 +183,3 @@ int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const 
         *words = CNNVP_PWL_WORDS((size_t)pwl.segments);
     return status;
 }
-
-struct plain {
-    double (*function)(double);
-};
-
-static double call(const void *context, double x)
-{
-    return ((const struct plain *)context)->function(x);
-}
-
-int cnnvp_pwl_table(double (*function)(double), double range, int in_frac, int out_frac, size_t segments,
-                    int16_t *table, size_t *words, int *shift)
-{
-    const struct plain plain = {function};
-    return cnnvp_pwl_table_of(call, &plain, range, 0, in_frac, out_frac, segments, table, words, shift);
-}

@@ -51,9 +51,6 @@ double cnnvp_log(double x);
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
                                       double range, int positive, int in_frac, int out_frac, size_t segments,
                                       int16_t *table, size_t *words, int *shift);
-/* The same for a function without a context. */
-CNNVP_MUST_USE int cnnvp_pwl_table(double (*function)(double), double range, int in_frac, int out_frac, size_t segments,
-                                   int16_t *table, size_t *words, int *shift);
 
 #ifdef __cplusplus
 }

@@ -390,7 +390,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
         .scheduler_irq = target->accelerators[0].scheduler_irq,
         .input_halves = target->limits.input_halves,
         .weight_halves = target->limits.weight_halves,
-        .output_halves = target->output_halves,
+        .output_halves = target->limits.output_halves,
     };
     *build = (struct cnnvp_build){.moved = target->moved};
     build->header = copy_header(&build->arena, &header);

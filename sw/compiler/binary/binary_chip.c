@@ -66,8 +66,8 @@ static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnv
     const uint64_t missing = cnnvp_binary_keep_largest(limits, used, weight_tiles, all->count);
     if (missing == 0)
         return CNNVP_DONE;
-    const struct cnnvp_plan_size size =
-        cnnvp_plan_weight_size(limits, limits->weight_bytes + cnnvp_divide_up(missing, limits->weight_halves));
+    const struct cnnvp_plan_size size = cnnvp_plan_size(
+        limits, CNNVP_PLAN_WEIGHTS, limits->weight_bytes + cnnvp_divide_up(missing, limits->weight_halves));
     return cnnvp_compiler_error(error,
                                 "the network does not fit on chip: the weight buffer lacks %llu bytes for all "
                                 "weights; use -s %s.size=%llu or run it from memory",
@@ -89,12 +89,6 @@ static struct cnnvp_life *life_of(const struct cnnvp_residents *residents, int32
         if (residents->all[i].tensor == base)
             return &residents->all[i];
     return NULL;
-}
-
-static int reads(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph *graph, int32_t base)
-{
-    return cnnvp_graph_base(graph, layer->in) == base ||
-           (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in2) == base);
 }
 
 /* A group runs tile by tile: what its layers touch is there from its first layer to its last one. */
@@ -125,7 +119,7 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
         *life = (struct cnnvp_life){.tensor = made, .first = i == 0 ? 0 : i - 1};
         life->place.bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(&build->tensors[made]));
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
-            if (reads(&graph->layers[reader], graph, made))
+            if (cnnvp_graph_reads(graph, &graph->layers[reader], made))
                 life->last = reader;
         widen(lives, life);
     }
@@ -166,7 +160,7 @@ static cnnvp_result no_room(const struct lives *lives, const struct cnnvp_life *
                             struct cnnvp_error *error)
 {
     const char *name = lives->graph->tensors[life->tensor].name;
-    const struct cnnvp_plan_size size = cnnvp_plan_input_size(lives->limits, lives->of->pad.room[0] + lack);
+    const struct cnnvp_plan_size size = cnnvp_plan_size(lives->limits, CNNVP_PLAN_INPUT, lives->of->pad.room[0] + lack);
     if (lives->plan != NULL)
         return cnnvp_config_error(error, lives->plan->on_chip_places[life->tensor],
                                   "tensor \"%s\" does not fit on chip: a half of the input buffer lacks %llu bytes "
@@ -231,7 +225,7 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
                                         graph->layers[i].name);
         CNNVP_TRY(cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &tiling, error));
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
-        const struct cnnvp_plan_size size = cnnvp_plan_output_size(&target->limits, need);
+        const struct cnnvp_plan_size size = cnnvp_plan_size(&target->limits, CNNVP_PLAN_OUTPUT, need);
         if (need > target->limits.output_bytes)
             return cnnvp_compiler_error(
                 error,

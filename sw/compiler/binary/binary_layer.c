@@ -3,8 +3,6 @@
 #include "binary_internal.h"
 #include "binary/layer_command.h"
 
-#include <string.h>
-
 #include "group_build.h"
 #include "numbers.h"
 #include "plan.h"

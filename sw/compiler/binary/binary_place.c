@@ -105,8 +105,7 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
         return 1;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (cnnvp_graph_base(graph, layer->in) == base || cnnvp_graph_base(graph, layer->in2) == base ||
-            cnnvp_graph_base(graph, layer->out) == base)
+        if (cnnvp_graph_reads(graph, layer, base) || cnnvp_graph_base(graph, layer->out) == base)
             return 1;
     }
     return 0;
@@ -162,9 +161,10 @@ static void say(struct sentence *sentence, const char *format, ...)
 }
 
 /* A buffer of which `need` bytes of a half are needed. */
-static void say_buffer(struct cnnvp_plan_size size, uint64_t need, uint64_t have, struct sentence *what,
-                       struct sentence *settings)
+static void say_buffer(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_buffer buffer, uint64_t need,
+                       uint64_t have, struct sentence *what, struct sentence *settings)
 {
+    const struct cnnvp_plan_size size = cnnvp_plan_size(limits, buffer, need);
     if (need == 0)
         return;
     say(what, "%s a half of %s has %llu bytes, %llu are needed", *what->text ? ";" : "", size.instance,
@@ -188,13 +188,10 @@ static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnv
         (void)snprintf(layers, sizeof layers, "%zu layers, the first \"%s\", do not fit:", shortage->layers,
                        shortage->first);
     const struct cnnvp_plan_use *needed = &shortage->need;
-    say_buffer(cnnvp_plan_input_size(limits, shortage->joint), shortage->joint, limits->joint_bytes, &what, &settings);
-    say_buffer(cnnvp_plan_input_size(limits, needed->input_bytes), needed->input_bytes, limits->input_bytes, &what,
-               &settings);
-    say_buffer(cnnvp_plan_weight_size(limits, needed->weight_bytes), needed->weight_bytes, limits->weight_bytes, &what,
-               &settings);
-    say_buffer(cnnvp_plan_output_size(limits, needed->output_bytes), needed->output_bytes, limits->output_bytes, &what,
-               &settings);
+    say_buffer(limits, CNNVP_PLAN_INPUT, shortage->joint, limits->joint_bytes, &what, &settings);
+    say_buffer(limits, CNNVP_PLAN_INPUT, needed->input_bytes, limits->input_bytes, &what, &settings);
+    say_buffer(limits, CNNVP_PLAN_WEIGHTS, needed->weight_bytes, limits->weight_bytes, &what, &settings);
+    say_buffer(limits, CNNVP_PLAN_OUTPUT, needed->output_bytes, limits->output_bytes, &what, &settings);
     if (memory) {
         say(&what, "%sprogram, network and %u image%s%s need %llu bytes of memory, dram has %llu", *text ? "; " : "",
             images, images == 1 ? "" : "s", places_of(build) > 1 ? ", with maps of all images at work," : "",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which layers form chains, decided by shapes alone; and what there is to say of those that a build has. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "binary_internal.h"
 
@@ -78,7 +76,7 @@ static int32_t only_reader(const struct cnnvp_graph *graph, int32_t tensor)
         return CNNVP_GRAPH_NONE;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in2) == tensor)
+        if (cnnvp_graph_base(graph, layer->in2) == tensor)
             return CNNVP_GRAPH_NONE;
         if (cnnvp_graph_base(graph, layer->in) != tensor)
             continue;
@@ -132,22 +130,21 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
 
 /* ---- those of a build ---- */
 
-cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_chain_info **chains, size_t *count,
-                                 struct cnnvp_error *error)
+cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
+                                 struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
     const struct cnnvp_depth *depth = build->depth;
-    *chains = NULL;
-    *count = 0;
     if (depth == NULL)
         return CNNVP_DONE;
-    *chains = calloc(depth->chain_count + 1, sizeof **chains);
-    if (*chains == NULL)
+    struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, depth->chain_count, sizeof *chains);
+    if (chains == NULL)
         return cnnvp_compiler_no_memory(error);
-    *count = depth->chain_count;
+    work->chains = chains;
+    work->chain_count = depth->chain_count;
     for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count) {
         const size_t *layers = &depth->sources[first];
         const struct cnnvp_binary_level *level = &depth->levels[first + c];
-        struct cnnvp_chain_info *info = &(*chains)[c];
+        struct cnnvp_chain_info *info = &chains[c];
         *info = (struct cnnvp_chain_info){
             .first_layer = layers[0],
             .last_layer = layers[depth->chains[c].layer_count - 1],

@@ -236,7 +236,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     struct cnnvp_layer layer = cnnvp_depth_block_layer(row, index);
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
-    struct cnnvp_plan_size size = cnnvp_plan_input_size(limits, need);
+    struct cnnvp_plan_size size = cnnvp_plan_size(limits, CNNVP_PLAN_INPUT, need);
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
         const struct cnnvp_tiling tiling = tiling_of(row, &layer);
         layer.group_out = layer.out.channels;
@@ -246,7 +246,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         const int weights = use.weight_bytes > limits->weight_bytes;
         need = weights ? use.weight_bytes : use.output_bytes;
         have = weights ? limits->weight_bytes : limits->output_bytes;
-        size = weights ? cnnvp_plan_weight_size(limits, need) : cnnvp_plan_output_size(limits, need);
+        size = cnnvp_plan_size(limits, weights ? CNNVP_PLAN_WEIGHTS : CNNVP_PLAN_OUTPUT, need);
     }
     return cnnvp_compiler_error(
         error,

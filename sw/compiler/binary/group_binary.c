@@ -260,8 +260,7 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
 static int members_alike(const struct cnnvp_plan_member *a, const struct cnnvp_plan_member *b)
 {
     return a->in == b->in && a->in2 == b->in2 && a->out == b->out && a->done == b->done &&
-           a->tile_bytes == b->tile_bytes && a->tile_half == b->tile_half && a->out_channel == b->out_channel &&
-           cnnvp_plan_are_alike(&a->layer, &b->layer);
+           a->tile_bytes == b->tile_bytes && a->tile_half == b->tile_half && cnnvp_plan_are_alike(&a->layer, &b->layer);
 }
 
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other)

@@ -2,7 +2,6 @@
 /* Fused groups: from layers of the graph to members and slots, and whether they can be fused at all. */
 #include "group_build.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "binary_internal.h"
@@ -34,12 +33,6 @@ static int is_within(const struct cnnvp_plan_group *group, size_t layer)
     return layer >= group->first && layer < group->first + group->count;
 }
 
-static int reads(const struct cnnvp_graph *graph, size_t layer, int32_t base)
-{
-    return cnnvp_graph_base(graph, graph->layers[layer].in) == base ||
-           (graph->layers[layer].in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, graph->layers[layer].in2) == base);
-}
-
 /* Members that read views which have other rows than what was made, or that a reader outside reads. */
 static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group, int32_t base,
                                const char *place, struct cnnvp_error *error)
@@ -53,7 +46,7 @@ static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnn
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const int makes = cnnvp_graph_base(graph, layer->out) == base;
-        if (!makes && !reads(graph, i, base))
+        if (!makes && !cnnvp_graph_reads(graph, layer, base))
             continue;
         if (!is_within(group, i))
             return cnnvp_config_error(
@@ -64,8 +57,7 @@ static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnn
                 name, layer->name, makes ? "makes" : "reads");
         if ((makes && !is_plain(graph, layer->out)) ||
             (cnnvp_graph_base(graph, layer->in) == base && !is_plain(graph, layer->in)) ||
-            (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, layer->in2) == base &&
-             !is_plain(graph, layer->in2)))
+            (cnnvp_graph_base(graph, layer->in2) == base && !is_plain(graph, layer->in2)))
             return cnnvp_config_error(error, place,
                                       "layer \"%s\" sees \"%s\" in other dimensions than it was made in: they cannot "
                                       "be in one group",
@@ -107,7 +99,7 @@ static cnnvp_result check_given(const struct cnnvp_graph *graph, const struct cn
         (out->height != graph->tensors[last].height || out->width != graph->tensors[last].width))
         return cnnvp_config_error(
             error, place, "layers of the group make parts of \"%s\" in other dimensions", graph->tensors[given].name);
-    if (reads(graph, index, given))
+    if (cnnvp_graph_reads(graph, layer, given))
         return cnnvp_config_error(
             error, place, "layer \"%s\" reads \"%s\", of which the group gives a part: end the group before it",
             layer->name, graph->tensors[given].name);
@@ -131,8 +123,8 @@ int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *
         return 0;
     const int32_t other = next->in == of->out ? next->in2 : next->in;
     for (size_t i = 0; i < graph->layer_count; ++i)
-        if (i != layer + 1 &&
-            (reads(graph, i, of->out) || (i != layer && cnnvp_graph_base(graph, graph->layers[i].out) == of->out)))
+        if (i != layer + 1 && (cnnvp_graph_reads(graph, &graph->layers[i], of->out) ||
+                               (i != layer && cnnvp_graph_base(graph, graph->layers[i].out) == of->out)))
             return 0;
     return cnnvp_graph_base(graph, other) != of->out && is_alike(&graph->tensors[other], &graph->tensors[next->out]) &&
            is_alike(&graph->tensors[of->out], &graph->tensors[next->out]);

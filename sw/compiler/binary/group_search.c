@@ -395,19 +395,20 @@ static cnnvp_result take_runs(const struct search *search, struct cnnvp_plan *pl
     return CNNVP_DONE;
 }
 
+static void clear(struct search *search)
+{
+    cnnvp_arena_free(&search->arena);
+    cnnvp_cost_query_free(search->query);
+}
+
 cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                 const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                 struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
-    struct search search = {.graph = graph, .target = target, .build = build, .options = options};
-    cnnvp_result result = prepare(&search, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+    CNNVP_SCOPED(clear) struct search search = {.graph = graph, .target = target, .build = build, .options = options};
+    CNNVP_TRY(prepare(&search, error));
+    for (size_t i = 0; i < graph->layer_count; ++i)
         search_from(&search, i);
-    if (result == CNNVP_DONE)
-        result = cnnvp_cost_query_result(search.query, error);
-    if (result == CNNVP_DONE)
-        result = take_runs(&search, plan, error);
-    cnnvp_arena_free(&search.arena);
-    cnnvp_cost_query_free(search.query);
-    return result;
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    return take_runs(&search, plan, error);
 }

@@ -150,8 +150,7 @@ static const struct known *plan_of(struct choice *choice, size_t index)
 static int touches(const struct choice *choice, size_t index, int32_t base)
 {
     const struct cnnvp_graph_layer *layer = &choice->graph->layers[index];
-    return cnnvp_graph_base(choice->graph, layer->in) == base || cnnvp_graph_base(choice->graph, layer->out) == base ||
-           (layer->in2 != CNNVP_GRAPH_NONE && cnnvp_graph_base(choice->graph, layer->in2) == base);
+    return cnnvp_graph_reads(choice->graph, layer, base) || cnnvp_graph_base(choice->graph, layer->out) == base;
 }
 
 /* What the plans of layers are worth, and their bytes of bursts, as they are and at least. */

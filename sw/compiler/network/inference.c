@@ -134,17 +134,17 @@ static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer,
     return result;
 }
 
-/* One for each layer; to be given back with free(). *pes: as many as the largest unit for a layer has. */
 static cnnvp_result describe_layers(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
-                                    struct cnnvp_layer_info **layers, uint64_t *pes, struct cnnvp_error *error)
+                                    struct cnnvp_arena *arena, struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    *pes = 1;
-    *layers = calloc(graph->layer_count, sizeof **layers);
-    if (*layers == NULL)
+    struct cnnvp_layer_info *layers = cnnvp_arena_array(arena, graph->layer_count, sizeof *layers);
+    if (layers == NULL)
         return cnnvp_compiler_no_memory(error);
+    work->layers = layers;
+    work->layer_count = graph->layer_count;
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_layer_info *layer = &(*layers)[i];
+        struct cnnvp_layer_info *layer = &layers[i];
         *layer = (struct cnnvp_layer_info){
             .name = graph->layers[i].name,
             .op = cnnvp_graph_op_name(&graph->layers[i]),
@@ -152,27 +152,25 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
             .macs = cnnvp_graph_macs(graph, &graph->layers[i]),
             .least_dram_bytes = cnnvp_network_layer_bound(network, needs, i)};
         CNNVP_TRY(layer_pes(network, i, &layer->pes, error));
-        *pes = cnnvp_maximum(*pes, layer->pes);
+        work->pes = cnnvp_maximum(work->pes, layer->pes);
         if (layer->pes == 1)
             layer->pes = 0;
     }
     return CNNVP_DONE;
 }
 
-static cnnvp_result describe_work(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
-                                  cnnvp_platform *platform, struct cnnvp_error *error)
+cnnvp_result cnnvp_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work,
+                                 struct cnnvp_error *error)
 {
-    CNNVP_FREED struct cnnvp_layer_info *layers = NULL;
-    CNNVP_FREED struct cnnvp_chain_info *chains = NULL;
-    CNNVP_FREED struct cnnvp_tensor_info *tensors = NULL;
-    CNNVP_FREED struct cnnvp_place_info *places = NULL;
-    size_t chain_count = 0, tensor_count = 0, place_count = 0;
-    uint64_t pes = 1;
-    CNNVP_TRY(describe_layers(network, needs, &layers, &pes, error));
-    CNNVP_TRY(cnnvp_binary_chains(&network->build, &chains, &chain_count, error));
-    CNNVP_TRY(cnnvp_network_tensors(network, needs, &tensors, &tensor_count, error));
-    CNNVP_TRY(cnnvp_network_places(network, &places, &place_count, error));
-    CNNVP_SCOPED(cnnvp_network_forget_groups)
+    return cnnvp_platform_describe_work(platform, work) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the platform refused the description of the work");
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    struct cnnvp_network_needs needs = {0};
     struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "run",
@@ -180,32 +178,20 @@ static cnnvp_result describe_work(const struct cnnvp_network *network, const str
         .network_hash = network->graph.file_hash,
         .seed = network->seed,
         .images = network->images,
-        .pes = pes,
-        .layers = layers,
-        .layer_count = network->graph.layer_count,
+        .pes = 1,
         .block = network->block,
         .order = network->plan.order_table ? "table" : "morton",
-        .chains = chains,
-        .chain_count = chain_count,
         .block_difference = network->block_difference,
         .block_magnitude = network->block_magnitude,
-        .tensors = tensors,
-        .tensor_count = tensor_count,
-        .least_dram_bytes = cnnvp_network_bound(network, tensors, tensor_count),
-        .places = places,
-        .place_count = place_count,
     };
-    CNNVP_TRY(cnnvp_network_groups(network, &work, error));
-    return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE
-               ? CNNVP_DONE
-               : cnnvp_compiler_error(error, "the platform refused the description of the work");
-}
-
-static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
-{
-    CNNVP_SCOPED(cnnvp_network_needs_clear) struct cnnvp_network_needs needs = {0};
-    CNNVP_TRY(cnnvp_network_needs_find(&network->graph, &needs, error));
-    return describe_work(network, &needs, platform, error);
+    CNNVP_TRY(cnnvp_network_needs_find(&network->graph, &arena, &needs, error));
+    CNNVP_TRY(describe_layers(network, &needs, &arena, &work, error));
+    CNNVP_TRY(cnnvp_binary_chains(&network->build, &arena, &work, error));
+    CNNVP_TRY(cnnvp_network_tensors(network, &needs, &arena, &work, error));
+    work.least_dram_bytes = cnnvp_network_bound(network, work.tensors, work.tensor_count);
+    CNNVP_TRY(cnnvp_network_places(network, &arena, &work, error));
+    CNNVP_TRY(cnnvp_network_groups(network, &arena, &work, error));
+    return cnnvp_describe_work(platform, &work, error);
 }
 
 static cnnvp_result hold_always(void *context, uint32_t accelerator, uint32_t step, uint64_t address, uint64_t bytes)
@@ -229,16 +215,10 @@ cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnv
     return result == CNNVP_DONE ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
-cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                     struct cnnvp_error *error)
-{
-    return cnnvp_guest_load(network->guest, platform, error);
-}
-
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_network_hold_tables(network, platform, error));
-    CNNVP_TRY(cnnvp_network_put_guest(network, platform, error));
+    CNNVP_TRY(cnnvp_guest_load(network->guest, platform, error));
     CNNVP_TRY(cnnvp_network_put_binary(network, platform, error));
     if (!network->timing_only)
         CNNVP_TRY(clear_frames(network, platform, error));

@@ -21,7 +21,7 @@ static uint64_t capacity_of(const struct cnnvp_target *target)
 {
     return target->limits.input_bytes * target->limits.input_halves +
            target->limits.weight_bytes * target->limits.weight_halves +
-           target->limits.output_bytes * target->output_halves;
+           target->limits.output_bytes * target->limits.output_halves;
 }
 
 static uint64_t weight_bytes(const struct cnnvp_network *network, size_t layer)
@@ -93,8 +93,7 @@ static int is_loaded(const struct cnnvp_network *network, int32_t base, size_t i
     if (network->build.tensors[base].on_chip == 0)
         return !stays(network, base);
     for (size_t i = 0; i < index; ++i)
-        if (cnnvp_graph_base(graph, graph->layers[i].in) == base ||
-            cnnvp_graph_base(graph, graph->layers[i].in2) == base)
+        if (cnnvp_graph_reads(graph, &graph->layers[i], base))
             return 0;
     return cnnvp_graph_is_input(graph, base);
 }

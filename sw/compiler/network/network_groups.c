@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans of a network: the one that it is to run, and the one that it has become. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "network.h"
@@ -122,22 +121,20 @@ static struct cnnvp_group_info group_info(const struct cnnvp_network *network, s
     return info;
 }
 
-cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_work_info *work,
-                                  struct cnnvp_error *error)
+cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
+                                  struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
     const struct cnnvp_plan *plan = &network->plan;
     if (network->schedule == NULL)
         return CNNVP_DONE;
-    struct cnnvp_group_info *groups = calloc(plan->run_count + 1, sizeof *groups);
     const struct cnnvp_residents *kept = network->build.residents;
     const size_t count = kept != NULL ? kept->count : 0;
-    struct cnnvp_resident_info *residents = calloc(count + 1, sizeof *residents);
+    struct cnnvp_group_info *groups = cnnvp_arena_array(arena, plan->run_count, sizeof *groups);
+    struct cnnvp_resident_info *residents = cnnvp_arena_array(arena, count, sizeof *residents);
+    if (arena->failed)
+        return cnnvp_compiler_no_memory(error);
     work->groups = groups;
     work->residents = residents;
-    if (groups == NULL || residents == NULL) {
-        cnnvp_network_forget_groups(work);
-        return cnnvp_compiler_no_memory(error);
-    }
     work->schedule = network->schedule;
     for (size_t g = 0; g < plan->run_count; ++g)
         groups[work->group_count++] = group_info(network, g);
@@ -152,14 +149,6 @@ cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cn
         };
     }
     return CNNVP_DONE;
-}
-
-void cnnvp_network_forget_groups(struct cnnvp_work_info *work)
-{
-    free((struct cnnvp_group_info *)work->groups);
-    free((struct cnnvp_resident_info *)work->residents);
-    work->groups = NULL;
-    work->residents = NULL;
 }
 
 /* ---- as a file ---- */

@@ -439,28 +439,17 @@ static void find(struct finding *finding)
         finding->needs->read[i] = words_read(finding, i);
 }
 
-cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_network_needs *needs,
-                                      struct cnnvp_error *error)
+cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_arena *arena,
+                                      struct cnnvp_network_needs *needs, struct cnnvp_error *error)
 {
-    struct finding finding = {.graph = graph, .needs = needs};
-    needs->layers = calloc(graph->layer_count + 1, sizeof *needs->layers);
-    needs->read = calloc(graph->tensor_count + 1, sizeof *needs->read);
-    finding.marks = calloc(graph->tensor_count + 1, sizeof *finding.marks);
-    finding.no_memory = needs->layers == NULL || needs->read == NULL || finding.marks == NULL;
-    if (!finding.no_memory)
-        find(&finding);
-    for (size_t i = 0; finding.marks != NULL && i < graph->tensor_count; ++i)
+    struct finding finding = {
+        .graph = graph, .needs = needs, .marks = cnnvp_arena_array(arena, graph->tensor_count, sizeof *finding.marks)};
+    needs->layers = cnnvp_arena_array(arena, graph->layer_count, sizeof *needs->layers);
+    needs->read = cnnvp_arena_array(arena, graph->tensor_count, sizeof *needs->read);
+    if (arena->failed)
+        return cnnvp_compiler_no_memory(error);
+    find(&finding);
+    for (size_t i = 0; i < graph->tensor_count; ++i)
         free(finding.marks[i].words);
-    free(finding.marks);
-    if (!finding.no_memory)
-        return CNNVP_DONE;
-    cnnvp_network_needs_clear(needs);
-    return cnnvp_compiler_no_memory(error);
-}
-
-void cnnvp_network_needs_clear(struct cnnvp_network_needs *needs)
-{
-    free(needs->layers);
-    free(needs->read);
-    *needs = (struct cnnvp_network_needs){0};
+    return finding.no_memory ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }

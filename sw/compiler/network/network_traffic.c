@@ -84,21 +84,20 @@ static int has_memory(const struct cnnvp_network *network, size_t tensor)
 }
 
 cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
-                                   struct cnnvp_tensor_info **tensors, size_t *count, struct cnnvp_error *error)
+                                   struct cnnvp_arena *arena, struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_tensor_info *info = calloc(graph->layer_count + graph->tensor_count, sizeof *info);
-    *tensors = info;
-    *count = 0;
+    struct cnnvp_tensor_info *info = cnnvp_arena_array(arena, graph->layer_count + graph->tensor_count, sizeof *info);
     if (info == NULL)
         return cnnvp_compiler_no_memory(error);
+    work->tensors = info;
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (has_weights(network, i))
-            info[(*count)++] = weights_of(network, i);
+            info[work->tensor_count++] = weights_of(network, i);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (has_memory(network, (size_t)i))
-            info[(*count)++] = map_of(network, needs, i);
-    qsort(info, *count, sizeof *info, by_address);
+            info[work->tensor_count++] = map_of(network, needs, i);
+    qsort(info, work->tensor_count, sizeof *info, by_address);
     return CNNVP_DONE;
 }
 
@@ -137,21 +136,21 @@ static struct cnnvp_place_info place_of_map(const struct cnnvp_network *network,
         .channel_stride = (uint64_t)place->channel_stride << place->word_shift};
 }
 
-cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_place_info **places, size_t *count,
-                                  struct cnnvp_error *error)
+cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_arena *arena,
+                                  struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_place_info *info = calloc(network->build.weight_tiles.count + graph->tensor_count, sizeof *info);
-    *places = info;
-    *count = 0;
+    const size_t most = network->build.weight_tiles.count + graph->tensor_count;
+    struct cnnvp_place_info *info = cnnvp_arena_array(arena, most, sizeof *info);
     if (info == NULL)
         return cnnvp_compiler_no_memory(error);
+    work->places = info;
     for (size_t i = 0; i < graph->layer_count; ++i)
         for (uint32_t b = 0; has_weights(network, i) && b < network->build.layers[i].weight_tile_count; ++b)
-            info[(*count)++] = place_of_weight_tile(network, i, b);
+            info[work->place_count++] = place_of_weight_tile(network, i, b);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (has_memory(network, i))
-            info[(*count)++] = place_of_map(network, i);
-    qsort(info, *count, sizeof *info, place_by_address);
+            info[work->place_count++] = place_of_map(network, i);
+    qsort(info, work->place_count, sizeof *info, place_by_address);
     return CNNVP_DONE;
 }

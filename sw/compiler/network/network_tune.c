@@ -206,7 +206,7 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
     network.graph.weightless = 1;
     CNNVP_TRY(open_platform(bench->config, &platform, error));
     CNNVP_TRY(cnnvp_platform_hold(platform, CNNVP_BINARY_ADDRESS, trials->tables.table_bytes));
-    CNNVP_TRY(cnnvp_network_put_guest(&network, platform, error));
+    CNNVP_TRY(cnnvp_guest_load(network.guest, platform, error));
     CNNVP_TRY(cnnvp_network_put_binary(&network, platform, error));
     CNNVP_TRY(run_platform(platform, (struct part){options, 0, TRIALS_SHARE, trials->count}, &ps, error));
     for (size_t i = 0; i < trials->count; ++i) {
@@ -266,18 +266,15 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     trial.binary_options.images = cnnvp_minimum32(
         network->images, TRIAL_BATCHES * network->target.limits.batch * network->target.accelerator_count);
     trial.graph.weightless = 1;
-    CNNVP_TRY(cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error));
+    CNNVP_SCOPED(cnnvp_binary_clear) struct cnnvp_build build = {.end = 0};
+    CNNVP_TRY(cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &build, error));
     if (tried != NULL)
-        cnnvp_binary_leave_out(&trial.build, tried);
-    cnnvp_result result = open_platform(bench->config, platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_hold_tables(&trial, *platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_guest(&trial, *platform, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_put_binary(&trial, *platform, error);
-    cnnvp_binary_clear(&trial.build);
-    return result;
+        cnnvp_binary_leave_out(&build, tried);
+    trial.build = build;
+    CNNVP_TRY(open_platform(bench->config, platform, error));
+    CNNVP_TRY(cnnvp_network_hold_tables(&trial, *platform, error));
+    CNNVP_TRY(cnnvp_guest_load(trial.guest, *platform, error));
+    return cnnvp_network_put_binary(&trial, *platform, error);
 }
 
 /* Runs the network, or the layers of it that are marked in `tried`. *layers: what each takes; *none, which may be NULL:

@@ -14,7 +14,6 @@
  * that the weights which read it do; nothing becomes larger than the largest is. Weights with a step for each output
  * leave no bits unused of those that make a channel, and their biases have 32 bits.
  */
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 

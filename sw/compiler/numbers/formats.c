@@ -2,7 +2,6 @@
 #include "numbers.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "cnnvp_words.h"
 #include "float_kernels.h"

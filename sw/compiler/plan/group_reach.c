@@ -27,7 +27,7 @@ struct reaching {
     const struct cnnvp_plan_group *group;
     enum axis axis;
     int cached;
-    uint32_t tile, size; /* lines of a tile, and of the map that it is cut from */
+    uint32_t tile; /* its lines */
     struct cnnvp_group_reach *reach;
     struct slot *slots;
     int32_t *ends; /* of the members: lines below it were calculated in tiles before */
@@ -228,18 +228,16 @@ static void reach_axis(struct cnnvp_plan_group *group, struct reaching *reaching
 static int reach_along(struct cnnvp_plan_group *group, enum axis axis, uint32_t tile, uint32_t *tiles,
                        struct cnnvp_group_reach **table)
 {
-    const uint32_t size = size_of(&group->members[group->count - 1].layer.out, axis);
     struct reaching reaching = {
         .group = group,
         .axis = axis,
         .cached = group->halo == CNNVP_HALO_FULL || (group->halo == CNNVP_HALO_ROW && axis == ROWS),
         .tile = tile,
-        .size = size,
     };
     CNNVP_FREED struct slot *slots = calloc(group->slot_count + 1, sizeof *slots);
     CNNVP_FREED int32_t *ends = malloc(group->count * sizeof *ends);
     free(*table);
-    *tiles = cnnvp_divide_up32(size, tile);
+    *tiles = cnnvp_divide_up32(size_of(&group->members[group->count - 1].layer.out, axis), tile);
     *table = reaching.reach = calloc((size_t)*tiles * group->count, sizeof **table);
     reaching.slots = slots;
     reaching.ends = ends;

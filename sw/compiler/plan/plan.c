@@ -152,28 +152,20 @@ int cnnvp_plan_fits(const struct cnnvp_plan_use *use, const struct cnnvp_plan_li
            (limits->joint_bytes == 0 || cnnvp_plan_joint_bytes(use) <= limits->joint_bytes);
 }
 
-static struct cnnvp_plan_size size_of(const struct cnnvp_plan_limits *limits, const char *buffer, uint64_t part,
-                                      uint32_t halves, uint64_t half_bytes)
+struct cnnvp_plan_size cnnvp_plan_size(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_buffer buffer,
+                                       uint64_t half_bytes)
 {
+    const struct {
+        const char *instance;
+        uint32_t part, halves;
+    } buffers[] = {{"input_buffer", CNNVP_PLAN_INPUT_PART, limits->input_halves},
+                   {"weight_buffer", CNNVP_PLAN_WEIGHT_PART, limits->weight_halves},
+                   {"output_buffer", CNNVP_PLAN_OUTPUT_PART, limits->output_halves}};
+    const int is_region = limits->scratchpad_bytes != 0;
     uint64_t size = 1;
-    while (size < half_bytes * (limits->scratchpad_bytes != 0 && limits->joint_bytes == 0 ? part : 1u))
+    while (size < half_bytes * (is_region && limits->joint_bytes == 0 ? buffers[buffer].part : 1u))
         size *= 2u;
-    return (struct cnnvp_plan_size){limits->scratchpad_bytes != 0 ? "scratchpad" : buffer, halves * size};
-}
-
-struct cnnvp_plan_size cnnvp_plan_input_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
-{
-    return size_of(limits, "input_buffer", CNNVP_PLAN_INPUT_PART, limits->input_halves, half_bytes);
-}
-
-struct cnnvp_plan_size cnnvp_plan_weight_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
-{
-    return size_of(limits, "weight_buffer", CNNVP_PLAN_WEIGHT_PART, limits->weight_halves, half_bytes);
-}
-
-struct cnnvp_plan_size cnnvp_plan_output_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes)
-{
-    return size_of(limits, "output_buffer", CNNVP_PLAN_OUTPUT_PART, limits->output_halves, half_bytes);
+    return (struct cnnvp_plan_size){is_region ? "scratchpad" : buffers[buffer].instance, buffers[buffer].halves * size};
 }
 
 void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut)

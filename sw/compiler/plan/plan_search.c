@@ -12,7 +12,6 @@
 #include "cnnvp_integer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CANDIDATES 24u
@@ -570,17 +569,26 @@ static void consider_parts(struct search *search)
     }
 }
 
+static cnnvp_result begin(struct search *search, const char *name, struct cnnvp_error *error)
+{
+    search->query = cnnvp_cost_query_new(search->layer, name, search->limits);
+    return search->query != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+static void end(struct search *search)
+{
+    cnnvp_cost_query_free(search->query);
+}
+
 cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                               struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest,
                               struct cnnvp_error *error)
 {
     struct cnnvp_layer trial = *layer;
-    struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
+    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
     memset(finalists, 0, sizeof *finalists);
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
-    search.query = cnnvp_cost_query_new(&trial, name, limits);
-    if (search.query == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY(begin(&search, name, error));
     search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.query) : 0;
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
@@ -597,16 +605,15 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
         finalists->count = 0;
         consider_edges(&search);
     }
-    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
-    if (result == CNNVP_DONE && finalists->count == 0 && cnnvp_plan_refusal(search.query)[0] != '\0')
-        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
-    if (result == CNNVP_DONE && finalists->count == 0) {
-        /* The last one that was tried. */
-        finalists->all[0].cut = cnnvp_plan_cut_of(&trial);
-        *smallest = cnnvp_plan_use_of(&trial, search.tiling.result_bytes);
-    }
-    cnnvp_cost_query_free(search.query);
-    return result;
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    if (finalists->count != 0)
+        return CNNVP_DONE;
+    if (cnnvp_plan_refusal(search.query)[0] != '\0')
+        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
+    /* The last one that was tried. */
+    finalists->all[0].cut = cnnvp_plan_cut_of(&trial);
+    *smallest = cnnvp_plan_use_of(&trial, search.tiling.result_bytes);
+    return CNNVP_DONE;
 }
 
 struct edge {
@@ -676,33 +683,25 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name,
 {
     struct cnnvp_layer trial = *layer;
     struct cnnvp_plan_finalists finalists = {.count = 0};
-    struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
+    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
     CNNVP_TRY(check_edges(layer, name, place, error));
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
-    search.query = cnnvp_cost_query_new(&trial, name, limits);
-    if (search.query == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY(begin(&search, name, error));
     consider(&search);
-    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
-    if (result == CNNVP_DONE && finalists.count == 0)
-        result = tile_does_not_fit(&search, name, place, error);
-    cnnvp_cost_query_free(search.query);
-    return result;
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    return finalists.count == 0 ? tile_does_not_fit(&search, name, place, error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                 const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_layer trial = *layer;
-    struct search search = {.limits = limits, .layer = &trial, .query = cnnvp_cost_query_new(&trial, name, limits)};
+    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial};
     struct work work = {0};
-    if (search.query == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY(begin(&search, name, error));
     calculate(&search, &work);
     *ps = work.compute;
-    cnnvp_result result = cnnvp_cost_query_result(search.query, error);
-    if (result == CNNVP_DONE && work.refused)
-        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
-    cnnvp_cost_query_free(search.query);
-    return result;
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    return work.refused ? cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query))
+                        : CNNVP_DONE;
 }

@@ -220,7 +220,6 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     memset(target, 0, sizeof *target);
     struct cnnvp_plan_limits *limits = &target->limits;
     CNNVP_TRY(read_buffers(config, limits, error));
-    target->output_halves = limits->output_halves;
     CNNVP_TRY(cnnvp_target_map(config, target, error));
     CNNVP_TRY(read_accelerators(config, target, error));
     CNNVP_TRY(cnnvp_units_new(config, &limits->units, error));

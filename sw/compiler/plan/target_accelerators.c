@@ -15,13 +15,18 @@ static const char *suffix_of(const struct cnnvp_config_instance *instance, const
     return instance->name + length;
 }
 
+static int find(const cnnvp_config *config, const char *name, struct cnnvp_config_instance *instance)
+{
+    for (size_t i = 0; cnnvp_config_instance(config, i, instance) == CNNVP_DONE; ++i)
+        if (strcmp(instance->name, name) == 0)
+            return 1;
+    return 0;
+}
+
 static const char *kind_of(const cnnvp_config *config, const char *name)
 {
     struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
-        if (instance.unit != NULL && strcmp(instance.name, name) == 0)
-            return instance.unit->kind;
-    return "";
+    return find(config, name, &instance) && instance.unit != NULL ? instance.unit->kind : "";
 }
 
 /* Where it is written, "" for nothing that the configuration has. */
@@ -84,14 +89,6 @@ static cnnvp_result compare_units(const cnnvp_config *config, const struct cnnvp
         CNNVP_TRY(compare_parameter(config, name, other, error));
     }
     return CNNVP_DONE;
-}
-
-static int find(const cnnvp_config *config, const char *name, struct cnnvp_config_instance *instance)
-{
-    for (size_t i = 0; cnnvp_config_instance(config, i, instance) == CNNVP_DONE; ++i)
-        if (strcmp(instance->name, name) == 0)
-            return 1;
-    return 0;
 }
 
 static cnnvp_result check_unit(const cnnvp_config *config, const struct cnnvp_config_instance *first,

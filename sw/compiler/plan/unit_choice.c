@@ -105,12 +105,23 @@ static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
     return command;
 }
 
+/* Whether the command's unit takes it, wherever its data are. */
+static cnnvp_result ask_taken(const struct cnnvp_plan_limits *limits, const struct cnnvp_command *command, int *taken,
+                              struct cnnvp_error *error)
+{
+    struct cnnvp_cost cost;
+    const char *unit = cnnvp_plan_executor(limits, command->opcode);
+    CNNVP_TRY(cnnvp_units_command(limits->units, unit, command, &cost, error));
+    *taken = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR;
+    return CNNVP_DONE;
+}
+
 /* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
 static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                                   struct cnnvp_error *error)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
-    struct cnnvp_cost cost;
+    int taken;
     if (layer->op == CNNVP_OP_SOFTMAX || (first && layer->posts[0].kind == CNNVP_POST_TABLE))
         return CNNVP_DONE;
     while (first + layer->clips < layer->post_count && layer->posts[first + layer->clips].kind != CNNVP_POST_TABLE)
@@ -126,9 +137,8 @@ static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, c
         }
     }
     const struct cnnvp_command command = last_command(layer);
-    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
-    if (cost.status != CNNVP_OK && cost.status != CNNVP_E_ADDR)
-        layer->clips = 0;
+    CNNVP_TRY(ask_taken(limits, &command, &taken, error));
+    layer->clips = taken ? layer->clips : 0;
     return CNNVP_DONE;
 }
 
@@ -148,7 +158,7 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
                                  struct cnnvp_error *error)
 {
     struct cnnvp_tiling tiling;
-    struct cnnvp_cost cost;
+    int taken;
     CNNVP_TRY(choose_limits(layer, name, limits, error));
     const struct cnnvp_layer_post *post = &layer->posts[layer->clips];
     if (layer->op != CNNVP_OP_CONV || layer->unit != CNNVP_UNIT_ARRAY || layer->clips == layer->post_count ||
@@ -163,9 +173,8 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
     tabled.format = (layer->format & ~narrow) | (post->format & narrow) | 1u << CNNVP_TABLED_LSB;
     tabled.folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
     const struct cnnvp_command command = last_command(&tabled);
-    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
-    if ((cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR) &&
-        score_of(&tabled, name, limits) < score_of(layer, name, limits))
+    CNNVP_TRY(ask_taken(limits, &command, &taken, error));
+    if (taken && score_of(&tabled, name, limits) < score_of(layer, name, limits))
         *layer = tabled;
     return CNNVP_DONE;
 }
@@ -176,7 +185,7 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name
     struct cnnvp_layer scaled = *layer;
     struct cnnvp_tiling tiling = {0};
     struct cnnvp_error refusal;
-    struct cnnvp_cost cost;
+    int taken;
     scaled.bias = CNNVP_SCALE_WORDS;
     if (layer->op == CNNVP_OP_CONV)
         scaled.folded = CNNVP_NOT_FOLDED;
@@ -184,8 +193,8 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name
     if (result != CNNVP_DONE || tiling.limits < CNNVP_LIMITS_AND_SCALE)
         return result == CNNVP_FAILED ? CNNVP_DONE : result;
     const struct cnnvp_command command = last_command(&scaled);
-    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
-    if (cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+    CNNVP_TRY(ask_taken(limits, &command, &taken, error));
+    if (taken)
         *layer = scaled;
     return CNNVP_DONE;
 }
@@ -197,10 +206,7 @@ cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, 
                                     .operands = {.a = one, .b = one, .divisor = one},
                                     .format = (uint32_t)CNNVP_ROUNDING_NEAREST << 16};
     const struct cnnvp_command command = last_command(&add);
-    struct cnnvp_cost cost;
-    CNNVP_TRY(cnnvp_units_command(limits->units, cnnvp_plan_executor(limits, command.opcode), &command, &cost, error));
-    *scales = cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR;
-    return CNNVP_DONE;
+    return ask_taken(limits, &command, scales, error);
 }
 
 /* Whether the layer's unit takes it: FAILED: it does not, for the reason in *said. */

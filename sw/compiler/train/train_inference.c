@@ -139,10 +139,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .places = train->build.places,
         .place_count = train->build.place_count,
     };
-    const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
-    if (result != CNNVP_DONE)
-        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
-    return result;
+    return cnnvp_describe_work(platform, &work, error);
 }
 
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
@@ -157,7 +154,7 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
                                               (uint64_t)train->net.height * train->net.width};
     CNNVP_TRY(cnnvp_train_build_hold(&train->build, platform, error));
-    CNNVP_TRY(cnnvp_network_put_guest(network, platform, error));
+    CNNVP_TRY(cnnvp_guest_load(network->guest, platform, error));
     CNNVP_TRY(cnnvp_train_build_load(&train->build, platform, error));
     if (!network->timing_only)
         CNNVP_TRY(cnnvp_train_put_weights(&source, platform, error));

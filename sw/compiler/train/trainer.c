@@ -222,6 +222,8 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
         return cnnvp_compiler_no_memory(error);
     }
     made->options = *options;
+    made->source =
+        (struct cnnvp_train_source){&made->graph, &made->net, &made->target, &made->build, options->narrow != 0};
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
     const cnnvp_result result = make(made, config, error);
@@ -266,17 +268,6 @@ void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info 
 
 /* ---- load ---- */
 
-static struct cnnvp_train_source source_of(const struct cnnvp_trainer *trainer)
-{
-    return (struct cnnvp_train_source){
-        .graph = &trainer->graph,
-        .net = &trainer->net,
-        .target = &trainer->target,
-        .build = &trainer->build,
-        .learns = 1,
-        .narrow = trainer->options.narrow != 0};
-}
-
 struct bytes_reader {
     const cnnvp_dataset *dataset;
     uint64_t words;
@@ -295,11 +286,11 @@ static cnnvp_result put_dataset(const struct cnnvp_trainer *trainer, const cnnvp
                                 struct cnnvp_error *error)
 {
     const struct cnnvp_train_net *net = &trainer->net;
-    const struct cnnvp_train_source source = source_of(trainer);
     const uint64_t plane = (uint64_t)net->height * net->width;
     struct bytes_reader bytes = {dataset, net->channels * plane};
     const struct cnnvp_train_reader reader = {&bytes, read_bytes, count, net->channels, plane};
-    CNNVP_TRY(cnnvp_train_put_images(&source, images, trainer->build.layers[0].block, &reader, platform, error));
+    CNNVP_TRY(
+        cnnvp_train_put_images(&trainer->source, images, trainer->build.layers[0].block, &reader, platform, error));
     CNNVP_STAGED staged = {0};
     CNNVP_TRY(cnnvp_stage(platform, images->labels, count * sizeof(uint32_t), "labels", &staged, error));
     uint32_t *labels = staged.data;
@@ -353,16 +344,14 @@ static cnnvp_result move_region(void *context, uint32_t address, size_t bytes)
 
 static size_t state_bytes(const struct cnnvp_trainer *trainer)
 {
-    const struct cnnvp_train_source source = source_of(trainer);
     struct cursor cursor = {0};
-    const cnnvp_result counted = cnnvp_train_each_region(&source, move_region, &cursor);
+    const cnnvp_result counted = cnnvp_train_each_region(&trainer->source, move_region, &cursor);
     return counted == CNNVP_DONE ? cursor.at : 0;
 }
 
 cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform, void **state, size_t *size,
                                      struct cnnvp_error *error)
 {
-    const struct cnnvp_train_source source = source_of(trainer);
     const size_t bytes = state_bytes(trainer);
     const struct state_header header = {STATE_MAGIC, trainer->hash, trainer->next_step, bytes};
     *state = NULL;
@@ -374,7 +363,7 @@ cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platfor
         return cnnvp_compiler_no_memory(error);
     memcpy(data, &header, sizeof header);
     struct cursor cursor = {.platform = platform, .data = data + sizeof header};
-    if (cnnvp_train_each_region(&source, move_region, &cursor) != CNNVP_DONE) {
+    if (cnnvp_train_each_region(&trainer->source, move_region, &cursor) != CNNVP_DONE) {
         free(data);
         return cnnvp_compiler_error(error, "the state of the training cannot be read from the platform's memory");
     }
@@ -408,16 +397,14 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
     memcpy(copy, state, size);
     free(trainer->state);
     trainer->state = copy;
-    trainer->state_size = size;
     trainer->build.header.first_step = (uint32_t)header.next_step;
     return CNNVP_DONE;
 }
 
 static cnnvp_result put_state(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_source source = source_of(trainer);
     struct cursor cursor = {.platform = platform, .data = trainer->state + sizeof(struct state_header), .loads = 1};
-    if (cnnvp_train_each_region(&source, move_region, &cursor) != CNNVP_DONE)
+    if (cnnvp_train_each_region(&trainer->source, move_region, &cursor) != CNNVP_DONE)
         return cnnvp_compiler_error(error, "the platform has no memory for the state");
     return CNNVP_DONE;
 }
@@ -476,22 +463,19 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
         .places = trainer->build.places,
         .place_count = trainer->build.place_count,
     };
-    return cnnvp_platform_describe_work(platform, &work) == CNNVP_DONE
-               ? CNNVP_DONE
-               : cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return cnnvp_describe_work(platform, &work, error);
 }
 
 cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct cnnvp_train_binary *header = &trainer->build.header;
-    const struct cnnvp_train_source source = source_of(trainer);
     CNNVP_TRY(cnnvp_train_build_hold(&trainer->build, platform, error));
     CNNVP_TRY(cnnvp_guest_load(trainer->options.guest, platform, error));
     CNNVP_TRY(cnnvp_train_build_load(&trainer->build, platform, error));
     CNNVP_TRY(put_order(trainer, platform, error));
     if (!trainer->options.timing_only) {
         CNNVP_TRY(trainer->state != NULL ? put_state(trainer, platform, error)
-                                         : cnnvp_train_put_weights(&source, platform, error));
+                                         : cnnvp_train_put_weights(&trainer->source, platform, error));
         CNNVP_TRY(put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error));
         if (trainer->evaluation != 0)
             CNNVP_TRY(put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation,

@@ -7,6 +7,15 @@
 #include "train_build.h"
 #include "train_image_order.h"
 
+/* Weights, batch norm and biases of the graph, as a step leaves them. `wide` mantissas as the target says. */
+struct cnnvp_train_source {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_train_net *net;
+    const struct cnnvp_train_target *target;
+    const struct cnnvp_train_build *build;
+    int narrow;
+};
+
 struct cnnvp_trainer {
     char *file;
     struct cnnvp_graph graph;
@@ -14,12 +23,12 @@ struct cnnvp_trainer {
     struct cnnvp_train_target target;
     struct cnnvp_trainer_options options;
     struct cnnvp_train_build build;
-    uint64_t images; /* of the training's data set */
+    struct cnnvp_train_source source; /* of these */
+    uint64_t images;                  /* of the training's data set */
     uint64_t evaluation;
     struct cnnvp_train_image_order order;
     uint64_t hash;  /* of all that a state is bound to */
     uint8_t *state; /* to begin with; NULL: weights of the graph */
-    size_t state_size;
     /* Where the run is. */
     int marked;    /* the guest has said that something is complete */
     int evaluates; /* what comes next is an evaluation */
@@ -30,15 +39,6 @@ struct cnnvp_trainer {
 
 /* ---- train_memory.c: between the graph's numbers and the platform's memory ---- */
 
-/* Weights, batch norm and biases of the graph, as a step leaves them. `wide` mantissas as the target says. */
-struct cnnvp_train_source {
-    const struct cnnvp_graph *graph;
-    const struct cnnvp_train_net *net;
-    const struct cnnvp_train_target *target;
-    const struct cnnvp_train_build *build;
-    int learns;
-    int narrow;
-};
 CNNVP_MUST_USE cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
                                                     struct cnnvp_error *error);
 

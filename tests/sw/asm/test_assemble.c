@@ -60,7 +60,7 @@ static void test_messages(void **state)
     (void)state;
     asm_fails("nop\n  cnv r1", "t.s:2:3: there is no instruction 'cnv'; did you mean \"conv\"?");
     asm_fails("sett r1, 1", "t.s:1:1: there is no instruction 'sett'; did you mean \"set\"?");
-    asm_fails("frobnicate r1", "t.s:1:1: there is no instruction 'frobnicate'; there are nop layer");
+    asm_fails("frobnicate r1", "t.s:1:1: there is no instruction 'frobnicate'; there are nop, layer");
     asm_fails("conv.partal r1", "t.s:1:5: conv has no such status; did you mean \"partial\"?");
     asm_fails("layer 65536", "t.s:1:7: the value must be from 0 to 65535");
     asm_fails("nop 1", "t.s:1:5: the statement should end here");
@@ -72,7 +72,7 @@ static void test_messages(void **state)
     asm_fails("set r1, 0x100000000", "t.s:1:9: the value must be from -2147483648 to 4294967295");
     asm_fails("set r1, 0xffffffffffffffff", "t.s:1:9: the value must be");
     asm_fails("a: nop\nloop r1, a", "t.s:2:10: the target is -2 words away");
-    asm_fails("conv.foo r1", "t.s:1:5: conv has no such status; there are update partial bias ones depthwise");
+    asm_fails("conv.foo r1", "t.s:1:5: conv has no such status; there are update, partial, bias, ones, depthwise");
     asm_fails("nop.foo", "t.s:1:4: nop has no such status; there is none");
     asm_fails("conv.update=4 r1", "t.s:1:13: status update of conv is from 0 to 3");
     asm_fails("conv.update r1", "t.s:1:12: status update needs a value, .update=0 to .update=3");

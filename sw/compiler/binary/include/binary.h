@@ -194,9 +194,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error);
 
-/* What there is to say of the chains. DONE: *chains, to be given back with free(); NULL: layer by layer. */
-CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_chain_info **chains,
-                                                size_t *count, struct cnnvp_error *error);
+/* What there is to say of the chains, if there are any. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
+                                                struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* 1: the layer that comes next in a chain takes the tensor block by block. */
 int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
 

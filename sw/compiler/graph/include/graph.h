@@ -178,6 +178,13 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 /* The tensor whose memory it is: itself, or what it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
 
+/* 1: the layer reads some of what a base holds. */
+static inline int cnnvp_graph_reads(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
+                                    int32_t base)
+{
+    return cnnvp_graph_base(graph, layer->in) == base || cnnvp_graph_base(graph, layer->in2) == base;
+}
+
 static inline uint32_t cnnvp_graph_word_bytes(const struct cnnvp_graph *graph, int32_t tensor)
 {
     return graph->tensors[cnnvp_graph_base(graph, tensor)].narrow != 0 ? 1u : 2u;

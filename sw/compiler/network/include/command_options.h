@@ -10,25 +10,38 @@
 
 #include "cnnvp_network.h"
 
-/* OUT names a file that is written, INPUTS some that may have NAME= in front. TEXTS, SHAPE, INPUTS and OUTS are lists;
- * COUNT counts how often it is given. */
-enum cnnvp_option_type {
-    CNNVP_OPTION_CHOICE,
-    CNNVP_OPTION_NUMBER,
-    CNNVP_OPTION_REAL,
-    CNNVP_OPTION_POSITIVE,
-    CNNVP_OPTION_FLAG,
-    CNNVP_OPTION_COUNT,
-    CNNVP_OPTION_TIME,
-    CNNVP_OPTION_TEXT,
-    CNNVP_OPTION_FILE,
-    CNNVP_OPTION_INPUTS,
-    CNNVP_OPTION_OUT,
-    CNNVP_OPTION_DATASET,
-    CNNVP_OPTION_TEXTS,
-    CNNVP_OPTION_SHAPE,
-    CNNVP_OPTION_OUTS
+struct cnnvp_option_list {
+    const char **texts;
+    size_t count;
 };
+
+/* Types of options, and of their members in struct cnnvp_options. OUT names a file that is written, INPUTS some that
+ * may have NAME= in front. TEXTS, SHAPE, INPUTS and OUTS are lists; COUNT counts how often it is given. */
+#define CNNVP_OPTION_TYPES(TYPE)           \
+    TYPE(CHOICE, int)                      \
+    TYPE(NUMBER, uint64_t)                 \
+    TYPE(REAL, double)                     \
+    TYPE(POSITIVE, double)                 \
+    TYPE(FLAG, int)                        \
+    TYPE(COUNT, int)                       \
+    TYPE(TIME, uint64_t)                   \
+    TYPE(TEXT, const char *)               \
+    TYPE(FILE, const char *)               \
+    TYPE(INPUTS, struct cnnvp_option_list) \
+    TYPE(OUT, const char *)                \
+    TYPE(DATASET, const char *)            \
+    TYPE(TEXTS, struct cnnvp_option_list)  \
+    TYPE(SHAPE, struct cnnvp_option_list)  \
+    TYPE(OUTS, struct cnnvp_option_list)
+
+enum cnnvp_option_type {
+#define CNNVP_TYPE(type, in_c) CNNVP_OPTION_##type,
+    CNNVP_OPTION_TYPES(CNNVP_TYPE)
+#undef CNNVP_TYPE
+};
+#define CNNVP_TYPE(type, in_c) typedef in_c cnnvp_option_##type;
+CNNVP_OPTION_TYPES(CNNVP_TYPE)
+#undef CNNVP_TYPE
 
 struct cnnvp_command_option {
     const char *name; /* `-` is written `_` */
@@ -58,31 +71,11 @@ const char *cnnvp_command_option_word(const struct cnnvp_command_option *option,
 CNNVP_MUST_USE int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const char *text, int quoted,
                                               uint64_t *number, double *real, char *reason, size_t reason_size);
 
-struct cnnvp_option_list {
-    const char **texts;
-    size_t count;
-};
-
 /* A command's options as members: numbers, 0 where there is no default; of a choice its number, from 1 on where there
  * is no default; picoseconds; texts, NULL where they are not given. */
 struct cnnvp_options {
     const char *command;
-#define CNNVP_C_CHOICE int
-#define CNNVP_C_NUMBER uint64_t
-#define CNNVP_C_REAL double
-#define CNNVP_C_POSITIVE double
-#define CNNVP_C_FLAG int
-#define CNNVP_C_COUNT int
-#define CNNVP_C_TIME uint64_t
-#define CNNVP_C_TEXT const char *
-#define CNNVP_C_FILE const char *
-#define CNNVP_C_INPUTS struct cnnvp_option_list
-#define CNNVP_C_OUT const char *
-#define CNNVP_C_DATASET const char *
-#define CNNVP_C_TEXTS struct cnnvp_option_list
-#define CNNVP_C_SHAPE struct cnnvp_option_list
-#define CNNVP_C_OUTS struct cnnvp_option_list
-#define CNNVP_OPTION(name, letter, commands, type, ...) CNNVP_C_##type name;
+#define CNNVP_OPTION(name, letter, commands, type, ...) cnnvp_option_##type name;
 #define CNNVP_OPTION_ALSO(...)
 #include "options.def"
     unsigned char given[96]; /* by place in the table */

@@ -83,19 +83,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *netw
 /* network_groups.c: the plan that the options name; and what there is to say of it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
-/* DONE: its members that are allocated are to be given back with cnnvp_network_forget_groups. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_work_info *work,
-                                                 struct cnnvp_error *error);
-void cnnvp_network_forget_groups(struct cnnvp_work_info *work);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
+                                                 struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* 1: the tensor is made and read within a fused group. */
 int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* network_traffic.c. 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* inference.c: the guest program, which is told to the platform after its tables; and the
- * binary, and its tables. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_put_guest(const struct cnnvp_network *network, cnnvp_platform *platform,
-                                                    struct cnnvp_error *error);
+/* inference.c: what the platform is to do, the binary, and its tables. */
+CNNVP_MUST_USE cnnvp_result cnnvp_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work,
+                                                struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                       struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
@@ -149,18 +146,16 @@ struct cnnvp_network_needs {
     uint64_t *read; /* words that layers read of each tensor with memory of its own */
 };
 
-/* DONE: to be given back with cnnvp_network_needs_clear. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_network_needs *needs,
-                                                     struct cnnvp_error *error);
-void cnnvp_network_needs_clear(struct cnnvp_network_needs *needs);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_arena *arena,
+                                                     struct cnnvp_network_needs *needs, struct cnnvp_error *error);
 
-/* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(
-    const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, struct cnnvp_tensor_info **tensors,
-    size_t *count, struct cnnvp_error *error);
+/* network_traffic.c: the places of weights and maps in memory, by address. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,
+                                                  const struct cnnvp_network_needs *needs, struct cnnvp_arena *arena,
+                                                  struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* The same for traces, weights weight tile by weight tile. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_place_info **places,
-                                                 size_t *count, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_arena *arena,
+                                                 struct cnnvp_work_info *work, struct cnnvp_error *error);
 
 /* network_bound.c: bytes of all images that cross the off-chip port at least, of a layer by itself and of the network,
  * whose tensors are given. */

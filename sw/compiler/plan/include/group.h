@@ -18,7 +18,6 @@ struct cnnvp_plan_member {
     int done;                 /* an addition that the member before it has done: nothing is left of it */
     uint64_t tile_bytes;      /* from 0 on of each half, or of one, that serve tiles of maps in memory */
     uint32_t tile_half;       /* 1 or 2: of this one alone; 0: of each */
-    uint32_t out_channel;     /* first channel of the slot that is its result's */
 };
 
 /* A map that is made and read within the group. */

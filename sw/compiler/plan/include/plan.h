@@ -95,9 +95,9 @@ struct cnnvp_plan_size {
     const char *instance;
     uint64_t bytes; /* its size */
 };
-struct cnnvp_plan_size cnnvp_plan_input_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
-struct cnnvp_plan_size cnnvp_plan_weight_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
-struct cnnvp_plan_size cnnvp_plan_output_size(const struct cnnvp_plan_limits *limits, uint64_t half_bytes);
+enum cnnvp_plan_buffer { CNNVP_PLAN_INPUT, CNNVP_PLAN_WEIGHTS, CNNVP_PLAN_OUTPUT };
+struct cnnvp_plan_size cnnvp_plan_size(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_buffer buffer,
+                                       uint64_t half_bytes);
 
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_t unit_bytes);
@@ -273,7 +273,6 @@ struct cnnvp_target_accelerator {
 
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
-    uint32_t output_halves;
     uint32_t acc_bits;    /* of sums: the PE array's or the fully connected unit's, whichever are narrower */
     uint32_t cycle_ps;    /* of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */

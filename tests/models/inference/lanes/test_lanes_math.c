@@ -31,6 +31,15 @@ static int64_t floor_shift(int64_t value, int shift)
     return quotient * unit > value ? quotient - 1 : quotient;
 }
 
+struct plain {
+    double (*function)(double);
+};
+
+static double call(const void *context, double x)
+{
+    return ((const struct plain *)context)->function(x);
+}
+
 /* All 65536 words through the unit: exact against the table's definition, and near the function. */
 static void check_function(double (*function)(double), double range, int in_frac, int out_frac, double tolerance)
 {
@@ -39,7 +48,9 @@ static void check_function(double (*function)(double), double range, int in_frac
     size_t words = sizeof table / sizeof table[0];
     int shift = 0;
     bench_open(&bench, 16, 0);
-    assert_int_equal(cnnvp_pwl_table(function, range, in_frac, out_frac, CNNVP_PWL_SEGMENTS, table, &words, &shift), 0);
+    assert_int_equal(cnnvp_pwl_table_of(call, &(struct plain){function}, range, 0, in_frac, out_frac,
+                                        CNNVP_PWL_SEGMENTS, table, &words, &shift),
+                     0);
     memcpy((uint8_t *)bench_data(&bench, WT, 1) + 100, table, 2u * words);
     for (int part = 0; part < 2; ++part) {
         int16_t *const in = bench_data(&bench, IN, 0);

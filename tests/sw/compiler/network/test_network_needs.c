@@ -257,7 +257,7 @@ static void needs_are_what_a_change_shows(void **state)
         graph.outputs = &output;
         graph.output_count = 1;
         const float *input = numbers(cnnvp_graph_words(&graph.tensors[graph.input]), 1);
-        assert_int_equal(cnnvp_network_needs_find(&graph, &needs, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_network_needs_find(&graph, &graph.arena, &needs, &error), CNNVP_DONE);
         assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &run, &error), CNNVP_DONE);
         for (int32_t t = 0; t < (int32_t)graph.tensor_count; ++t) {
             if (graph.tensors[t].base != CNNVP_GRAPH_NONE || t == output.tensor)
@@ -280,7 +280,6 @@ static void needs_are_what_a_change_shows(void **state)
                 assert_int_equal(needs.layers[maker].made, count);
         }
         cnnvp_floatref_clear(&run);
-        cnnvp_network_needs_clear(&needs);
         cnnvp_graph_clear(&graph);
     }
     assert_true(partly > NETWORKS / 4);
@@ -300,14 +299,13 @@ static void products_are_those_that_count(void **state)
     struct cnnvp_graph_output output = {"y", pool->out};
     graph.outputs = &output;
     graph.output_count = 1;
-    assert_int_equal(cnnvp_network_needs_find(&graph, &needs, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_needs_find(&graph, &graph.arena, &needs, &error), CNNVP_DONE);
     assert_int_equal(needs.read[graph.input], 3 * 4 * 6);
     assert_int_equal(needs.layers[0].in, 3 * 4 * 6);
     assert_int_equal(needs.layers[0].made, 8 * 4 * 6);
     assert_int_equal((long long)needs.layers[0].products, 3 * 8 * 4 * 6);
     assert_int_equal(needs.layers[1].in, 8 * 4 * 6);
     assert_int_equal(needs.layers[1].made, 8 * 2 * 3);
-    cnnvp_network_needs_clear(&needs);
     cnnvp_graph_clear(&graph);
 }
 
