@@ -16,7 +16,7 @@
  * Whatever is computed here is integer arithmetic on the bits of IEEE 754 binary32, or a single rounding of an exact
  * binary64: the same bits on every compiler.
  *
- * Conversions come in int8_t (w <= 8: what the engine stores) and int32_t (w <= 24: errors of a formula cannot hide
+ * Mantissas are int8_t up to w = 8 (what the engine stores), else int32_t (w <= 24: errors of a formula cannot hide
  * after quantisation).
  */
 #ifndef CNNVP_BFP_H
@@ -31,8 +31,14 @@ enum { CNNVP_BFP_MIN_BITS = 2, CNNVP_BFP_MAX_BITS = 24, CNNVP_BFP_MIN_EXPONENT =
 /* enum cnnvp_round_mode, and two more. */
 enum {
     CNNVP_BFP_ROUNDING_FLOOR = 3,  /* toward minus infinity, half a step too low on the average (Part B 1-15) */
-    CNNVP_BFP_ROUNDING_CARRIED = 4 /* to nearest, what is lost added to the next value: cnnvp_bfp_carry alone */
+    CNNVP_BFP_ROUNDING_CARRIED = 4 /* to nearest, what is lost added to the next value: cnnvp_bfp_quantise alone */
 };
+
+/* Bytes of a mantissa of this width. */
+static inline uint32_t cnnvp_bfp_bytes(uint32_t mantissa_bits)
+{
+    return mantissa_bits > 8u ? 4u : 1u;
+}
 
 /* Which values share an exponent (Part B 1-14). */
 enum cnnvp_bfp_block {
@@ -43,7 +49,7 @@ enum cnnvp_bfp_block {
 
 struct cnnvp_bfp_format {
     uint32_t mantissa_bits; /* 2 .. 24 */
-    uint32_t rounding;      /* enum cnnvp_round_mode or CNNVP_BFP_ROUNDING_FLOOR */
+    uint32_t rounding;      /* enum cnnvp_round_mode or one of those above */
     uint64_t seed;          /* of stochastic rounding */
 };
 
@@ -62,7 +68,7 @@ struct cnnvp_bfp_counts {
     uint64_t exponents_clamped; /* block exponents outside 8 bits */
 };
 
-/* True where width and rounding are among those above. */
+/* True where width and rounding are among those above, but for CARRIED. */
 bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format);
 
 /* ---- one block (bfp.c) ---- */
@@ -73,34 +79,25 @@ float cnnvp_bfp_max(const float *values, uint64_t n);
 /* The block exponent for a largest magnitude (the sign of `max` does not matter; not finite counts as 0). */
 int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts);
 
-/* n values to mantissas under a given exponent; values that it is too small for saturate and are counted. `first` is
- * the index of the first value in its tensor. The int8_t form takes up to 8 mantissa bits. */
-void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
-                        uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts);
-void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first,
-                             const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts);
-
 /*
- * n values of one map to nearest mantissas, each with what rounding the values before it has lost (CARRIED): mantissas
+ * n values to mantissas under a given exponent; values that it is too small for saturate and are counted. `first` is
+ * the index of the first value in its tensor.
+ *
+ * CARRIED: n values of one map, each with what rounding the values before it has lost: mantissas
  * add up to what the values do, to half a unit. Many values below half a unit that all have one sign, as batch norm's
  * way back leaves them beside few large ones, would each become 0 by themselves, and their sum is what a gradient
  * needs.
  *
  * In whole numbers, a unit of mantissas having 2^16 parts: parts = x in parts, to nearest even; sum = parts +
  * remainder, which begins with 0; mantissa = floor(sum / 2^16 + 1/2); remainder = sum - mantissa * 2^16. A mantissa
- * that is clipped leaves the remainder 0, a value that is not finite leaves it as it is. `format` counts by its width
- * alone.
+ * that is clipped leaves the remainder 0, a value that is not finite leaves it as it is.
  */
-void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
-                     int8_t *mantissas, struct cnnvp_bfp_counts *counts);
-void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
-                          int32_t *mantissas, struct cnnvp_bfp_counts *counts);
+void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                        uint64_t n, void *mantissas, struct cnnvp_bfp_counts *counts);
 
 /* mantissa * 2^(exponent - (w - 2)) in binary32: exact for w <= 8, rounded to nearest even where a result of more
  * bits is subnormal; -2^128, which is no binary32, becomes the largest float of its sign. */
-void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const int8_t *mantissas, uint64_t n, float *values);
-void cnnvp_bfp_dequantise_wide(uint32_t mantissa_bits, int8_t exponent, const int32_t *mantissas, uint64_t n,
-                               float *values);
+void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const void *mantissas, uint64_t n, float *values);
 
 /* The scale of products: a sum of mantissa products is worth sum * 2^scale. */
 static inline int32_t cnnvp_bfp_product_scale(uint32_t bits_a, int8_t exponent_a, uint32_t bits_b, int8_t exponent_b)
@@ -122,15 +119,10 @@ uint64_t cnnvp_bfp_blocks(const struct cnnvp_bfp_layout *layout);
 
 /* Finds each block's exponent and quantises. `exponents` has cnnvp_bfp_blocks() entries. CNNVP_OK or CNNVP_E_INVAL. */
 CNNVP_MUST_USE int cnnvp_bfp_encode(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout,
-                                    const float *values, int8_t *mantissas, int8_t *exponents,
+                                    const float *values, void *mantissas, int8_t *exponents,
                                     struct cnnvp_bfp_counts *counts);
-CNNVP_MUST_USE int cnnvp_bfp_encode_wide(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout,
-                                         const float *values, int32_t *mantissas, int8_t *exponents,
-                                         struct cnnvp_bfp_counts *counts);
 CNNVP_MUST_USE int cnnvp_bfp_decode(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout,
-                                    const int8_t *mantissas, const int8_t *exponents, float *values);
-CNNVP_MUST_USE int cnnvp_bfp_decode_wide(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout,
-                                         const int32_t *mantissas, const int8_t *exponents, float *values);
+                                    const void *mantissas, const int8_t *exponents, float *values);
 
 /* ---- the definition ---- */
 

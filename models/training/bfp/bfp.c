@@ -98,8 +98,8 @@ static int32_t significand_shift(const struct cnnvp_bfp_format *format, int8_t e
     return exponent - ((int32_t)format->mantissa_bits - 2) + 150;
 }
 
-void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
-                        uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts)
+static void quantise_narrow(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                            uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts)
 {
     const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
     const struct bfp_run run = {significand_shift(format, exponent), (1u << (format->mantissa_bits - 1u)) - 1u};
@@ -111,8 +111,8 @@ void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, 
     counts->nonfinite += tally.nonfinite;
 }
 
-void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first,
-                             const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts)
+static void quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                          uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts)
 {
     const int32_t limit = (int32_t)(UINT32_C(1) << (format->mantissa_bits - 1u)) - 1;
     for (uint64_t i = 0; i < n; ++i) {
@@ -181,26 +181,30 @@ static int32_t carry_on(struct carry *carry, float value, struct cnnvp_bfp_count
     return (int32_t)mantissa;
 }
 
-static struct carry carry_of(const struct cnnvp_bfp_format *format, int8_t exponent)
+static void quantise_carrying(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
+                              void *mantissas, struct cnnvp_bfp_counts *counts)
 {
-    return (struct carry){significand_shift(format, exponent),
+    const bool narrow = cnnvp_bfp_bytes(format->mantissa_bits) == 1u;
+    struct carry carry = {significand_shift(format, exponent),
                           (int32_t)(UINT32_C(1) << (format->mantissa_bits - 1u)) - 1, 0};
+    for (uint64_t i = 0; i < n; ++i) {
+        const int32_t mantissa = carry_on(&carry, values[i], counts);
+        if (narrow)
+            ((int8_t *)mantissas)[i] = (int8_t)mantissa;
+        else
+            ((int32_t *)mantissas)[i] = mantissa;
+    }
 }
 
-void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
-                     int8_t *mantissas, struct cnnvp_bfp_counts *counts)
+void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                        uint64_t n, void *mantissas, struct cnnvp_bfp_counts *counts)
 {
-    struct carry carry = carry_of(format, exponent);
-    for (uint64_t i = 0; i < n; ++i)
-        mantissas[i] = (int8_t)carry_on(&carry, values[i], counts);
-}
-
-void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
-                          int32_t *mantissas, struct cnnvp_bfp_counts *counts)
-{
-    struct carry carry = carry_of(format, exponent);
-    for (uint64_t i = 0; i < n; ++i)
-        mantissas[i] = carry_on(&carry, values[i], counts);
+    if (format->rounding == CNNVP_BFP_ROUNDING_CARRIED)
+        quantise_carrying(format, exponent, values, n, mantissas, counts);
+    else if (cnnvp_bfp_bytes(format->mantissa_bits) == 1u)
+        quantise_narrow(format, exponent, first, values, n, mantissas, counts);
+    else
+        quantise_wide(format, exponent, first, values, n, mantissas, counts);
 }
 
 /* ---- to binary32 ---- */
@@ -216,25 +220,18 @@ static float narrowed(double value, uint64_t *saturated)
     return (float)value;
 }
 
-void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const int8_t *mantissas, uint64_t n, float *values)
+void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const void *mantissas, uint64_t n, float *values)
 {
     const double unit = power_of_two(exponent - ((int32_t)mantissa_bits - 2));
+    const int8_t *narrow = cnnvp_bfp_bytes(mantissa_bits) == 1u ? mantissas : NULL;
+    const int32_t *wide = mantissas;
     uint64_t saturated = 0;
-    if (exponent < CNNVP_BFP_MAX_EXPONENT)
+    if (narrow != NULL && exponent < CNNVP_BFP_MAX_EXPONENT)
         for (uint64_t i = 0; i < n; ++i)
-            values[i] = (float)(mantissas[i] * unit);
+            values[i] = (float)(narrow[i] * unit);
     else
         for (uint64_t i = 0; i < n; ++i)
-            values[i] = narrowed(mantissas[i] * unit, &saturated);
-}
-
-void cnnvp_bfp_dequantise_wide(uint32_t mantissa_bits, int8_t exponent, const int32_t *mantissas, uint64_t n,
-                               float *values)
-{
-    const double unit = power_of_two(exponent - ((int32_t)mantissa_bits - 2));
-    uint64_t saturated = 0;
-    for (uint64_t i = 0; i < n; ++i)
-        values[i] = narrowed(mantissas[i] * unit, &saturated);
+            values[i] = narrowed((narrow != NULL ? narrow[i] : wide[i]) * unit, &saturated);
 }
 
 void cnnvp_bfp_sums_to_float(int32_t scale, const int32_t *sums, uint64_t n, float *values,

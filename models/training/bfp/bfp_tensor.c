@@ -54,64 +54,37 @@ static int8_t block_exponent(const struct division *division, uint64_t block, co
     return cnnvp_bfp_exponent(max, counts);
 }
 
-/* Both widths go this way; exactly one of the outputs is not NULL. */
-static int encode(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout, const float *values,
-                  int8_t *narrow, int32_t *wide, int8_t *exponents, struct cnnvp_bfp_counts *counts)
+int cnnvp_bfp_encode(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout, const float *values,
+                     void *mantissas, int8_t *exponents, struct cnnvp_bfp_counts *counts)
 {
+    const uint32_t bytes = cnnvp_bfp_bytes(format->mantissa_bits);
     struct division division;
-    if (!cnnvp_bfp_format_valid(format) || (narrow != NULL && format->mantissa_bits > 8u) || !divide(layout, &division))
+    if (!cnnvp_bfp_format_valid(format) || !divide(layout, &division))
         return CNNVP_E_INVAL;
     for (uint64_t b = 0; b < division.blocks; ++b) {
         exponents[b] = block_exponent(&division, b, values, counts);
         for (uint64_t r = 0; r < division.runs; ++r) {
             const uint64_t at = b * division.first + r * division.step;
-            if (narrow != NULL)
-                cnnvp_bfp_quantise(format, exponents[b], at, values + at, division.length, narrow + at, counts);
-            else
-                cnnvp_bfp_quantise_wide(format, exponents[b], at, values + at, division.length, wide + at, counts);
+            cnnvp_bfp_quantise(format, exponents[b], at, values + at, division.length, (char *)mantissas + at * bytes,
+                               counts);
         }
     }
     return CNNVP_OK;
 }
 
-int cnnvp_bfp_encode(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout, const float *values,
-                     int8_t *mantissas, int8_t *exponents, struct cnnvp_bfp_counts *counts)
-{
-    return encode(format, layout, values, mantissas, NULL, exponents, counts);
-}
-
-int cnnvp_bfp_encode_wide(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout,
-                          const float *values, int32_t *mantissas, int8_t *exponents, struct cnnvp_bfp_counts *counts)
-{
-    return encode(format, layout, values, NULL, mantissas, exponents, counts);
-}
-
-static int decode(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout, const int8_t *narrow,
-                  const int32_t *wide, const int8_t *exponents, float *values)
+int cnnvp_bfp_decode(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout, const void *mantissas,
+                     const int8_t *exponents, float *values)
 {
     const struct cnnvp_bfp_format format = {.mantissa_bits = mantissa_bits};
+    const uint32_t bytes = cnnvp_bfp_bytes(mantissa_bits);
     struct division division;
-    if (!cnnvp_bfp_format_valid(&format) || (narrow != NULL && mantissa_bits > 8u) || !divide(layout, &division))
+    if (!cnnvp_bfp_format_valid(&format) || !divide(layout, &division))
         return CNNVP_E_INVAL;
     for (uint64_t b = 0; b < division.blocks; ++b)
         for (uint64_t r = 0; r < division.runs; ++r) {
             const uint64_t at = b * division.first + r * division.step;
-            if (narrow != NULL)
-                cnnvp_bfp_dequantise(mantissa_bits, exponents[b], narrow + at, division.length, values + at);
-            else
-                cnnvp_bfp_dequantise_wide(mantissa_bits, exponents[b], wide + at, division.length, values + at);
+            cnnvp_bfp_dequantise(mantissa_bits, exponents[b], (const char *)mantissas + at * bytes, division.length,
+                                 values + at);
         }
     return CNNVP_OK;
-}
-
-int cnnvp_bfp_decode(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout, const int8_t *mantissas,
-                     const int8_t *exponents, float *values)
-{
-    return decode(mantissa_bits, layout, mantissas, NULL, exponents, values);
-}
-
-int cnnvp_bfp_decode_wide(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout, const int32_t *mantissas,
-                          const int8_t *exponents, float *values)
-{
-    return decode(mantissa_bits, layout, NULL, mantissas, exponents, values);
 }

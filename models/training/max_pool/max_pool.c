@@ -20,14 +20,12 @@ static void pool_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *ti
     const uint64_t pooled = cnnvp_tile_pooled(tile);
     const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
     const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint32_t each = cnnvp_bfp_bytes(tile->mantissa_bits);
+    char *mantissas = tile->mantissas;
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     for (uint64_t p = 0; p < planes; ++p) {
-        if (tile->mantissa_bits > 8u)
-            cnnvp_max_pool_forward_wide(&shape, (const int32_t *)tile->mantissas + p * tile->plane,
-                                        (int32_t *)tile->mantissas + p * pooled, pool->ids);
-        else
-            cnnvp_max_pool_forward(&shape, (const int8_t *)tile->mantissas + p * tile->plane,
-                                   (int8_t *)tile->mantissas + p * pooled, pool->ids);
+        cnnvp_max_pool_forward(
+            &shape, each, mantissas + p * tile->plane * each, mantissas + p * pooled * each, pool->ids);
         if (positions == NULL)
             continue;
         memset(positions + p * bytes, 0, (size_t)bytes);

@@ -61,7 +61,7 @@ static struct layout layout_of(const struct cnnvp_job *job)
     const bool quantised = (tile->flags & (CNNVP_TILE_FLOAT | CNNVP_TILE_MEASURE | CNNVP_TILE_REDUCE)) == 0;
     struct layout layout = {.values = values};
     if (tile->kind == CNNVP_TILE_FORWARD || tile->kind == CNNVP_TILE_BACKWARD)
-        layout.mantissas = quantised ? values / (tile->mantissa_bits > 8u ? 1u : 4u) : 0;
+        layout.mantissas = quantised ? values / sizeof(float) * cnnvp_bfp_bytes(tile->mantissa_bits) : 0;
     if (tile->kind == CNNVP_TILE_SOFTMAX || tile->kind == CNNVP_TILE_UPDATE)
         layout.errors = values;
     else if (tile->kind == CNNVP_TILE_BACKWARD && (tile->flags & CNNVP_TILE_POOL) != 0)
@@ -117,22 +117,22 @@ void cnnvp_job_place(struct cnnvp_job *job)
 
 /* ---- rows ---- */
 
+/* Rows that lie one after the other on one side, and as far apart as the operand's on the other. */
+static void copy_rows(const struct cnnvp_job_operand *operand, char *to, uint64_t to_step, const char *from,
+                      uint64_t from_step)
+{
+    for (uint64_t r = 0; to != from && r < operand->rows; ++r)
+        memcpy(to + r * to_step, from + r * from_step, (size_t)(operand->row_values * operand->bytes));
+}
+
 static void copy_in(const struct cnnvp_job_operand *operand, void *to)
 {
-    if (to == operand->data)
-        return;
-    const size_t row = (size_t)(operand->row_values * operand->bytes);
-    for (uint64_t r = 0; r < operand->rows; ++r)
-        memcpy((char *)to + r * row, (const char *)operand->data + r * operand->stride * operand->bytes, row);
+    copy_rows(operand, to, operand->row_values * operand->bytes, operand->data, operand->stride * operand->bytes);
 }
 
 static void copy_out(const void *from, const struct cnnvp_job_operand *operand)
 {
-    if (from == operand->data)
-        return;
-    const size_t row = (size_t)(operand->row_values * operand->bytes);
-    for (uint64_t r = 0; r < operand->rows; ++r)
-        memcpy((char *)operand->data + r * operand->stride * operand->bytes, (const char *)from + r * row, row);
+    copy_rows(operand, operand->data, operand->stride * operand->bytes, from, operand->row_values * operand->bytes);
 }
 
 /* ---- sums ---- */
@@ -208,13 +208,8 @@ void cnnvp_job_expand(const struct cnnvp_job *job)
     for (uint64_t r = 0; r < in->rows; ++r) {
         const char *mantissas = (const char *)in->data + r * in->stride * in->bytes;
         const int8_t exponent = exponents[r * tile->exponent_channel_stride];
-        float *values = tile->values + r * in->row_values;
-        if (in->bytes == 4u)
-            cnnvp_bfp_dequantise_wide(
-                tile->mantissa_bits, exponent, (const int32_t *)(const void *)mantissas, in->row_values, values);
-        else
-            cnnvp_bfp_dequantise(tile->mantissa_bits, exponent, (const int8_t *)(const void *)mantissas, in->row_values,
-                                 values);
+        cnnvp_bfp_dequantise(tile->mantissa_bits, exponent, mantissas, in->row_values,
+                             tile->values + r * in->row_values);
     }
     copy_out(tile->values, &job->operands[CNNVP_JOB_OUT]);
 }

@@ -154,7 +154,7 @@ static uint32_t sum_bytes(const struct cnnvp_job *job)
 
 static uint32_t mantissa_bytes(const struct cnnvp_job *job)
 {
-    return job->tile.mantissa_bits > 8u ? 4u : 1u;
+    return cnnvp_bfp_bytes(job->tile.mantissa_bits);
 }
 
 /* Numbers of 1 or 2 bytes, one for each image and channel or fewer. */

@@ -105,31 +105,18 @@ static void plan_exponents(const struct cnnvp_tile *tile, struct cnnvp_stage_pla
 
 /* ---- tiles ---- */
 
-static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
-                           uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
-{
-    const bool wide = tile->mantissa_bits > 8u;
-    const float *values = tile->values + at;
-    if (format->rounding == CNNVP_BFP_ROUNDING_CARRIED && wide)
-        cnnvp_bfp_carry_wide(format, exponent, values, tile->plane, (int32_t *)tile->mantissas + at, counts);
-    else if (format->rounding == CNNVP_BFP_ROUNDING_CARRIED)
-        cnnvp_bfp_carry(format, exponent, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
-    else if (wide)
-        cnnvp_bfp_quantise_wide(format, exponent, index, values, tile->plane, (int32_t *)tile->mantissas + at, counts);
-    else
-        cnnvp_bfp_quantise(format, exponent, index, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
-}
-
 static void quantise(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const struct cnnvp_bfp_format format = {tile->mantissa_bits, tile->rounding, tile->seed};
+    const uint32_t bytes = cnnvp_bfp_bytes(tile->mantissa_bits);
     struct cnnvp_bfp_counts counts = {0};
     for (uint32_t n = 0; n < tile->images; ++n)
         for (uint32_t c = 0; c < tile->channels; ++c) {
+            const uint64_t at = ((uint64_t)n * tile->channels + c) * tile->plane;
             const int8_t exponent = tile->exponents[(uint64_t)n * tile->exponent_image_stride +
                                                     (uint64_t)c * tile->exponent_channel_stride];
-            quantise_plane(tile, &format, exponent, tile->first + n * tile->image_stride + c * tile->plane,
-                           ((uint64_t)n * tile->channels + c) * tile->plane, &counts);
+            cnnvp_bfp_quantise(&format, exponent, tile->first + n * tile->image_stride + c * tile->plane,
+                               tile->values + at, tile->plane, (char *)tile->mantissas + at * bytes, &counts);
         }
     count_events(call, &counts);
 }

@@ -51,14 +51,12 @@ static inline void forward(const struct cnnvp_max_pool *pool, const int8_t *narr
         }
 }
 
-void cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, const int8_t *in, int8_t *out, uint8_t *ids)
+void cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, uint32_t bytes, const void *in, void *out, uint8_t *ids)
 {
-    forward(pool, in, NULL, out, NULL, ids);
-}
-
-void cnnvp_max_pool_forward_wide(const struct cnnvp_max_pool *pool, const int32_t *in, int32_t *out, uint8_t *ids)
-{
-    forward(pool, NULL, in, NULL, out, ids);
+    if (bytes == 1u)
+        forward(pool, in, NULL, out, NULL, ids);
+    else
+        forward(pool, NULL, in, NULL, out, ids);
 }
 
 int cnnvp_max_pool_backward(const struct cnnvp_max_pool *pool, const float *dy, const uint8_t *ids, float *dx)

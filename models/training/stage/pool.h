@@ -20,10 +20,9 @@ struct cnnvp_max_pool {
 uint32_t cnnvp_max_pool_rows(const struct cnnvp_max_pool *pool);
 uint32_t cnnvp_max_pool_cols(const struct cnnvp_max_pool *pool);
 
-/* ids[i]: ky * (columns of the window) + kx of the maximum of window i. The pool is valid (rows and columns above). out
- * may be in, or lie before it. */
-void cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, const int8_t *in, int8_t *out, uint8_t *ids);
-void cnnvp_max_pool_forward_wide(const struct cnnvp_max_pool *pool, const int32_t *in, int32_t *out, uint8_t *ids);
+/* Of mantissas of 1 or 4 bytes. ids[i]: ky * (columns of the window) + kx of the maximum of window i. The pool is valid
+ * (rows and columns above). out may be in, or lie before it. */
+void cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, uint32_t bytes, const void *in, void *out, uint8_t *ids);
 
 /* dx, of the map's size: 0 but where maxima were, which get the errors of their windows, added in raster order where
  * windows overlap. An ID outside its window gives CNNVP_E_INVAL, with dx undefined. */

@@ -7,6 +7,7 @@
 #ifndef CNNVP_STAGE_H
 #define CNNVP_STAGE_H
 
+#include "cnnvp_bfp.h"
 #include "cnnvp_buffer.h"
 #include "cnnvp_tile.h"
 
@@ -109,7 +110,7 @@ static inline uint64_t cnnvp_stage_values(const struct cnnvp_tile *tile)
 /* Bytes of a value after the quantiser. */
 static inline uint32_t cnnvp_stage_mantissa_bytes(const struct cnnvp_tile *tile)
 {
-    return (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u ? 4u : 1u;
+    return (tile->flags & CNNVP_TILE_FLOAT) != 0 ? 4u : cnnvp_bfp_bytes(tile->mantissa_bits);
 }
 
 /* Entries that values of a tile lie between: how many from the first to the last. */

@@ -11,46 +11,6 @@ static double gather(const double *lanes)
     return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-double cnnvp_sum(const float *x, uint64_t n)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l)
-            lanes[l] += (double)x[i + l];
-    for (unsigned l = 0; i < n; ++i, ++l)
-        lanes[l] += (double)x[i];
-    return gather(lanes);
-}
-
-static double sum_of_squares(const float *x, uint64_t n, double mean)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l) {
-            const double d = (double)x[i + l] - mean;
-            lanes[l] += d * d;
-        }
-    for (unsigned l = 0; i < n; ++i, ++l) {
-        const double d = (double)x[i] - mean;
-        lanes[l] += d * d;
-    }
-    return gather(lanes);
-}
-
-double cnnvp_sum_of_products(const float *dy, const float *x, uint64_t n, double mean)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l)
-            lanes[l] += (double)dy[i + l] * ((double)x[i + l] - mean);
-    for (unsigned l = 0; i < n; ++i, ++l)
-        lanes[l] += (double)dy[i] * ((double)x[i] - mean);
-    return gather(lanes);
-}
-
 static uint32_t is_finite(float value)
 {
     uint32_t bits;
@@ -73,17 +33,43 @@ static uint64_t count_finite(const float *x, uint64_t n)
     return finite;
 }
 
+enum sum { OF_VALUES, OF_SQUARES, OF_PRODUCTS };
+
+/* Value i's part in a sum; with `check` none where it is not finite. */
+static inline double term(enum sum sum, int check, const float *dy, const float *x, uint64_t i, double mean)
+{
+    if (check && !is_finite(x[i]))
+        return 0.0;
+    const double d = (double)x[i] - mean;
+    return sum == OF_VALUES ? (double)x[i] : sum == OF_SQUARES ? d * d : (double)dy[i] * d;
+}
+
+static inline double add_up(enum sum sum, int check, const float *dy, const float *x, uint64_t n, double mean)
+{
+    double lanes[LANES] = {0};
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned l = 0; l < LANES; ++l)
+            lanes[l] += term(sum, check, dy, x, i + l, mean);
+    for (unsigned l = 0; i < n; ++i, ++l)
+        lanes[l] += term(sum, check, dy, x, i, mean);
+    return gather(lanes);
+}
+
+double cnnvp_sum(const float *x, uint64_t n)
+{
+    return add_up(OF_VALUES, 0, NULL, x, n, 0.0);
+}
+
+double cnnvp_sum_of_products(const float *dy, const float *x, uint64_t n, double mean)
+{
+    return add_up(OF_PRODUCTS, 0, dy, x, n, mean);
+}
+
 void cnnvp_sum_add(const float *x, uint64_t n, struct cnnvp_sums *sums)
 {
     const uint64_t finite = count_finite(x, n);
-    if (finite == n) {
-        sums->sum += cnnvp_sum(x, n);
-    } else {
-        double lanes[LANES] = {0};
-        for (uint64_t i = 0; i < n; ++i)
-            lanes[i % LANES] += is_finite(x[i]) ? (double)x[i] : 0.0;
-        sums->sum += gather(lanes);
-    }
+    sums->sum += finite == n ? cnnvp_sum(x, n) : add_up(OF_VALUES, 1, NULL, x, n, 0.0);
     sums->count += (uint32_t)finite;
     sums->nonfinite += (uint32_t)(n - finite);
 }
@@ -96,14 +82,6 @@ double cnnvp_sum_mean(const struct cnnvp_sums *sums)
 void cnnvp_sum_add_squares(const float *x, uint64_t n, struct cnnvp_sums *sums)
 {
     const double mean = cnnvp_sum_mean(sums);
-    if (count_finite(x, n) == n) {
-        sums->squares += sum_of_squares(x, n, mean);
-        return;
-    }
-    double lanes[LANES] = {0};
-    for (uint64_t i = 0; i < n; ++i) {
-        const double d = is_finite(x[i]) ? (double)x[i] - mean : 0.0;
-        lanes[i % LANES] += d * d;
-    }
-    sums->squares += gather(lanes);
+    sums->squares +=
+        count_finite(x, n) == n ? add_up(OF_SQUARES, 0, NULL, x, n, mean) : add_up(OF_SQUARES, 1, NULL, x, n, mean);
 }

@@ -192,7 +192,7 @@ void cnnvp_train_part(const struct cnnvp_train_shape *shape, const struct cnnvp_
 
 static inline bool cnnvp_train_is_wide(const struct cnnvp_train_shape *shape)
 {
-    return shape->mantissa_bits > 8u;
+    return cnnvp_bfp_bytes(shape->mantissa_bits) != 1u;
 }
 
 /* Position in the first operand's map that tap k needs for position o: -1 outside, or between the values of an error

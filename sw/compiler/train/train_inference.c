@@ -241,10 +241,8 @@ static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_pl
         result = cnnvp_platform_read(platform, held->exponent, &exponent, sizeof exponent);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "a map cannot be read at 0x%llx", (unsigned long long)held->mantissas);
-    else if (header->value_bytes == 1u)
-        cnnvp_bfp_dequantise(header->mantissa_bits, exponent, mantissas, count, values);
     else
-        cnnvp_bfp_dequantise_wide(header->mantissa_bits, exponent, mantissas, count, values);
+        cnnvp_bfp_dequantise(header->mantissa_bits, exponent, mantissas, count, values);
     *frac = (int32_t)header->mantissa_bits - 2 - exponent;
     return result;
 }

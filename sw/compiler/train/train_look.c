@@ -57,8 +57,7 @@ static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_b
     CNNVP_TRY(mantissas != NULL && exponents != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(look->error));
     CNNVP_TRY(read_memory(look, place->mantissas, mantissas, count * bytes));
     CNNVP_TRY(read_memory(look, place->exponents, exponents, exponent_count));
-    if ((bytes == 1u ? cnnvp_bfp_decode(bits, &layout, mantissas, exponents, values->data)
-                     : cnnvp_bfp_decode_wide(bits, &layout, mantissas, exponents, values->data)) != CNNVP_OK)
+    if (cnnvp_bfp_decode(bits, &layout, mantissas, exponents, values->data) != CNNVP_OK)
         return none(look, "valid mantissas");
     return CNNVP_DONE;
 }

@@ -16,9 +16,7 @@ static cnnvp_result encode(const struct cnnvp_train_source *source, uint32_t rou
 {
     const struct cnnvp_bfp_format format = {source->target->mantissa_bits, rounding, seed};
     struct cnnvp_bfp_counts counts = {0};
-    const int status = source->target->value_bytes == 1u
-                           ? cnnvp_bfp_encode(&format, layout, values, mantissas, exponents, &counts)
-                           : cnnvp_bfp_encode_wide(&format, layout, values, mantissas, exponents, &counts);
+    const int status = cnnvp_bfp_encode(&format, layout, values, mantissas, exponents, &counts);
     return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "values cannot be quantised");
 }
 
@@ -147,11 +145,8 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
             const uint64_t at = i * words + c * reader->plane;
             const int8_t exponent = exponents[image_block(block, i, c)];
             const float *plane = values + c * reader->plane;
-            if (source->target->value_bytes == 1u)
-                cnnvp_bfp_quantise(&format, exponent, at, plane, reader->plane, (int8_t *)mantissas + at, &counts);
-            else
-                cnnvp_bfp_quantise_wide(
-                    &format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at, &counts);
+            cnnvp_bfp_quantise(&format, exponent, at, plane, reader->plane,
+                               (char *)mantissas + at * source->target->value_bytes, &counts);
         }
     }
     return CNNVP_DONE;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cnnvp_bfp.h"
+
 #define PS_A_US 1000000u
 #define DEFAULT_MHZ 1000u
 
@@ -89,7 +91,7 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->rows = number(config, "pe_array.rows");
     target->fc_kernels = target->cols * (number(config, "pe_array.fc_rows") != 0 ? target->rows : 1u);
     target->mantissa_bits = number(config, "pe_array.mantissa_bits");
-    target->value_bytes = target->mantissa_bits > 8 ? 4 : 1;
+    target->value_bytes = cnnvp_bfp_bytes(target->mantissa_bits);
     target->core_ps = PS_A_US / (number(config, "cpu.clock_mhz") != 0 ? number(config, "cpu.clock_mhz") : DEFAULT_MHZ);
     target->stages_positions = number(config, "encode.positions") != 0;
     target->error_rows = number(config, "pe_array.gradient") != 0;

@@ -26,10 +26,11 @@ static void test_floats(void **state)
             exponent = (int8_t)(exponent < -100 ? -128 : exponent - (int)(bfp_random() % 20));
         for (size_t i = 0; i < n; ++i)
             wide[i] = bfp_expected((double)values[i], exponent, &format, first + i, &want);
-        int32_t out[N];
-        cnnvp_bfp_quantise_wide(&format, exponent, first, values, n, out, &got);
-        assert_memory_equal(out, wide, n * sizeof out[0]);
+        int32_t out[N] = {0};
+        cnnvp_bfp_quantise(&format, exponent, first, values, n, out, &got);
         bfp_check_counts(&got, &want);
+        for (size_t i = 0; i < n; ++i)
+            assert_int_equal(format.mantissa_bits > 8 ? out[i] : ((const int8_t *)out)[i], wide[i]);
         if (format.mantissa_bits > 8)
             continue;
         const struct bfp_kernels *kernels;
@@ -47,10 +48,6 @@ static void test_floats(void **state)
             memcpy(&bits, &max, sizeof bits);
             assert_int_equal(kernels->max_bits(values, n), bits);
         }
-        memset(narrow, 0, sizeof narrow);
-        cnnvp_bfp_quantise(&format, exponent, first, values, n, narrow, &got);
-        for (size_t i = 0; i < n; ++i)
-            assert_int_equal(narrow[i], wide[i]);
     }
 }
 
