@@ -136,14 +136,15 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     if (options.trace && options.series)
         CNNVP_TRY(cnnvp_recorder_add_trace(made.recorder, options.series, error));
     if (options.memory_trace)
-        CNNVP_TRY(cnnvp_recorder_trace_bursts(made.recorder, options.memory_trace, error));
+        CNNVP_TRY(cnnvp_burst_trace_new(resolved, options.memory_trace, &made.recorder->bursts, error));
     if (options.profile) {
         CNNVP_TRY(cnnvp_profile_new(options.profile, &made.profile, error));
         control.profile = made.profile;
     }
     control.recorder = made.recorder;
-    cnnvp_recorder_set_partial(made.recorder, 1); /* nothing has run */
-    cnnvp_recorder_set_on_layer(made.recorder, options.layer, options.layer_context);
+    made.recorder->stats.partial = 1; /* nothing has run */
+    made.recorder->on_layer = options.layer;
+    made.recorder->on_layer_context = options.layer_context;
     control.timing_only = options.timing_only != 0;
     control.verbosity = options.verbosity;
     control.console = options.console;
@@ -196,7 +197,7 @@ void note(cnnvp_platform &platform, const cnnvp_run_result &result)
     platform.end_ps = result.time_ps;
     platform.exited = result.end == CNNVP_END_EXIT;
     platform.exit_code = result.exit_code;
-    cnnvp_recorder_set_partial(platform.recorder, !platform.exited);
+    platform.recorder->stats.partial = !platform.exited;
 }
 
 /* How far somebody else's sc_start has brought it. */
@@ -334,7 +335,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
     size_t size;
     const void *data = cnnvp_elf_data(elf, &size);
-    cnnvp_recorder_set_program(platform->recorder, cnnvp_build_hash(data, size));
+    platform->recorder->stats.program = cnnvp_build_hash(data, size);
     return inside(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
@@ -461,7 +462,7 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
 
 cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)
 {
-    return cnnvp_recorder_describe(platform->recorder, work);
+    return cnnvp_stats_describe(&platform->recorder->stats, work);
 }
 
 size_t cnnvp_platform_profile(cnnvp_platform *platform, cnnvp_profile_function *functions, size_t room,
@@ -487,7 +488,7 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
         catch_up(*platform);
         platform->design->flush();
         cnnvp_recorder_set_path(platform->recorder, platform->design->path(), platform->end_ps);
-        return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds, json);
+        return cnnvp_stats_json(&platform->recorder->stats, platform->end_ps, platform->wall_seconds, json);
     });
 }
 

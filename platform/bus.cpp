@@ -136,7 +136,7 @@ void bus::count(const route &route, link_bytes bytes)
     if (!control_.recorder())
         return;
     const cnnvp_time now = control_.now();
-    const cnnvp_recorder_bytes crossed{0, 0, now, now, bytes.read, bytes.write, CNNVP_NO_INSTANCE};
+    const cnnvp_link_bytes crossed{0, 0, now, now, bytes.read, bytes.write, CNNVP_NO_INSTANCE};
     cnnvp_recorder_transfer(control_.recorder(), route.link, &crossed);
 }
 

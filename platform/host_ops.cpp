@@ -147,9 +147,9 @@ struct host_ops {
         if (!begun(unit, "count") || !has(unit, "count", "statistic", stat, unit.unit_.stat_count) ||
             !unit.control_.recorder())
             return;
-        cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
+        cnnvp_stats_count(&unit.control_.recorder()->stats, unit.instance_.number, stat, tag, n);
         if (unit.control_.settings().asked &&
-            cnnvp_recorder_counts_cycles(unit.control_.recorder(), unit.instance_.number, stat))
+            cnnvp_stats_counts_cycles(&unit.control_.recorder()->stats, unit.instance_.number, stat))
             unit.counted_cycles_ += n;
     }
 
@@ -213,7 +213,7 @@ struct host_ops {
         cnnvp_recorder *recorder = unit.control_.recorder();
         if (!begun(unit, "report"))
             return -1;
-        return recorder ? cnnvp_recorder_report(recorder, name, value) : 0;
+        return recorder ? cnnvp_said_report(&recorder->stats.said, name, value) : 0;
     }
 
     static int name_layer(cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
@@ -223,7 +223,7 @@ struct host_ops {
         cnnvp_recorder *recorder = unit.control_.recorder();
         if (!begun(unit, "name_layer"))
             return -1;
-        return recorder ? cnnvp_recorder_name_layer(recorder, tag, name, op, phase, macs) : 0;
+        return recorder ? cnnvp_said_layer(&recorder->stats.said, tag, name, op, phase, macs) : 0;
     }
 
     static void count_for(cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
@@ -231,7 +231,7 @@ struct host_ops {
         unit_host &unit = of(host);
         if (begun(unit, "count_for") && has(unit, "count_for", "statistic", stat, unit.unit_.stat_count) &&
             unit.control_.recorder())
-            cnnvp_recorder_count_for(unit.control_.recorder(), unit.instance_.number, stat, requester, n);
+            cnnvp_stats_count_for(&unit.control_.recorder()->stats, unit.instance_.number, stat, requester, n);
     }
 
     static int burst(cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,

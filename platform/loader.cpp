@@ -149,7 +149,7 @@ int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_progr
     program.tohost = tohost;
     program.argc = static_cast<uint32_t>(words_.size());
     program.argv = argv_.data();
-    program.follow_calls = control_.recorder() && cnnvp_recorder_traces(control_.recorder());
+    program.follow_calls = control_.recorder() && control_.recorder()->trace != nullptr;
     if (program.follow_calls)
         cnnvp_recorder_set_functions(
             control_.recorder(),
@@ -182,7 +182,7 @@ bool loader::read_symbols(const cnnvp_elf &elf)
     const bool profiles = control_.settings().profile != nullptr;
 
     symbols_.reset();
-    if (!profiles && !(control_.recorder() && cnnvp_recorder_traces(control_.recorder())))
+    if (!profiles && !(control_.recorder() && control_.recorder()->trace != nullptr))
         return true;
     symbols_.reset(cnnvp_symbols_new(&elf, profiles));
     return symbols_ != nullptr;

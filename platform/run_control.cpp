@@ -82,7 +82,7 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
     : sc_core::sc_module(name), options_(options),
-      path_(options.recorder ? cnnvp_path_new(options.resolved->instance_count, cnnvp_recorder_traces(options.recorder))
+      path_(options.recorder ? cnnvp_path_new(options.resolved->instance_count, options.recorder->trace != nullptr)
                              : nullptr),
       max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp()), settlement_(settlement::of_context())
 {

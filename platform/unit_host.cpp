@@ -385,7 +385,7 @@ std::string unit_host::in_words(const command &one) const
     if (one.tag == 0 || !control_.recorder())
         return text;
     return std::string(text) + " of layer \"" +
-           cnnvp_recorder_layer_name(control_.recorder(), one.tag, layer, sizeof layer) + "\"";
+           cnnvp_stats_layer_name(&control_.recorder()->stats, one.tag, layer, sizeof layer) + "\"";
 }
 
 std::string unit_host::waiting_for() const

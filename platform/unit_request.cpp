@@ -183,7 +183,7 @@ void unit_host::deliver(request_record *record)
     }
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
-        const cnnvp_recorder_bytes crossed{
+        const cnnvp_link_bytes crossed{
             0,
             original->tag,
             std::max(original->issued, original->first_data),

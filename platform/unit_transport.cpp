@@ -193,8 +193,8 @@ void unit_host::count_way(const port_state &port, const cnnvp_access &access, cn
 
     for (uint32_t stat = 0; control_.recorder() && stat < unit_.stat_count; ++stat)
         if (unit_.stats[stat].layer && std::strcmp(unit_.stats[stat].layer, "stall_cycles.instruction") == 0)
-            cnnvp_recorder_count(control_.recorder(), instance_.number, stat, access.tag,
-                                 edge(access.delay) - edge(before) - inside);
+            cnnvp_stats_count(&control_.recorder()->stats, instance_.number, stat, access.tag,
+                              edge(access.delay) - edge(before) - inside);
 }
 
 /* By TLM. */
@@ -218,8 +218,8 @@ void unit_host::tell_debugger(const cnnvp_request &request) const
 void unit_host::count_untimed(const port_state &port, const cnnvp_access &access) const
 {
     const link_bytes bytes = bytes_of(access);
-    const cnnvp_recorder_bytes crossed{0, access.tag, 0, 0, bytes.read, bytes.write, access.initiator};
-    cnnvp_recorder_cross(control_.recorder(), port.link, &crossed);
+    const cnnvp_link_bytes crossed{0, access.tag, 0, 0, bytes.read, bytes.write, access.initiator};
+    cnnvp_stats_cross(&control_.recorder()->stats, port.link, &crossed);
 }
 
 int unit_host::send_straight(const port_state &port, const bus::unit_port &to, cnnvp_access &access)
@@ -284,7 +284,7 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     } else if (status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(access);
         const cnnvp_time now = control_.now();
-        const cnnvp_recorder_bytes crossed{
+        const cnnvp_link_bytes crossed{
             access.flow, access.tag, now, now + access.delay, bytes.read, bytes.write, access.initiator};
         cnnvp_recorder_transfer(control_.recorder(), port.link, &crossed);
     }
@@ -416,7 +416,7 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
         complain("opcode 0x%02x of layer \"%.100s\": it took %" PRIu64 " cycles, and its statistics count %" PRIu64
                  " for the layer (compute_cycles and stall_cycles)",
                  static_cast<unsigned>(command->opcode),
-                 cnnvp_recorder_layer_name(control_.recorder(), command->tag, layer, sizeof layer), taken,
+                 cnnvp_stats_layer_name(&control_.recorder()->stats, command->tag, layer, sizeof layer), taken,
                  counted_cycles_);
     }
 }
@@ -453,7 +453,7 @@ void unit_host::check_counted()
     const auto counted = [this] {
         uint64_t cycles = 0;
         for (uint32_t stat = 0; stat < unit_.stat_count; ++stat)
-            if (cnnvp_recorder_counts_cycles(control_.recorder(), instance_.number, stat))
+            if (cnnvp_stats_counts_cycles(&control_.recorder()->stats, instance_.number, stat))
                 cycles += cnnvp_recorder_total(control_.recorder(), instance_.number, stat);
         return cycles;
     };
@@ -509,7 +509,7 @@ void unit_host::end_results(int status)
         return;
     }
     const std::string wrong = results_->end(
-        status == CNNVP_OK, cnnvp_recorder_layer_name(control_.recorder(), results_->tag(), layer, sizeof layer));
+        status == CNNVP_OK, cnnvp_stats_layer_name(&control_.recorder()->stats, results_->tag(), layer, sizeof layer));
     if (!wrong.empty())
         control_.log(CNNVP_LOG_ERROR, instance_.name, wrong.c_str());
 }

@@ -93,8 +93,7 @@ std::string doing(const view &view, const unit_host &host)
     const cnnvp_time now = view.platform.control().now();
     std::string text;
     for (uint32_t track = 0; track < host.instance().unit->track_count; ++track) {
-        const cnnvp_snapshot_span *span =
-            cnnvp_snapshot_get_span(cnnvp_recorder_snapshot(&view.recorder), view.number(host), track);
+        const cnnvp_snapshot_span *span = cnnvp_snapshot_get_span(view.recorder.snapshot, view.number(host), track);
         if (!span || !span->name || span->begin > now || span->end <= now)
             continue;
         text += (text.empty() ? "" : ", ") + std::string(span->name) +
@@ -116,7 +115,7 @@ std::string unit_line(const view &view, const unit_host &host)
 std::string counters(const view &view, const unit_host &host)
 {
     const cnnvp_unit &unit = *host.instance().unit;
-    const cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(&view.recorder);
+    const cnnvp_snapshot *snapshot = view.recorder.snapshot;
     std::string text;
     for (uint32_t i = 0; i < unit.counter_count; ++i) {
         char line[160];

@@ -24,6 +24,10 @@ struct cnnvp_overfetch {
     uint32_t count;
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* 0: no memory. */
 CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_request *request,
                                        uint32_t tensor, uint64_t burst_bytes);
@@ -31,5 +35,9 @@ void cnnvp_overfetch_clear(struct cnnvp_overfetch *overfetch);
 /* The rows by the bytes that they fetch in vain, most first. */
 void cnnvp_overfetch_sort(struct cnnvp_overfetch_row *rows, uint32_t count);
 void cnnvp_overfetch_fini(struct cnnvp_overfetch *overfetch);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,23 +2,11 @@
 /* The recorder: statistics always, a trace where one is wanted. Each call goes to stats.c, then to trace.c. */
 #include "recorder.h"
 
-#include "burst_trace.h"
-#include "snapshot.h"
-#include "stats.h"
 #include "trace.h"
 
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
-
-struct cnnvp_recorder {
-    struct cnnvp_stats stats;
-    struct cnnvp_trace *trace;                                       /* NULL: no trace */
-    struct cnnvp_burst_trace *bursts;                                /* NULL: none */
-    struct cnnvp_snapshot *snapshot;                                 /* NULL: not kept */
-    void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* NULL: nobody listens */
-    void *on_layer_context;
-};
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
 {
@@ -71,11 +59,6 @@ cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trac
     return cnnvp_trace_add_file(recorder->trace, trace_file, error);
 }
 
-int cnnvp_recorder_traces(const cnnvp_recorder *recorder)
-{
-    return recorder->trace != NULL;
-}
-
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context)
 {
     if (recorder->trace == NULL)
@@ -99,11 +82,6 @@ cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp
 {
     recorder->snapshot = cnnvp_snapshot_new(recorder->stats.platform);
     return recorder->snapshot != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
-}
-
-const struct cnnvp_snapshot *cnnvp_recorder_snapshot(const cnnvp_recorder *recorder)
-{
-    return recorder->snapshot;
 }
 
 void cnnvp_recorder_mute(cnnvp_recorder *recorder)
@@ -149,50 +127,6 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
     cnnvp_trace_free(trace);
     recorder->trace = NULL;
     return result;
-}
-
-void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n)
-{
-    cnnvp_stats_count(&recorder->stats, instance, stat, tag, n);
-}
-
-void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester,
-                              uint64_t n)
-{
-    cnnvp_stats_count_for(&recorder->stats, instance, stat, requester, n);
-}
-
-int cnnvp_recorder_counts_cycles(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)
-{
-    return recorder->stats.instances[instance].stats[stat].column < CNNVP_CYCLE_COLUMNS;
-}
-
-const char *cnnvp_recorder_layer_name(const cnnvp_recorder *recorder, uint32_t tag, char *buffer, size_t size)
-{
-    return layer_name(&recorder->stats, tag, buffer, size);
-}
-
-int cnnvp_recorder_report(cnnvp_recorder *recorder, const char *name, int64_t value)
-{
-    return cnnvp_said_report(&recorder->stats.said, name, value);
-}
-
-int cnnvp_recorder_name_layer(cnnvp_recorder *recorder, uint32_t tag, const char *name, const char *op,
-                              const char *phase, uint64_t macs)
-{
-    return cnnvp_said_layer(&recorder->stats.said, tag, name, op, phase, macs);
-}
-
-cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file, struct cnnvp_error *error)
-{
-    return cnnvp_burst_trace_new(recorder->stats.platform, file, &recorder->bursts, error);
-}
-
-void cnnvp_recorder_set_on_layer(cnnvp_recorder *recorder,
-                                 void (*on_layer)(void *context, size_t layer, uint64_t time_ps), void *context)
-{
-    recorder->on_layer = on_layer;
-    recorder->on_layer_context = context;
 }
 
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
@@ -259,13 +193,8 @@ static int is_core(const cnnvp_recorder *recorder, uint32_t instance)
     return instance < platform->instance_count && cnnvp_unit_is_core(platform->instances[instance].unit);
 }
 
-void cnnvp_recorder_cross(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
-{
-    cnnvp_stats_cross(&recorder->stats, link, bytes);
-}
-
 /* Of a core, for energies and traces alone. */
-void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
+void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_link_bytes *bytes)
 {
     cnnvp_stats_cross(&recorder->stats, link, bytes);
     if (link >= recorder->stats.link_count ||
@@ -276,11 +205,6 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
 
         cnnvp_trace_transfer(recorder->trace, &transfer);
     }
-}
-
-void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_recorder_bytes *bytes)
-{
-    cnnvp_over_time_add(&recorder->stats.over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }
 
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes)
@@ -352,28 +276,8 @@ void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct c
     result->energy_pj = cnnvp_stats_layer_energy(stats, (uint32_t)layer + 1u);
 }
 
-cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work)
-{
-    return cnnvp_stats_describe(&recorder->stats, work);
-}
-
-void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial)
-{
-    recorder->stats.partial = partial;
-}
-
 void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps)
 {
     if (path != NULL)
         cnnvp_stats_set_path(&recorder->stats, path, end_ps);
-}
-
-void cnnvp_recorder_set_program(cnnvp_recorder *recorder, uint64_t hash)
-{
-    recorder->stats.program = hash;
-}
-
-cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds, char **json)
-{
-    return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, json);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accumulation of statistics: totals of instances, sums of layers, links, live values. Private to the recorder. */
+/* Accumulation of statistics: totals of instances, sums of layers, links, live values. */
 #ifndef CNNVP_PLATFORM_STATS_H
 #define CNNVP_PLATFORM_STATS_H
 
@@ -10,8 +10,11 @@
 #include "over_time.h"
 #include "overfetch.h"
 #include "path.h"
-#include "recorder.h"
 #include "said.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Columns of a layer's row; after them one for each name under "values.". */
 enum cnnvp_layer_column {
@@ -74,6 +77,17 @@ struct cnnvp_link_stats {
     uint32_t energy_column; /* of bytes; CNNVP_NO_COLUMN: they cost nothing */
 };
 
+/* Bytes that cross a link from `begin` to `end`; with a flow, rather while the initiator's span of that flow lasts. */
+struct cnnvp_link_bytes {
+    uint64_t flow; /* 0: none */
+    uint32_t tag;  /* whose work it is */
+    cnnvp_time begin;
+    cnnvp_time end;
+    uint64_t read;
+    uint64_t write;
+    uint32_t initiator; /* who asked for it first; CNNVP_NO_INSTANCE: nobody in the platform, or not known */
+};
+
 struct cnnvp_moved_bytes {
     uint64_t read;
     uint64_t write;
@@ -108,7 +122,7 @@ struct cnnvp_stats {
     uint64_t program; /* hash of what the core runs; 0: nothing */
     int described;
     int timing_only;
-    int partial;
+    int partial;       /* the run did not come to its end; stats.json then has the member "partial": true */
     int out_of_memory; /* something was not counted: no statistics */
 };
 
@@ -160,13 +174,19 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
     }
 }
 
+/* Whether layers[] counts the statistic among a layer's cycles: compute_cycles or a stall. */
+static inline int cnnvp_stats_counts_cycles(const struct cnnvp_stats *stats, uint32_t instance, uint32_t stat)
+{
+    return stats->instances[instance].stats[stat].column < CNNVP_CYCLE_COLUMNS;
+}
+
 /* Compute and stall cycles of a row. */
 uint64_t cnnvp_stats_row_cycles(const uint64_t *sums);
 
 /* Picojoules of a layer, by its tag. */
 double cnnvp_stats_layer_energy(const struct cnnvp_stats *stats, uint32_t tag);
 
-/* The share of a requester in a statistic. */
+/* Of a count, the share of a requester; in the statistics, not in the total. */
 void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
 
 static inline void cnnvp_stats_span(struct cnnvp_stats *stats, uint32_t tag, cnnvp_time begin, cnnvp_time end)
@@ -199,8 +219,8 @@ static inline void cnnvp_stats_counter(struct cnnvp_stats *stats, uint32_t insta
     slot->value = value;
 }
 
-/* What a link costs. */
-static inline void cnnvp_stats_cross(struct cnnvp_stats *stats, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
+/* What a link costs: all of what a core accesses by itself, which is no traffic of the accelerator. */
+static inline void cnnvp_stats_cross(struct cnnvp_stats *stats, uint32_t link, const struct cnnvp_link_bytes *bytes)
 {
     if (link >= stats->link_count || stats->links[link].energy_column == CNNVP_NO_COLUMN)
         return;
@@ -209,8 +229,7 @@ static inline void cnnvp_stats_cross(struct cnnvp_stats *stats, uint32_t link, c
         bytes->read + bytes->write;
 }
 
-static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link,
-                                        const struct cnnvp_recorder_bytes *bytes)
+static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link, const struct cnnvp_link_bytes *bytes)
 {
     if (link >= stats->link_count)
         return;
@@ -224,8 +243,12 @@ static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link
 /* See cnnvp_recorder_set_path. (stats_path.c) */
 void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, uint64_t end_ps);
 
-/* See cnnvp_recorder_json. */
+/* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
                                              char **json);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "config.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct cnnvp_burst_trace;
 
 CNNVP_MUST_USE cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const char *file,
@@ -23,5 +27,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *t
                                                      struct cnnvp_error *error);
 /* Gives up: no file appears. NULL is allowed. */
 void cnnvp_burst_trace_free(struct cnnvp_burst_trace *trace);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

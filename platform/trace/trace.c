@@ -118,6 +118,29 @@ static void add_streams(struct cnnvp_trace *trace)
     trace->fixed_streams = trace->stream_count;
 }
 
+const char *cnnvp_stream_name(const struct cnnvp_trace *trace, const struct cnnvp_stream *stream)
+{
+    const struct cnnvp_instance *instances = trace->platform->instances;
+    const struct cnnvp_unit *unit = instances[stream->instance].unit;
+
+    switch (stream->kind) {
+    case CNNVP_STREAM_TRACK:
+        return unit->tracks[stream->index];
+    case CNNVP_STREAM_COUNTER:
+    case CNNVP_STREAM_CALLS:
+        return unit->counters[stream->index].name;
+    case CNNVP_STREAM_LEVEL:
+        return unit->ports[stream->index].name;
+    case CNNVP_STREAM_PATH:
+        return "critical_path";
+    case CNNVP_STREAM_WHOLE:
+        return cnnvp_whole_names[stream->index];
+    case CNNVP_STREAM_LINK:
+        break;
+    }
+    return instances[stream->index].name;
+}
+
 cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, struct cnnvp_error *error)
 {
     struct cnnvp_trace_file *added = &trace->files[trace->file_count];

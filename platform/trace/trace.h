@@ -27,10 +27,6 @@ enum cnnvp_stream_kind {
 enum cnnvp_whole_track { CNNVP_WHOLE_LAYERS, CNNVP_WHOLE_PHASES, CNNVP_WHOLE_COUNT };
 extern const char *const cnnvp_whole_names[CNNVP_WHOLE_COUNT];
 
-/* What a unit's part of the critical path is measured in; its name in traces. */
-#define CNNVP_PATH_NAME "critical_path"
-#define CNNVP_PATH_UNIT "millionths"
-
 #define CNNVP_CHUNK_BYTES 16384u
 
 /* Windows of a link's bandwidth that are kept; when a run outlasts them, two (later five) become one. */
@@ -176,6 +172,9 @@ struct cnnvp_trace {
     const struct cnnvp_place_info *(*place_at)(const void *context, uint64_t address); /* NULL: none is there */
     const void *layer_context;
 };
+
+/* A stream's name within its instance; of a link the instance that it leads to. */
+const char *cnnvp_stream_name(const struct cnnvp_trace *trace, const struct cnnvp_stream *stream);
 
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                             struct cnnvp_trace **trace, struct cnnvp_error *error);

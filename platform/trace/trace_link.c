@@ -2,10 +2,11 @@
 /*
  * Bandwidth of links: bytes in windows of time. A unit hands a whole tile on at one instant; the bytes cross the link
  * while the unit works on it. So a transfer is spread evenly over its time: that of a split transaction from its first
- * data to its completion, otherwise that of the span which the initiator reports for the same instruction. Sums stay
- * exact: shares are differences of rounded-down running sums.
+ * data to its completion, otherwise that of the span which the initiator reports for the same instruction.
  */
 #include "trace.h"
+
+#include "windows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,13 +23,7 @@ static void widen(struct cnnvp_trace *trace)
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count; ++i) {
         struct cnnvp_stream *stream = &trace->streams[i];
 
-        for (uint32_t k = 0; k < stream->window_count; ++k) {
-            uint64_t bytes = stream->windows[k];
-
-            stream->windows[k] = 0;
-            stream->windows[k / factor] += bytes;
-        }
-        stream->window_count = (stream->window_count + factor - 1) / factor;
+        stream->window_count = cnnvp_windows_widen(stream->windows, stream->window_count, factor);
     }
     trace->window_ps *= factor;
 }
@@ -38,58 +33,14 @@ static int is_too_late(const struct cnnvp_trace *trace, cnnvp_time time)
     return time / trace->window_ps >= CNNVP_LINK_WINDOWS && trace->window_ps < PICOSECONDS_PER_SECOND;
 }
 
-static void add(struct cnnvp_stream *stream, uint64_t window, uint64_t bytes)
+static void add(void *context, uint64_t window, uint64_t bytes)
 {
+    struct cnnvp_stream *stream = context;
     uint32_t index = window < CNNVP_LINK_WINDOWS ? (uint32_t)window : CNNVP_LINK_WINDOWS - 1;
 
     stream->windows[index] += bytes;
     if (index >= stream->window_count)
         stream->window_count = index + 1;
-}
-
-/* bytes * part / length, rounded down, for part <= length < 2^32. */
-static uint64_t share(uint64_t bytes, uint64_t part, uint64_t length)
-{
-    return bytes / length * part + bytes % length * part / length;
-}
-
-/* Over several windows of a time that is too long for products to fit: it is counted in larger units. */
-static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_moved *transfer, cnnvp_time end)
-{
-    uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
-
-    for (uint64_t window = transfer->begin / width; window * width < end; ++window) {
-        uint64_t after = (window + 1) * width;
-        uint64_t sum =
-            after < end ? share(transfer->bytes, (after - transfer->begin) / unit, length / unit) : transfer->bytes;
-
-        add(stream, window, sum - done);
-        done = sum;
-    }
-}
-
-/* The same, by sums and remainders that grow by the same step for each window. */
-static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_moved *transfer, cnnvp_time end)
-{
-    uint64_t length = end - transfer->begin, window = transfer->begin / width;
-    uint64_t part = (window + 1) * width - transfer->begin, last = (end - 1) / width;
-    uint64_t first = share(transfer->bytes, part, length), done = first;
-    uint64_t remainder = transfer->bytes % length * part % length;
-    uint64_t step = share(transfer->bytes, width, length), step_remainder = transfer->bytes % length * width % length;
-
-    add(stream, window, first);
-    while (++window < last) {
-        uint64_t bytes = step;
-
-        remainder += step_remainder;
-        if (remainder >= length) {
-            remainder -= length;
-            ++bytes;
-        }
-        add(stream, window, bytes);
-        done += bytes;
-    }
-    add(stream, last, transfer->bytes - done);
 }
 
 static void spread(struct cnnvp_trace *trace, const struct cnnvp_moved *transfer)
@@ -105,12 +56,7 @@ static void spread(struct cnnvp_trace *trace, const struct cnnvp_moved *transfer
         trace->error = ENOMEM;
         return;
     }
-    if (transfer->begin / trace->window_ps == (end - 1) / trace->window_ps)
-        add(stream, transfer->begin / trace->window_ps, transfer->bytes);
-    else if (end - transfer->begin >= UINT64_C(1) << 31)
-        divide_long(stream, trace->window_ps, transfer, end);
-    else
-        divide(stream, trace->window_ps, transfer, end);
+    cnnvp_windows_spread(trace->window_ps, transfer->begin, end, transfer->bytes, add, stream);
 }
 
 /* ---- transfers ---- */

@@ -207,8 +207,8 @@ static uint64_t stream_uuid(const struct cnnvp_trace *trace, uint32_t stream)
     return links_uuid(trace) + 1 + stream;
 }
 
-static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, const char *name, int is_counter,
-                        const char *unit)
+/* `unit`: of a counter's values; NULL: it is none. */
+static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, const char *name, const char *unit)
 {
     unsigned char message[MESSAGE_BYTES];
     unsigned char counter[NAME_BYTES + 16];
@@ -217,47 +217,45 @@ static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, co
 
     if (parent)
         p = put_number(p, DESCRIPTOR_PARENT, parent);
-    if (is_counter) {
-        if (unit != NULL && unit[0])
-            c = put_text(c, COUNTER_UNIT_NAME, unit);
+    if (unit != NULL && unit[0])
+        c = put_text(c, COUNTER_UNIT_NAME, unit);
+    if (unit != NULL)
         p = put_bytes(p, DESCRIPTOR_COUNTER, counter, (size_t)(c - counter));
-    }
     write_packet(output, FLAG_NEEDS_STATE, PACKET_TRACK_DESCRIPTOR, message, (size_t)(p - message));
+}
+
+/* What a stream's values are measured in; NULL: they are none. */
+static const char *unit_of(const struct cnnvp_trace *trace, const struct cnnvp_stream *stream)
+{
+    const struct cnnvp_unit *unit = trace->platform->instances[stream->instance].unit;
+
+    switch (stream->kind) {
+    case CNNVP_STREAM_COUNTER:
+        return unit->counters[stream->index].unit != NULL ? unit->counters[stream->index].unit : "";
+    case CNNVP_STREAM_LEVEL:
+        return "";
+    case CNNVP_STREAM_PATH:
+        return "millionths";
+    case CNNVP_STREAM_LINK:
+        return "bytes/s";
+    default:
+        return NULL;
+    }
 }
 
 static void write_stream_track(const struct cnnvp_trace *trace, cnnvp_output *output, uint32_t number)
 {
     const struct cnnvp_stream *stream = &trace->streams[number];
-    const struct cnnvp_instance *instance = &trace->platform->instances[stream->instance];
-    uint64_t uuid = stream_uuid(trace, number);
-    uint64_t parent = instance_uuid(stream->instance);
-    char name[NAME_BYTES + 1];
+    const char *name = cnnvp_stream_name(trace, stream);
+    uint64_t parent = stream->kind == CNNVP_STREAM_WHOLE ? 0 : instance_uuid(stream->instance);
+    char link[NAME_BYTES + 1];
 
-    switch (stream->kind) {
-    case CNNVP_STREAM_TRACK:
-        write_track(output, uuid, parent, instance->unit->tracks[stream->index], 0, NULL);
-        break;
-    case CNNVP_STREAM_COUNTER:
-        write_track(output, uuid, parent, instance->unit->counters[stream->index].name, 1,
-                    instance->unit->counters[stream->index].unit);
-        break;
-    case CNNVP_STREAM_CALLS:
-        write_track(output, uuid, parent, instance->unit->counters[stream->index].name, 0, NULL);
-        break;
-    case CNNVP_STREAM_LEVEL:
-        write_track(output, uuid, parent, instance->unit->ports[stream->index].name, 1, NULL);
-        break;
-    case CNNVP_STREAM_PATH:
-        write_track(output, uuid, parent, CNNVP_PATH_NAME, 1, CNNVP_PATH_UNIT);
-        break;
-    case CNNVP_STREAM_WHOLE:
-        write_track(output, uuid, 0, cnnvp_whole_names[stream->index], 0, NULL);
-        break;
-    case CNNVP_STREAM_LINK:
-        snprintf(name, sizeof name, "%.240s to %.240s", instance->name, trace->platform->instances[stream->index].name);
-        write_track(output, uuid, links_uuid(trace), name, 1, "bytes/s");
-        break;
+    if (stream->kind == CNNVP_STREAM_LINK) {
+        parent = links_uuid(trace);
+        snprintf(link, sizeof link, "%.240s to %.240s", trace->platform->instances[stream->instance].name, name);
+        name = link;
     }
+    write_track(output, stream_uuid(trace, number), parent, name, unit_of(trace, stream));
 }
 
 static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
@@ -270,12 +268,12 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
         if (cnnvp_trace_leaves_out(&trace->streams[i]))
             continue;
         if (instance != last && trace->streams[i].kind != CNNVP_STREAM_WHOLE)
-            write_track(output, instance_uuid(instance), 0, trace->platform->instances[instance].name, 0, NULL);
+            write_track(output, instance_uuid(instance), 0, trace->platform->instances[instance].name, NULL);
         last = instance;
         write_stream_track(trace, output, i);
     }
     if (trace->stream_count > trace->fixed_streams)
-        write_track(output, links_uuid(trace), 0, "links", 0, NULL);
+        write_track(output, links_uuid(trace), 0, "links", NULL);
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count; ++i)
         write_stream_track(trace, output, i);
 }

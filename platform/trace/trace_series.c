@@ -215,12 +215,9 @@ static void write_means(struct writer *writer, const struct series *series)
     const char *separator = ",\"mean\":[";
 
     for (uint32_t i = 0; i < BINS; ++i) {
-        char text[40];
-
         if (!series->bins[i].used)
             continue;
-        (void)snprintf(text, sizeof text, "%s%.10g", separator, series->bins[i].mean);
-        write_text(writer, text);
+        cnnvp_output_printf(writer->output, "%s%.10g", separator, series->bins[i].mean);
         separator = ",";
     }
     write_text(writer, "]");
@@ -238,18 +235,10 @@ static void write_stream(struct writer *writer, uint32_t number)
         : stream->kind == CNNVP_STREAM_WHOLE
             ? "whole"
             : "counter";
-    const char *const name =
-        stream->kind == CNNVP_STREAM_TRACK  ? instance->unit->tracks[stream->index]
-        : stream->kind == CNNVP_STREAM_LINK ? writer->trace->platform->instances[stream->index].name
-        : stream->kind == CNNVP_STREAM_PATH ? CNNVP_PATH_NAME
-        : stream->kind == CNNVP_STREAM_WHOLE
-            ? cnnvp_whole_names[stream->index]
-            : instance->unit->counters[stream->index].name;
-
     cnnvp_output_printf(writer->output, "{\"kind\":\"%s\",\"unit\":", kind);
     write_quoted(writer, stream->kind == CNNVP_STREAM_WHOLE ? "" : instance->name);
     write_text(writer, ",\"name\":");
-    write_quoted(writer, name);
+    write_quoted(writer, cnnvp_stream_name(writer->trace, stream));
     if (stream->kind == CNNVP_STREAM_COUNTER && instance->unit->counters[stream->index].unit != NULL) {
         write_text(writer, ",\"of\":");
         write_quoted(writer, instance->unit->counters[stream->index].unit);

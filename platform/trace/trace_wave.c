@@ -67,42 +67,23 @@ static void declare(struct dump *dump, const char *text, const char *suffix, uin
 static void declare_stream(struct dump *dump, uint32_t number)
 {
     const struct cnnvp_stream *stream = &dump->trace->streams[number];
-    const struct cnnvp_instance *instances = dump->trace->platform->instances;
-    const struct cnnvp_unit *unit = instances[stream->instance].unit;
-    const char *const track =
-        stream->kind == CNNVP_STREAM_WHOLE ? cnnvp_whole_names[stream->index]
-        : stream->kind == CNNVP_STREAM_TRACK
-            ? unit->tracks[stream->index]
-            : "";
+    const char *const name = cnnvp_stream_name(dump->trace, stream);
+    const int is_text = stream->kind == CNNVP_STREAM_CALLS;
     char link[256];
 
     dump->first[number] = dump->signal_count;
-    switch (stream->kind) {
-    case CNNVP_STREAM_TRACK:
-    case CNNVP_STREAM_WHOLE:
-        declare(dump, track, "_busy", 1);
-        declare(dump, track, "_spans", 32);
-        declare(dump, track, "_layer", 16);
-        declare(dump, track, "_op", 8 * CNNVP_WAVE_CHARACTERS);
+    if (stream->kind == CNNVP_STREAM_TRACK || stream->kind == CNNVP_STREAM_WHOLE) {
+        declare(dump, name, "_busy", 1);
+        declare(dump, name, "_spans", 32);
+        declare(dump, name, "_layer", 16);
+        declare(dump, name, "_op", 8 * CNNVP_WAVE_CHARACTERS);
         dump->signals[dump->first[number] + OP].is_text = 1;
-        break;
-    case CNNVP_STREAM_COUNTER:
-        declare(dump, unit->counters[stream->index].name, "", 64);
-        break;
-    case CNNVP_STREAM_CALLS:
-        declare(dump, unit->counters[stream->index].name, "", 8 * CNNVP_WAVE_CHARACTERS);
-        dump->signals[dump->first[number]].is_text = 1;
-        break;
-    case CNNVP_STREAM_LEVEL:
-        declare(dump, unit->ports[stream->index].name, "", 1);
-        break;
-    case CNNVP_STREAM_PATH:
-        declare(dump, CNNVP_PATH_NAME, "", 64);
-        break;
-    case CNNVP_STREAM_LINK:
-        snprintf(link, sizeof link, "%.45s_to_%.45s", instances[stream->instance].name, instances[stream->index].name);
+    } else if (stream->kind == CNNVP_STREAM_LINK) {
+        snprintf(link, sizeof link, "%.45s_to_%.45s", dump->trace->platform->instances[stream->instance].name, name);
         declare(dump, link, "", 64);
-        break;
+    } else {
+        declare(dump, name, "", is_text ? 8 * CNNVP_WAVE_CHARACTERS : stream->kind == CNNVP_STREAM_LEVEL ? 1 : 64);
+        dump->signals[dump->first[number]].is_text = is_text;
     }
 }
 

@@ -186,9 +186,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
         return;
     const cnnvp_time done = issued->done * run->tck_ps;
     const uint64_t write = issued->entry.write ? DRAM_BURST_BYTES : 0;
-    const struct cnnvp_recorder_bytes bytes = {
-        .begin = done - run->burst_ps, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
-    cnnvp_recorder_moved_alone(run->recorder, &bytes);
+    cnnvp_over_time_add(&run->recorder->stats.over_time, done - run->burst_ps, done, DRAM_BURST_BYTES - write, write);
 }
 
 const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
@@ -209,7 +207,7 @@ const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *plat
 static void count(void *context, uint32_t stat, uint64_t n)
 {
     const struct run *run = context;
-    cnnvp_recorder_count(run->recorder, run->instance, stat, 0, n);
+    cnnvp_stats_count(&run->recorder->stats, run->instance, stat, 0, n);
 }
 
 /* A burst is a request of its own. */
@@ -375,8 +373,8 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
     CNNVP_TRY(status);
     CNNVP_TRY(cnnvp_recorder_finish(run->recorder, end_ps, error));
-    if (json != NULL && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
-                         cnnvp_recorder_json(run->recorder, end_ps, seconds, json) != CNNVP_DONE))
+    if (json != NULL && (cnnvp_stats_describe(&run->recorder->stats, &work) != CNNVP_DONE ||
+                         cnnvp_stats_json(&run->recorder->stats, end_ps, seconds, json) != CNNVP_DONE))
         return cnnvp_config_no_memory(error);
     return CNNVP_DONE;
 }

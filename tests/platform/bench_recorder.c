@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     begin = seconds();
     for (uint64_t i = 0; i < events; ++i)
-        cnnvp_recorder_count(recorder, ARRAY, (uint32_t)(i & 7), (uint32_t)(i >> 12 & 15), i);
+        cnnvp_stats_count(&recorder->stats, ARRAY, (uint32_t)(i & 7), (uint32_t)(i >> 12 & 15), i);
     printf("count: %.1f ns\n", (seconds() - begin) * 1e9 / (double)events);
     begin = seconds();
     feed(recorder, events);

@@ -52,7 +52,7 @@ const struct cnnvp_resolved *machine(void);
 /* Bytes that cross a link at one instant. */
 static inline void transfer(cnnvp_recorder *recorder, uint32_t link, uint64_t at, uint64_t read, uint64_t written)
 {
-    const struct cnnvp_recorder_bytes bytes = {0, 0, at, at, read, written, CNNVP_NO_INSTANCE};
+    const struct cnnvp_link_bytes bytes = {0, 0, at, at, read, written, CNNVP_NO_INSTANCE};
 
     cnnvp_recorder_transfer(recorder, link, &bytes);
 }

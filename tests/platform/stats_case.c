@@ -34,7 +34,7 @@ char *stats_text_of(const cnnvp_recorder *recorder, uint64_t end_ps)
 {
     char *text = NULL;
 
-    assert_int_equal(cnnvp_recorder_json(recorder, end_ps, 0.25, &text), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_json(&recorder->stats, end_ps, 0.25, &text), CNNVP_DONE);
     return text;
 }
 

@@ -102,7 +102,7 @@ void test_links(void **)
     }
     assert_int_equal(cnnvp_recorder_total(count.recorder, plan.a, 0), 11);
     char *json = nullptr;
-    assert_int_equal(cnnvp_recorder_json(count.recorder, 0, 0, &json), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_json(&count.recorder->stats, 0, 0, &json), CNNVP_DONE);
     const std::string text = json;
     std::free(json);
     std::string dense;

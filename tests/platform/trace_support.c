@@ -173,7 +173,7 @@ void feed_small(cnnvp_recorder *recorder)
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .layers = layers, .layer_count = 2};
     uint32_t link;
 
-    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &work), CNNVP_DONE);
     link = cnnvp_recorder_link(recorder, ARRAY, DRAM);
     cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", 1, 9, 0, 1000);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 9, 1500, 4700);

@@ -20,9 +20,9 @@ static void test_last_of_each(void **state)
     cnnvp_recorder *recorder = make();
     (void)state;
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "early", 1, 0, 0, 10);
-    assert_null(cnnvp_recorder_snapshot(recorder));
+    assert_null(recorder->snapshot);
     assert_int_equal(cnnvp_recorder_keep_snapshot(recorder, &error), CNNVP_DONE);
-    const struct cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(recorder);
+    const struct cnnvp_snapshot *snapshot = recorder->snapshot;
     assert_null(cnnvp_snapshot_get_span(snapshot, ARRAY, TRACK_CONV)->name);
     assert_int_equal(cnnvp_snapshot_get_counter(snapshot, DRAM, DRAM_QUEUE), 0);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 1, 0, 10, 20);
@@ -49,7 +49,7 @@ static void test_wrong_numbers(void **state)
     cnnvp_recorder *recorder = make();
     (void)state;
     assert_int_equal(cnnvp_recorder_keep_snapshot(recorder, &error), CNNVP_DONE);
-    const struct cnnvp_snapshot *snapshot = cnnvp_recorder_snapshot(recorder);
+    const struct cnnvp_snapshot *snapshot = recorder->snapshot;
     cnnvp_recorder_counter(recorder, 1000, 0, 4, 5);
     cnnvp_recorder_counter(recorder, DRAM, 1000, 4, 5);
     assert_null(cnnvp_snapshot_get_span(snapshot, 1000, 0));

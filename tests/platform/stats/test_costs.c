@@ -26,16 +26,16 @@ static void energy_adds_up(void **state)
     const uint32_t links[] = {
         cnnvp_recorder_link(recorder, ARRAY, BUFFER_A), cnnvp_recorder_link(recorder, ARRAY, BUFFER_B)};
     for (uint32_t tag = 0; tag < 40; ++tag) {
-        const struct cnnvp_recorder_bytes bytes = {
+        const struct cnnvp_link_bytes bytes = {
             .tag = tag, .read = 17 * tag, .write = 1, .initiator = CNNVP_NO_INSTANCE};
         cnnvp_recorder_transfer(recorder, links[tag % 2], &bytes);
         if (tag == 20) /* what has been counted stays where it was */
             (void)cnnvp_recorder_link(recorder, CPU, BUS);
-        cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, tag, 7 * tag + 1);
-        cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
-        cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
-        cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, tag, 11 * tag);
-        cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, tag, 5 * tag);
+        cnnvp_stats_count(&recorder->stats, BUFFER_A, BUFFER_WORDS, tag, 7 * tag + 1);
+        cnnvp_stats_count(&recorder->stats, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
+        cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
+        cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_MACS, tag, 11 * tag);
+        cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, tag, 5 * tag);
     }
     root = stats_json(recorder, 39 * 20 * 5 * 1000 + 777);
     assert_true(stats_real(root, "energy.static_pj") > 1);
@@ -120,10 +120,10 @@ static void impossible_costs_are_refused(void **state)
 static double pj_of_link(const struct cnnvp_resolved *platform, uint32_t from, uint32_t to)
 {
     cnnvp_recorder *recorder = stats_make_for(platform, 0);
-    const struct cnnvp_recorder_bytes bytes = {.tag = 3, .read = 60, .write = 40, .initiator = CNNVP_NO_INSTANCE};
+    const struct cnnvp_link_bytes bytes = {.tag = 3, .read = 60, .write = 40, .initiator = CNNVP_NO_INSTANCE};
     char path[60];
 
-    cnnvp_recorder_cross(recorder, cnnvp_recorder_link(recorder, from, to), &bytes);
+    cnnvp_stats_cross(&recorder->stats, cnnvp_recorder_link(recorder, from, to), &bytes);
     json_t *root = stats_json(recorder, 1);
     json_t *link = json_array_get(stats_member(root, "links"), 0);
     const double energy = stats_real(link, "energy_pj");

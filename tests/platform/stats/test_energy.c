@@ -8,10 +8,10 @@ static void energy_from_the_table(void **state)
     json_t *root;
 
     (void)state;
-    cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, 0, 100);
-    cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, 0, 100);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 8);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, 0, 10);
+    cnnvp_stats_count(&recorder->stats, BUFFER_A, BUFFER_WORDS, 0, 100);
+    cnnvp_stats_count(&recorder->stats, BUFFER_B, BUFFER_WORDS, 0, 100);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_BYTES, 0, 8);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_MACS, 0, 10);
     root = stats_json(recorder, 1);
     /* 10 pJ per 64 bits at 8 KiB, twice that at 32 KiB; 1950 pJ per 64 bits off chip; 1.0 + 0.1 pJ a MAC. */
     assert_close(stats_real(root, "energy.by_unit.input_buffer.dynamic_pj"), 250, 1e-9);

@@ -13,7 +13,7 @@ static void accesses_that_fetch_in_vain_are_listed(void **state)
     uint64_t bytes = 0, burst_bytes = 0;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_DONE);
     cnnvp_recorder_moved(recorder, &rows, 640 + 64);
     cnnvp_recorder_moved(recorder, &rows, 640);
     stats_move(recorder, CNNVP_READ, 0x10000, 128, 2); /* nothing in vain */

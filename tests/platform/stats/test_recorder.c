@@ -33,9 +33,9 @@ static void indexes_out_of_range_count_nothing(void **state)
     cnnvp_recorder *recorder = stats_make(0);
 
     (void)state;
-    cnnvp_recorder_count(recorder, INSTANCES, 0, 0, 1);
-    cnnvp_recorder_count(recorder, BUS, 0, 0, 1);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_STATS, 0, 1);
+    cnnvp_stats_count(&recorder->stats, INSTANCES, 0, 0, 1);
+    cnnvp_stats_count(&recorder->stats, BUS, 0, 0, 1);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_STATS, 0, 1);
     cnnvp_recorder_counter(recorder, ARRAY, 0, 0, 1);
     cnnvp_recorder_counter(recorder, INSTANCES, 0, 0, 1);
     assert_int_equal(cnnvp_recorder_total(recorder, ARRAY, ARRAY_STATS), 0);
@@ -53,14 +53,14 @@ static void a_description_is_checked_and_copied(void **state)
 
     (void)state;
     mine.struct_size = 3;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_BAD_INPUT);
     mine.struct_size = sizeof mine;
     mine.layer_count = 65536;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_BAD_INPUT);
     mine.layer_count = 1;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_DONE);
     changed[0].name = name; /* not UTF-8, as an ONNX file may have it */
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_DONE);
     name[0] = 'X';
     root = stats_json(recorder, 1);
     assert_string_equal(stats_text(json_array_get(stats_member(root, "layers"), 0), "name"), "bad ? name");

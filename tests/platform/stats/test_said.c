@@ -10,9 +10,9 @@ static void macs_of_a_layer_said_again_add_up(void **state)
 
     (void)state;
     for (uint64_t macs = 1000; macs != 0; macs /= 10)
-        assert_int_equal(cnnvp_recorder_name_layer(recorder, 2, macs == 1 ? "last" : "first", "conv", "", macs), 0);
-    assert_int_equal(cnnvp_recorder_name_layer(recorder, 2, "not a name", "conv", "", 5), -1);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 2, 625);
+        assert_int_equal(cnnvp_said_layer(&recorder->stats.said, 2, macs == 1 ? "last" : "first", "conv", "", macs), 0);
+    assert_int_equal(cnnvp_said_layer(&recorder->stats.said, 2, "not a name", "conv", "", 5), -1);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 2, 625);
     root = stats_json(recorder, 3000);
     assert_string_equal(stats_text(json_array_get(stats_member(root, "layers"), 0), "name"), "last");
     assert_int_equal(stats_count(json_array_get(stats_member(root, "layers"), 0), "macs"), 1111);

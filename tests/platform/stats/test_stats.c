@@ -20,19 +20,19 @@ static void sums_are_those_of_what_was_fed(void **state)
     (void)state;
     memset(by_tag, 0, sizeof by_tag);
     random_state = 88172645463325252u;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
     for (int i = 0; i < 20000; ++i) {
         uint32_t stat = (uint32_t)random_below(ARRAY_STATS);
         uint32_t tag = (uint32_t)random_below(STATS_LAYERS + 1);
         uint64_t n = random_below(1000);
 
-        cnnvp_recorder_count(recorder, ARRAY, stat, tag, n);
+        cnnvp_stats_count(&recorder->stats, ARRAY, stat, tag, n);
         totals[stat] += n;
         by_tag[tag][stat] += n;
     }
-    cnnvp_recorder_count(recorder, ELEMENT, ELEMENT_IDLE, 0, 12345);
-    cnnvp_recorder_count(recorder, ELEMENT, ELEMENT_INSTRUCTIONS, 2, 77);
-    cnnvp_recorder_count(recorder, CPU, CPU_INSTRUCTIONS, 0, 4242);
+    cnnvp_stats_count(&recorder->stats, ELEMENT, ELEMENT_IDLE, 0, 12345);
+    cnnvp_stats_count(&recorder->stats, ELEMENT, ELEMENT_INSTRUCTIONS, 2, 77);
+    cnnvp_stats_count(&recorder->stats, CPU, CPU_INSTRUCTIONS, 0, 4242);
     root = stats_json(recorder, 2000000);
     for (size_t i = 0; i < STATS_LAYERS; ++i) {
         json_t *layer = json_array_get(stats_member(root, "layers"), i);
@@ -85,11 +85,11 @@ static void layers_sum_over_units(void **state)
     json_t *root;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 1, 100);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_LAYER_READ, 1, 11);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_WRITE_BYTES, 1, 7);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 1000);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_BYTES, 1, 100);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_LAYER_READ, 1, 11);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_WRITE_BYTES, 1, 7);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_BYTES, 0, 1000);
     root = stats_json(recorder, 1);
     assert_int_equal(stats_count(json_array_get(stats_member(root, "layers"), 0), "dram_read_bytes"), 111);
     assert_int_equal(stats_count(json_array_get(stats_member(root, "layers"), 0), "dram_write_bytes"), 7);
@@ -104,7 +104,7 @@ static void layer_times_are_first_and_last_of_its_spans(void **state)
     json_t *root;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 2, 0, 500, 700);
     cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", 2, 0, 300, 350);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_VECTOR, "add", 2, 0, 600, 900);

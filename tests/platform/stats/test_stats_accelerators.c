@@ -38,15 +38,15 @@ static json_t *run(void)
 {
     cnnvp_recorder *recorder = stats_make_for(&platform, 0);
 
-    cnnvp_recorder_count(recorder, ELEMENT_0, ELEMENT_INSTRUCTIONS, 1, 3);
-    cnnvp_recorder_count(recorder, ELEMENT_1, ELEMENT_INSTRUCTIONS, 1, 5);
-    cnnvp_recorder_count(recorder, ELEMENT_1, ELEMENT_IDLE, 0, 11);
-    cnnvp_recorder_count(recorder, ARRAY_0, ARRAY_COMPUTE, 1, 100);
-    cnnvp_recorder_count(recorder, ARRAY_1, ARRAY_COMPUTE, 1, 20);
-    cnnvp_recorder_count(recorder, ARRAY_1, ARRAY_INPUT, 2, 30);
-    cnnvp_recorder_count(recorder, MEMORY, DRAM_READ_BYTES, 1, 100);
-    cnnvp_recorder_count_for(recorder, MEMORY, DRAM_READ_BYTES, ARRAY_0, 64);
-    cnnvp_recorder_count_for(recorder, MEMORY, DRAM_READ_BYTES, ARRAY_1, 36);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_0, ELEMENT_INSTRUCTIONS, 1, 3);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_1, ELEMENT_INSTRUCTIONS, 1, 5);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_1, ELEMENT_IDLE, 0, 11);
+    cnnvp_stats_count(&recorder->stats, ARRAY_0, ARRAY_COMPUTE, 1, 100);
+    cnnvp_stats_count(&recorder->stats, ARRAY_1, ARRAY_COMPUTE, 1, 20);
+    cnnvp_stats_count(&recorder->stats, ARRAY_1, ARRAY_INPUT, 2, 30);
+    cnnvp_stats_count(&recorder->stats, MEMORY, DRAM_READ_BYTES, 1, 100);
+    cnnvp_stats_count_for(&recorder->stats, MEMORY, DRAM_READ_BYTES, ARRAY_0, 64);
+    cnnvp_stats_count_for(&recorder->stats, MEMORY, DRAM_READ_BYTES, ARRAY_1, 36);
     json_t *root = stats_json(recorder, 1000);
     json_t *list = json_incref(stats_member(root, "accelerators"));
     json_decref(root);

@@ -14,10 +14,10 @@ static void what_binds(void **state)
     cnnvp_recorder *recorder = stats_make(0);
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
     for (size_t i = 0; i < sizeof fed / sizeof fed[0]; ++i)
-        cnnvp_recorder_count(recorder, ARRAY, fed[i].stat, 1, fed[i].cycles);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 2, 52);
+        cnnvp_stats_count(&recorder->stats, ARRAY, fed[i].stat, 1, fed[i].cycles);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 2, 52);
     json_t *root = stats_json(recorder, 1);
     assert_string_equal(stats_text(json_array_get(stats_member(root, "layers"), 0), "bound_by"), "core");
     assert_string_equal(stats_text(json_array_get(stats_member(root, "layers"), 1), "bound_by"), "compute");

@@ -8,7 +8,7 @@ static void members_and_their_order(void **state)
     json_t *root;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = stats_json(recorder, 1000);
     assert_members(root, "schema cnnvp build command seed wall_seconds platform network total layers tensors units "
@@ -68,7 +68,7 @@ static void nothing_counted_gives_zeros(void **state)
     json_t *layer;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
     root = stats_json(recorder, 0);
     layer = json_array_get(stats_member(root, "layers"), 0);
     assert_int_equal(json_array_size(stats_member(root, "layers")), STATS_LAYERS);
@@ -92,7 +92,7 @@ static void timing_only_has_no_values(void **state)
     cnnvp_recorder *recorder = stats_make(1);
 
     (void)state;
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_SATURATIONS, 1, 3);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_SATURATIONS, 1, 3);
     root = stats_json(recorder, 1);
     assert_null(stats_member(root, "values"));
     /* A tag that only data counted for gives no line: timing-only runs count none of them. */
@@ -108,10 +108,10 @@ static void tags_that_nobody_described(void **state)
     json_t *list;
 
     (void)state;
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65535, 5);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 300, 6);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7); /* no such tag: counts for none */
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, UINT32_MAX, 8);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 65535, 5);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 300, 6);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 65536, 7); /* no such tag: counts for none */
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, UINT32_MAX, 8);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", UINT32_MAX, 0, 1, 2);
     root = stats_json(recorder, 1);
     list = stats_member(root, "layers");
@@ -135,7 +135,7 @@ static void a_partial_run_says_so(void **state)
     json_t *root;
 
     (void)state;
-    cnnvp_recorder_set_partial(recorder, 1);
+    recorder->stats.partial = 1;
     root = stats_json(recorder, 1);
     assert_true(json_is_true(stats_member(root, "partial")));
     json_decref(root);
@@ -150,8 +150,8 @@ static void the_text_is_reproducible(void **state)
     char *second;
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &stats_work), CNNVP_DONE);
-    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 1, 625);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_COMPUTE, 1, 625);
     first = stats_text_of(recorder, 3000);
     second = stats_text_of(recorder, 3000);
     assert_string_equal(first, second);

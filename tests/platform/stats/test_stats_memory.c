@@ -8,12 +8,12 @@ static void memory_and_storage(void **state)
     json_t *root;
 
     (void)state;
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 3000);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_WRITE_BYTES, 0, 1000);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_BURSTS, 0, 62);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_ROW_HITS, 0, 60);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READS, 0, 8);
-    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_LATENCY, 0, 100);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_BYTES, 0, 3000);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_WRITE_BYTES, 0, 1000);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_BURSTS, 0, 62);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_ROW_HITS, 0, 60);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READS, 0, 8);
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_READ_LATENCY, 0, 100);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 10, 500);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 20, 900);
     cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 30, 100);
@@ -53,9 +53,9 @@ static void tensors_get_what_was_moved_for_them(void **state)
 
     (void)state;
     tensors[1].address = 0x10ff; /* reaches into it */
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_BAD_INPUT);
     tensors[1].address = 0x1100;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_DONE);
     tensors[0].name = "changed";
     stats_move(recorder, CNNVP_READ, 0x1000, 5, 1);
     stats_move(recorder, CNNVP_READ, 0x10ff, 7, 2);

@@ -6,7 +6,7 @@ static json_t *schedule_of(const struct cnnvp_work_info *work)
 {
     cnnvp_recorder *recorder = stats_make(0);
 
-    assert_int_equal(cnnvp_recorder_describe(recorder, work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, work), CNNVP_DONE);
     json_t *root = stats_json(recorder, 1000);
     json_t *schedule = json_incref(stats_member(root, "schedule"));
     json_decref(root);

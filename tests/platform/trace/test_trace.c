@@ -24,8 +24,8 @@ static void tracing_changes_no_statistic(void **state)
     (void)cnnvp_recorder_link(without, ARRAY, DRAM);
     feed_random(with, NULL, &last);
     feed_random(without, NULL, &last);
-    assert_int_equal(cnnvp_recorder_json(with, last, 0, &texts[0]), CNNVP_DONE);
-    assert_int_equal(cnnvp_recorder_json(without, last, 0, &texts[1]), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_json(&with->stats, last, 0, &texts[0]), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_json(&without->stats, last, 0, &texts[1]), CNNVP_DONE);
     assert_string_equal(texts[0], texts[1]);
     free(texts[0]);
     free(texts[1]);

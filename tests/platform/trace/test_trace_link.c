@@ -52,7 +52,7 @@ static cnnvp_recorder *start(void)
 
 static void add(cnnvp_recorder *recorder, uint64_t flow, uint64_t begin, uint64_t end, uint64_t bytes)
 {
-    const struct cnnvp_recorder_bytes crossed = {flow, 0, begin, end, bytes, 0, CNNVP_NO_INSTANCE};
+    const struct cnnvp_link_bytes crossed = {flow, 0, begin, end, bytes, 0, CNNVP_NO_INSTANCE};
 
     cnnvp_recorder_transfer(recorder, 0, &crossed);
 }
@@ -110,7 +110,7 @@ static void a_part_never_carries_more_than_its_peak(void **state)
     cnnvp_recorder *recorder = start();
 
     (void)state;
-    cnnvp_recorder_count(recorder, DRAM, DRAM_BUS, 0, UINT64_C(12800000000)); /* 1280 bytes in a window */
+    cnnvp_stats_count(&recorder->stats, DRAM, DRAM_BUS, 0, UINT64_C(12800000000)); /* 1280 bytes in a window */
     add(recorder, 0, 100000, 200000, 1000);
     add(recorder, 0, 100000, 200000, 1000);
     add(recorder, 0, 900000, 1000000, 2000);
@@ -131,7 +131,7 @@ static void run_many(uint64_t stretch, struct sums *sums, uint64_t *bytes, uint6
     *bytes = 0;
     random_state = RANDOM_SEED;
     if (limit)
-        cnnvp_recorder_count(recorder, DRAM, DRAM_BUS, 0, limit);
+        cnnvp_stats_count(&recorder->stats, DRAM, DRAM_BUS, 0, limit);
     for (uint64_t flow = 1; flow <= 20000; ++flow) {
         uint64_t begin = time + random_below(50000) * stretch;
         uint64_t end = begin + random_below(90000) * stretch;

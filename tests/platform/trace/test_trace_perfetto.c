@@ -70,7 +70,7 @@ static void spans_say_what_they_are_about(void **state)
     cnnvp_recorder *recorder = make(path("about.pftrace"));
 
     (void)state;
-    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &work), CNNVP_DONE);
     cnnvp_recorder_about(recorder, ARRAY, &command);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "receive", 1, 7, 1000, 2000);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "other", 0, 8, 2000, 3000);
