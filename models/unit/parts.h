@@ -5,6 +5,8 @@
 
 #include "cnnvp_model.h"
 
+#include <stddef.h>
+
 /* `count` parts of `bits`. */
 static inline void cnnvp_say_part(const struct cnnvp_costs *costs, enum cnnvp_part_kind kind, uint32_t bits,
                                   uint64_t count, const char *what)
@@ -14,15 +16,20 @@ static inline void cnnvp_say_part(const struct cnnvp_costs *costs, enum cnnvp_pa
         costs->part(costs->context, &part);
 }
 
-/* Sets of a block, as many as its module has; and values that all of them take in a cycle. */
-static inline uint64_t cnnvp_module_sets(const struct cnnvp_costs *costs)
-{
-    return costs->upstream(costs->context, "sets", 1u);
-}
+/* Parts of a kind of unit, each so many times for every one of something: `of` says what, an index of `numbers`. */
+struct cnnvp_parts_row {
+    enum cnnvp_part_kind kind;
+    uint32_t bits;
+    uint32_t each;
+    uint32_t of;
+    const char *what;
+};
 
-static inline uint64_t cnnvp_module_lanes(const struct cnnvp_costs *costs)
+static inline void cnnvp_say_parts(const struct cnnvp_costs *costs, const struct cnnvp_parts_row *rows, size_t count,
+                                   const uint64_t *numbers)
 {
-    return cnnvp_module_sets(costs) * costs->upstream(costs->context, "lanes", 1u);
+    for (const struct cnnvp_parts_row *row = rows; row < rows + count; ++row)
+        cnnvp_say_part(costs, row->kind, row->bits, row->each * numbers[row->of], row->what);
 }
 
 /* `banks` banks of `bytes`, `bits` at a time. */

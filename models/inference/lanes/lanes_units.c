@@ -28,51 +28,45 @@ static const struct cnnvp_param other_params[] = {
 #include UNIT_DEF
     {0}};
 
-/* Hardware of a kind: so many parts for each lane, and for each set of lanes. */
-struct lanes_part {
-    enum cnnvp_part_kind kind;
-    uint32_t bits;
-    uint64_t each_lane;
-    uint64_t each_set;
-    const char *what;
-};
+/* Hardware of a kind: so many parts for each lane, or for each set of lanes. */
+enum { OF_LANES, OF_SETS };
 
-static const struct lanes_part vector_parts[] = {
-    {CNNVP_PART_MULTIPLIER, 16u, 1u, 0, "multipliers"},
-    {CNNVP_PART_ADDER, 64u, 3u, 0, "adders, subtractors, comparators"},
-    {CNNVP_PART_DIVIDER, 32u, 1u, 0, "dividers"},
-    {CNNVP_PART_REGISTER, 64u, LANES_OPERATORS, 0, "a register for each operator"},
-    {CNNVP_PART_REGISTER, 48u, 1u, 0, "operands"},
+static const struct cnnvp_parts_row vector_parts[] = {
+    {CNNVP_PART_MULTIPLIER, 16u, 1u, OF_LANES, "multipliers"},
+    {CNNVP_PART_ADDER, 64u, 3u, OF_LANES, "adders, subtractors, comparators"},
+    {CNNVP_PART_DIVIDER, 32u, 1u, OF_LANES, "dividers"},
+    {CNNVP_PART_REGISTER, 64u, LANES_OPERATORS, OF_LANES, "a register for each operator"},
+    {CNNVP_PART_REGISTER, 48u, 1u, OF_LANES, "operands"},
 };
 /* What `scale` adds to them. A quotient has few bits before the point: one multiplier guesses it by 12 bits of the
  * divisor's inverse, another one makes what that leaves, by which it is rounded. vdiv, which has the time of a
  * division, takes them in turns. */
-static const struct lanes_part scaling_parts[] = {
-    {CNNVP_PART_MULTIPLIER, 15u, 3u, 0, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
-    {CNNVP_PART_MULTIPLIER, 17u, 1u, 0, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},
-    {CNNVP_PART_ADDER, 9u, 3u, 0, "scale: zero points"},
-    {CNNVP_PART_ADDER, 24u, 10u, 0, "scale: shifters as two adders, sums, rounding of each step"},
-    {CNNVP_PART_REGISTER, 48u, LANES_SCALE_STAGES, 0, "scale: stages"},
-    {CNNVP_PART_REGISTER, 136u, 0, 1u, "scale: multipliers, divisor and its inverse, zero points"},
+static const struct cnnvp_parts_row scaling_parts[] = {
+    {CNNVP_PART_MULTIPLIER, 15u, 3u, OF_LANES, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
+    {CNNVP_PART_MULTIPLIER, 17u, 1u, OF_LANES, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},
+    {CNNVP_PART_ADDER, 9u, 3u, OF_LANES, "scale: zero points"},
+    {CNNVP_PART_ADDER, 24u, 10u, OF_LANES, "scale: shifters as two adders, sums, rounding of each step"},
+    {CNNVP_PART_REGISTER, 48u, LANES_SCALE_STAGES, OF_LANES, "scale: stages"},
+    {CNNVP_PART_REGISTER, 136u, 1u, OF_SETS, "scale: multipliers, divisor and its inverse, zero points"},
 };
-static const struct lanes_part mean_parts[] = {
-    {CNNVP_PART_ADDER, 32u, 2u, 0, "sums and their tree"},
-    {CNNVP_PART_DIVIDER, 32u, 0, 1u, "division by the count"},
-    {CNNVP_PART_REGISTER, 48u, 1u, 0, "operands and sums"},
+static const struct cnnvp_parts_row mean_parts[] = {
+    {CNNVP_PART_ADDER, 32u, 2u, OF_LANES, "sums and their tree"},
+    {CNNVP_PART_DIVIDER, 32u, 1u, OF_SETS, "division by the count"},
+    {CNNVP_PART_REGISTER, 48u, 1u, OF_LANES, "operands and sums"},
 };
-static const struct lanes_part variance_parts[] = {
-    {CNNVP_PART_ADDER, 32u, 3u, 0, "differences, sums and their tree"},
-    {CNNVP_PART_MULTIPLIER, 16u, 1u, 0, "squares"},
-    {CNNVP_PART_DIVIDER, 32u, 0, 2u, "division and root"},
-    {CNNVP_PART_REGISTER, 80u, 1u, 0, "operands and sums"},
+static const struct cnnvp_parts_row variance_parts[] = {
+    {CNNVP_PART_ADDER, 32u, 3u, OF_LANES, "differences, sums and their tree"},
+    {CNNVP_PART_MULTIPLIER, 16u, 1u, OF_LANES, "squares"},
+    {CNNVP_PART_DIVIDER, 32u, 2u, OF_SETS, "division and root"},
+    {CNNVP_PART_REGISTER, 80u, 1u, OF_LANES, "operands and sums"},
 };
-static const struct lanes_part normalise_parts[] = {
-    {CNNVP_PART_MULTIPLIER, 16u, 1u, 0, "scale"},
-    {CNNVP_PART_ADDER, 32u, 1u, 0, "offset"},
-    {CNNVP_PART_REGISTER, 80u, 1u, 0, "operands and results"},
+static const struct cnnvp_parts_row normalise_parts[] = {
+    {CNNVP_PART_MULTIPLIER, 16u, 1u, OF_LANES, "scale"},
+    {CNNVP_PART_ADDER, 32u, 1u, OF_LANES, "offset"},
+    {CNNVP_PART_REGISTER, 80u, 1u, OF_LANES, "operands and results"},
 };
-static const struct lanes_part activation_parts[] = {
-    {CNNVP_PART_REGISTER, 96u, 1u, 0, "operands and results"},
+static const struct cnnvp_parts_row activation_parts[] = {
+    {CNNVP_PART_REGISTER, 96u, 1u, OF_LANES, "operands and results"},
 };
 
 static struct lanes_shape shape_of(const struct cnnvp_unit *unit, const uint64_t *values)
@@ -98,27 +92,20 @@ static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_i
     return CNNVP_OK;
 }
 
-static void say_parts(const struct lanes_shape *shape, const struct cnnvp_costs *costs, const struct lanes_part *parts,
-                      size_t count)
-{
-    for (const struct lanes_part *part = parts; part < parts + count; ++part)
-        cnnvp_say_part(costs, part->kind, part->bits, shape->units * (part->each_lane * shape->lanes + part->each_set),
-                       part->what);
-}
-
 static void say(const struct cnnvp_unit *unit, const uint64_t *values, const struct cnnvp_costs *costs,
-                const struct lanes_part *parts, size_t count)
+                const struct cnnvp_parts_row *parts, size_t count)
 {
     const struct lanes_shape shape = shape_of(unit, values);
     if (parts == activation_parts)
         cnnvp_table_parts(costs, shape.units * shape.lanes);
-    say_parts(&shape, costs, parts, count);
+    const uint64_t numbers[] = {[OF_LANES] = shape.units * shape.lanes, [OF_SETS] = shape.units};
+    cnnvp_say_parts(costs, parts, count, numbers);
     if (cnnvp_kind_value(unit, values, "lanes", 0) == 0)
         return;
     const uint64_t limits = cnnvp_minimum(shape.write_out, CNNVP_WRITE_OUT_CLIPS);
     cnnvp_write_out_parts(costs, limits, 64u, shape.units * shape.lanes, shape.units * shape.lanes);
     if (shape.write_out == CNNVP_WRITE_OUT_SCALES)
-        say_parts(&shape, costs, scaling_parts, sizeof scaling_parts / sizeof scaling_parts[0]);
+        cnnvp_say_parts(costs, scaling_parts, sizeof scaling_parts / sizeof scaling_parts[0], numbers);
 }
 
 /* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */

@@ -78,6 +78,39 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
 /* The row is open for the timings of an ACT at `clock`; which bursts hit it is not looked at. */
 void dram_open_bank(struct dram_channel *channel, uint32_t bank, uint32_t row, uint64_t clock);
 
+/* Of several channels, that whose next command is the earliest. */
+static inline struct dram_channel *dram_first_channel(struct dram_channel *channels, uint32_t count, uint64_t *clock)
+{
+    struct dram_channel *first = channels;
+    *clock = cnnvp_dram_channel_next(first);
+    for (uint32_t i = 1; i < count; ++i) {
+        const uint64_t next = cnnvp_dram_channel_next(&channels[i]);
+        if (next < *clock) {
+            *clock = next;
+            first = &channels[i];
+        }
+    }
+    return first;
+}
+
+static inline int dram_channels_wait(const struct dram_channel *channels, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && !cnnvp_dram_channel_waiting(&channels[i]))
+        ++i;
+    return i < count;
+}
+
+/* The end of a read is known: it goes among `count` others of a ring, which are in order. */
+#define DRAM_OUTSTANDING 1024u /* more on their way than this is never used */
+static inline void dram_keep_end(uint64_t *ends, uint32_t first, uint32_t *count, uint64_t end)
+{
+    uint32_t place = (*count)++;
+    for (; place > 0 && ends[(first + place - 1u) % DRAM_OUTSTANDING] > end; --place)
+        ends[(first + place) % DRAM_OUTSTANDING] = ends[(first + place - 1u) % DRAM_OUTSTANDING];
+    ends[(first + place) % DRAM_OUTSTANDING] = end;
+}
+
 void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *counts);
 
 #endif

@@ -170,14 +170,7 @@ static void note_end(const struct dram_queue *queue, struct dram_stream *stream,
                      uint64_t end)
 {
     const cnnvp_time time = end * queue->timing.tck_ps;
-    uint32_t place = stream->end_count++;
-    for (; place > 0; --place) {
-        const uint64_t before = stream->ends[(stream->end_first + place - 1u) % DRAM_OUTSTANDING];
-        if (before <= end)
-            break;
-        stream->ends[(stream->end_first + place) % DRAM_OUTSTANDING] = before;
-    }
-    stream->ends[(stream->end_first + place) % DRAM_OUTSTANDING] = end;
+    dram_keep_end(stream->ends, stream->end_first, &stream->end_count, end);
     if (time > request->scratch[DRAM_TIME])
         request->scratch[DRAM_TIME] = time;
     if (!request->first_data || time < request->first_data)
@@ -235,19 +228,9 @@ static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint
 
 /* ---- the channels ---- */
 
-/* Channel whose next command is the earliest. */
 static struct dram_channel *first_channel(struct dram_queue *queue, uint64_t *clock)
 {
-    struct dram_channel *first = &queue->channel[0];
-    *clock = cnnvp_dram_channel_next(first);
-    for (uint32_t i = 1; i < queue->options.channels; ++i) {
-        const uint64_t next = cnnvp_dram_channel_next(&queue->channel[i]);
-        if (next < *clock) {
-            *clock = next;
-            first = &queue->channel[i];
-        }
-    }
-    return first;
+    return dram_first_channel(queue->channel, queue->options.channels, clock);
 }
 
 /* A clock before which no channel issues anything, whatever is planned. */
@@ -289,10 +272,7 @@ static void issue(struct dram_queue *queue, struct dram_channel *channel)
 
 static int channels_wait(const struct dram_queue *queue)
 {
-    for (uint32_t i = 0; i < queue->options.channels; ++i)
-        if (cnnvp_dram_channel_waiting(&queue->channel[i]))
-            return 1;
-    return 0;
+    return dram_channels_wait(queue->channel, queue->options.channels);
 }
 
 static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)

@@ -17,7 +17,7 @@ struct dram_replay {
     uint32_t on_their_way; /* reads */
     /* ends of those whose end is known, ascending, in a ring */
     uint32_t end_first, end_count;
-    uint64_t ends[DRAM_REPLAY_OUTSTANDING];
+    uint64_t ends[DRAM_OUTSTANDING];
     struct dram_channel *channel;
 };
 
@@ -36,7 +36,7 @@ struct dram_replay *cnnvp_dram_replay_new(
     replay->timing = *timing;
     cnnvp_dram_map_init(options, timing, &replay->map);
     replay->channels = options->channels;
-    replay->outstanding = outstanding < DRAM_REPLAY_OUTSTANDING ? outstanding : DRAM_REPLAY_OUTSTANDING;
+    replay->outstanding = outstanding < DRAM_OUTSTANDING ? outstanding : DRAM_OUTSTANDING;
     replay->clock = 1;
     replay->commands = commands;
     replay->context = context;
@@ -64,43 +64,25 @@ static void note_end(struct dram_replay *replay, uint64_t end)
 {
     if (end > replay->result.clocks)
         replay->result.clocks = end;
-    if (replay->timed)
-        return;
-    uint32_t place = replay->end_count++;
-    for (; place > 0; --place) {
-        const uint64_t before = replay->ends[(replay->end_first + place - 1u) % DRAM_REPLAY_OUTSTANDING];
-        if (before <= end)
-            break;
-        replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = before;
-    }
-    replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = end;
+    if (!replay->timed)
+        dram_keep_end(replay->ends, replay->end_first, &replay->end_count, end);
 }
 
-/* Channel whose next command is the earliest. */
-static uint32_t first_channel(struct dram_replay *replay, uint64_t *clock)
+static struct dram_channel *first_channel(struct dram_replay *replay, uint64_t *clock)
 {
-    uint32_t first = 0;
-    *clock = cnnvp_dram_channel_next(&replay->channel[0]);
-    for (uint32_t i = 1; i < replay->channels; ++i) {
-        const uint64_t next = cnnvp_dram_channel_next(&replay->channel[i]);
-        if (next < *clock) {
-            *clock = next;
-            first = i;
-        }
-    }
-    return first;
+    return dram_first_channel(replay->channel, replay->channels, clock);
 }
 
-static void issue(struct dram_replay *replay, uint32_t number)
+static void issue(struct dram_replay *replay, struct dram_channel *channel)
 {
     struct dram_issued issued;
-    cnnvp_dram_channel_issue(&replay->channel[number], &issued);
+    cnnvp_dram_channel_issue(channel, &issued);
     if (issued.command == DRAM_RD || issued.command == DRAM_RDA) {
         replay->result.read_clocks += issued.done - issued.entry.entered;
         note_end(replay, issued.done);
     }
     if (replay->commands != NULL && issued.command != DRAM_REFRESH_DUE)
-        replay->commands(replay->context, number, &issued);
+        replay->commands(replay->context, (uint32_t)(channel - replay->channel), &issued);
     if (cnnvp_dram_is_column(issued.command) && issued.done > replay->result.last_data)
         replay->result.last_data = issued.done;
 }
@@ -110,10 +92,10 @@ static void run_before(struct dram_replay *replay, uint64_t clock)
 {
     for (;;) {
         uint64_t next;
-        const uint32_t number = first_channel(replay, &next);
+        struct dram_channel *channel = first_channel(replay, &next);
         if (next >= clock)
             return;
-        issue(replay, number);
+        issue(replay, channel);
     }
 }
 
@@ -121,7 +103,7 @@ static void run_before(struct dram_replay *replay, uint64_t clock)
 static void take_ends(struct dram_replay *replay)
 {
     while (replay->end_count && replay->ends[replay->end_first] < replay->clock) {
-        replay->end_first = (replay->end_first + 1u) % DRAM_REPLAY_OUTSTANDING;
+        replay->end_first = (replay->end_first + 1u) % DRAM_OUTSTANDING;
         --replay->end_count;
         --replay->on_their_way;
     }
@@ -134,12 +116,12 @@ static void wait_for_place(struct dram_replay *replay)
         if (replay->on_their_way < replay->outstanding)
             return;
         uint64_t next;
-        const uint32_t number = first_channel(replay, &next);
+        struct dram_channel *channel = first_channel(replay, &next);
         const uint64_t end = replay->end_count ? replay->ends[replay->end_first] : DRAM_NEVER;
         if (next > end)
             replay->clock = end + 1u;
         else
-            issue(replay, number);
+            issue(replay, channel);
     }
 }
 
@@ -153,7 +135,7 @@ static void wait_for_room(struct dram_replay *replay, const struct dram_place *p
             replay->clock = next + 1u;
     }
     while (cnnvp_dram_channel_next(channel) < replay->clock) /* on the other command bus */
-        issue(replay, place->channel);
+        issue(replay, channel);
 }
 
 static void enter(struct dram_replay *replay, const struct dram_place *place, uint32_t write, int bounded)
@@ -196,14 +178,6 @@ void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_
     enter(replay, &place, write, 0);
 }
 
-static int anything_waits(const struct dram_replay *replay)
-{
-    for (uint32_t i = 0; i < replay->channels; ++i)
-        if (cnnvp_dram_channel_waiting(&replay->channel[i]))
-            return 1;
-    return 0;
-}
-
 static void sum_counts(struct dram_replay *replay, uint64_t end, struct dram_counts *sum)
 {
     *sum = (struct dram_counts){.forwarded = 0};
@@ -223,7 +197,7 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
     const uint64_t last_data = replay->result.last_data;
     if (until != DRAM_NEVER)
         cnnvp_dram_replay_show(replay, NULL);
-    while (anything_waits(replay)) {
+    while (dram_channels_wait(replay->channel, replay->channels)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
     }

@@ -9,8 +9,6 @@
 
 #include "dram_channel.h"
 
-#define DRAM_REPLAY_OUTSTANDING 1024u
-
 struct dram_replay_result {
     uint64_t clocks; /* until the last read data and the last write's acceptance */
     uint64_t reads, writes;

@@ -12,7 +12,6 @@
 #define DRAM_STREAMS 64u
 #define DRAM_SHARE 64u /* most */
 #define DRAM_FAIR (UINT64_C(1) << 20)
-#define DRAM_OUTSTANDING 1024u /* more on their way than this is never used */
 
 /* What the queue keeps in a request's `scratch`. */
 enum dram_scratch {

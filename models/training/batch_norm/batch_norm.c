@@ -21,7 +21,6 @@
  * made in binary64 and rounded once. An epsilon of 0 with equal values gives infinities: the caller chooses it above 0.
  */
 #include "units.h"
-#include "unit/parts.h"
 
 #include <math.h>
 
@@ -258,17 +257,15 @@ static int norm_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
-static void batch_norm_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "both products backward, one forward");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 3u * lanes, "their sum, the offset, the term of an extreme");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "errors times distances from the mean");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 3u * lanes, "distances, and sums of errors and of products");
-    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 32u, lanes, "coefficients");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values and inputs");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 16u * cnnvp_module_sets(costs), "partial sums, eight of each");
-}
+static const struct cnnvp_parts_row batch_norm_parts[] = {
+    {CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u, CNNVP_OF_LANES, "both products backward, one forward"},
+    {CNNVP_PART_FLOAT_ADDER, 32u, 3u, CNNVP_OF_LANES, "their sum, the offset, the term of an extreme"},
+    {CNNVP_PART_FLOAT_MULTIPLIER, 64u, 1u, CNNVP_OF_LANES, "errors times distances from the mean"},
+    {CNNVP_PART_FLOAT_ADDER, 64u, 3u, CNNVP_OF_LANES, "distances, and sums of errors and of products"},
+    {CNNVP_PART_DIVIDER, 32u, 1u, CNNVP_OF_LANES, "coefficients"},
+    {CNNVP_PART_REGISTER, 64u, 1u, CNNVP_OF_STAGES, "values and inputs"},
+    {CNNVP_PART_REGISTER, 64u, 16u, CNNVP_OF_SETS, "partial sums, eight of each"},
+};
 
 #include "training/stage/stage_unit.inc"
 

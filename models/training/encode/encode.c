@@ -8,7 +8,6 @@
  */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/pool.h"
 #include "training/stage/stage.h"
@@ -120,11 +119,9 @@ static int encode_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
-static void encode_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * cnnvp_module_lanes(costs),
-                   "values on their way into packed words");
-}
+static const struct cnnvp_parts_row encode_parts[] = {
+    {CNNVP_PART_REGISTER, 64u, 1u, CNNVP_OF_STAGES, "values on their way into packed words"},
+};
 
 #include "training/stage/stage_unit.inc"
 

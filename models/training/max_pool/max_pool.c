@@ -2,7 +2,6 @@
 /* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/pool.h"
 
@@ -49,13 +48,10 @@ static int max_pool_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
 }
 
-static void max_pool_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparisons");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, (params[PARAM_pipeline] + 1u) * lanes,
-                   "maxima and their positions");
-}
+static const struct cnnvp_parts_row max_pool_parts[] = {
+    {CNNVP_PART_ADDER, 8u, 1u, CNNVP_OF_LANES, "comparisons"},
+    {CNNVP_PART_REGISTER, 16u, 1u, CNNVP_OF_STAGES, "maxima and their positions"},
+};
 
 #include "training/stage/stage_unit.inc"
 

@@ -5,7 +5,6 @@
  */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/pool.h"
 
@@ -53,12 +52,10 @@ static int max_pool_back_plan(void *self, const struct cnnvp_tile *tile, struct 
     return cnnvp_pool_ids_reserve(self, cnnvp_tile_pooled(tile));
 }
 
-static void max_pool_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "comparison of positions");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 40u, (params[PARAM_pipeline] + 1u) * lanes, "errors and positions");
-}
+static const struct cnnvp_parts_row max_pool_back_parts[] = {
+    {CNNVP_PART_ADDER, 8u, 1u, CNNVP_OF_LANES, "comparison of positions"},
+    {CNNVP_PART_REGISTER, 40u, 1u, CNNVP_OF_STAGES, "errors and positions"},
+};
 
 #include "training/stage/stage_unit.inc"
 

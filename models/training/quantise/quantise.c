@@ -7,7 +7,6 @@
  * and a sweep is needed. The same block quantises weights after the update.
  */
 #include "units.h"
-#include "unit/parts.h"
 
 #include "cnnvp_bfp.h"
 #include "training/stage/extremes.h"
@@ -144,15 +143,13 @@ static int quantise_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp
     return CNNVP_OK;
 }
 
-static void quantise_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "a shifter, the area of two adders, and rounding");
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 8u, lanes, "exponents");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, lanes, "mapped extremes");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, lanes, "mapped extremes");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
-}
+static const struct cnnvp_parts_row quantise_parts[] = {
+    {CNNVP_PART_ADDER, 32u, 3u, CNNVP_OF_LANES, "a shifter, the area of two adders, and rounding"},
+    {CNNVP_PART_ADDER, 8u, 1u, CNNVP_OF_LANES, "exponents"},
+    {CNNVP_PART_FLOAT_MULTIPLIER, 32u, 1u, CNNVP_OF_LANES, "mapped extremes"},
+    {CNNVP_PART_FLOAT_ADDER, 32u, 1u, CNNVP_OF_LANES, "mapped extremes"},
+    {CNNVP_PART_REGISTER, 32u, 1u, CNNVP_OF_STAGES, "values"},
+};
 
 #include "training/stage/stage_unit.inc"
 

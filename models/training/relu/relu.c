@@ -4,7 +4,6 @@
  * a value, for `relu_back`. NaN counts as not positive. Bit i of a plane is bit i mod 8 of byte i / 8.
  */
 #include "units.h"
-#include "unit/parts.h"
 
 #include <string.h>
 
@@ -62,11 +61,9 @@ static int relu_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_sta
     return CNNVP_OK;
 }
 
-static void relu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "values and their bit");
-}
+static const struct cnnvp_parts_row relu_parts[] = {
+    {CNNVP_PART_REGISTER, 33u, 1u, CNNVP_OF_STAGES, "values and their bit"},
+};
 
 #include "training/stage/stage_unit.inc"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/stage.h"
 
@@ -38,11 +37,9 @@ static int relu_back_plan(void *self, const struct cnnvp_tile *tile, struct cnnv
     return CNNVP_OK;
 }
 
-static void relu_back_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 33u, (params[PARAM_pipeline] + 1u) * lanes, "errors and their bit");
-}
+static const struct cnnvp_parts_row relu_back_parts[] = {
+    {CNNVP_PART_REGISTER, 33u, 1u, CNNVP_OF_STAGES, "errors and their bit"},
+};
 
 #include "training/stage/stage_unit.inc"
 

@@ -6,7 +6,6 @@
  * Time: a sweep for the maximum, one of exponentials, one of divisions; images share out to the sets.
  */
 #include "softmax.h"
-#include "unit/parts.h"
 
 #include <float.h>
 
@@ -142,15 +141,13 @@ static int softmax_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
-static void softmax_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, lanes, "maximum");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "exponentials, a term after the other");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 2u * lanes, "their terms, and their sum");
-    cnnvp_say_part(costs, CNNVP_PART_DIVIDER, 64u, lanes, "divisions");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
-}
+static const struct cnnvp_parts_row softmax_parts[] = {
+    {CNNVP_PART_ADDER, 32u, 1u, CNNVP_OF_LANES, "maximum"},
+    {CNNVP_PART_FLOAT_MULTIPLIER, 64u, 1u, CNNVP_OF_LANES, "exponentials, a term after the other"},
+    {CNNVP_PART_FLOAT_ADDER, 64u, 2u, CNNVP_OF_LANES, "their terms, and their sum"},
+    {CNNVP_PART_DIVIDER, 64u, 1u, CNNVP_OF_LANES, "divisions"},
+    {CNNVP_PART_REGISTER, 64u, 1u, CNNVP_OF_STAGES, "values"},
+};
 
 #include "training/stage/stage_unit.inc"
 

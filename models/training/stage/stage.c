@@ -17,6 +17,17 @@ int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
+/* Sets and lanes are as many as the module has. */
+void cnnvp_stage_costs(const struct cnnvp_parts_row *parts, size_t count, uint64_t pipeline,
+                       const struct cnnvp_costs *costs)
+{
+    const uint64_t sets = costs->upstream(costs->context, "sets", 1u);
+    const uint64_t lanes = sets * costs->upstream(costs->context, "lanes", 1u);
+    const uint64_t numbers[] = {
+        [CNNVP_OF_LANES] = lanes, [CNNVP_OF_STAGES] = (pipeline + 1u) * lanes, [CNNVP_OF_SETS] = sets};
+    cnnvp_say_parts(costs, parts, count, numbers);
+}
+
 /* The access only asks whether the tile could be done. */
 static bool asks(const struct cnnvp_access *access)
 {

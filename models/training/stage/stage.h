@@ -10,6 +10,7 @@
 #include "cnnvp_bfp.h"
 #include "cnnvp_buffer.h"
 #include "cnnvp_tile.h"
+#include "unit/parts.h"
 
 #include <stdbool.h>
 
@@ -68,6 +69,12 @@ struct cnnvp_stage_plan {
     uint64_t words;
     uint32_t word_bytes;
 };
+
+/* What a block is made of: so many parts for each value that it takes in a cycle, for each of these on its way through
+ * the pipeline, and for each of its sets. */
+enum { CNNVP_OF_LANES, CNNVP_OF_STAGES, CNNVP_OF_SETS };
+void cnnvp_stage_costs(const struct cnnvp_parts_row *parts, size_t count, uint64_t pipeline,
+                       const struct cnnvp_costs *costs);
 
 /* Parameter 0 of every block is `pipeline`. */
 int cnnvp_stage_init(void *self, const struct cnnvp_init *init);

@@ -7,7 +7,6 @@
  */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/extremes.h"
 #include "training/stage/stage.h"
@@ -57,13 +56,11 @@ static int statistics_plan(void *self, const struct cnnvp_tile *tile, struct cnn
     return CNNVP_OK;
 }
 
-static void statistics_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "comparisons");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 2u * cnnvp_module_sets(costs), "extremes and where they lie");
-}
+static const struct cnnvp_parts_row statistics_parts[] = {
+    {CNNVP_PART_ADDER, 32u, 2u, CNNVP_OF_LANES, "comparisons"},
+    {CNNVP_PART_REGISTER, 32u, 1u, CNNVP_OF_STAGES, "values"},
+    {CNNVP_PART_REGISTER, 64u, 2u, CNNVP_OF_SETS, "extremes and where they lie"},
+};
 
 #include "training/stage/stage_unit.inc"
 

@@ -6,7 +6,6 @@
  */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/stage.h"
 #include "training/stage/sums.h"
@@ -48,14 +47,12 @@ static int sum_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stag
     return CNNVP_OK;
 }
 
-static void sum_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 64u, 2u * lanes, "distances from the mean, and sums");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 64u, lanes, "squares");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, (params[PARAM_pipeline] + 1u) * lanes, "values");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, 8u * cnnvp_module_sets(costs), "partial sums, eight");
-}
+static const struct cnnvp_parts_row sum_parts[] = {
+    {CNNVP_PART_FLOAT_ADDER, 64u, 2u, CNNVP_OF_LANES, "distances from the mean, and sums"},
+    {CNNVP_PART_FLOAT_MULTIPLIER, 64u, 1u, CNNVP_OF_LANES, "squares"},
+    {CNNVP_PART_REGISTER, 64u, 1u, CNNVP_OF_STAGES, "values"},
+    {CNNVP_PART_REGISTER, 64u, 8u, CNNVP_OF_SETS, "partial sums, eight"},
+};
 
 #include "training/stage/stage_unit.inc"
 

@@ -6,7 +6,6 @@
  */
 #include "cnnvp_tile.h"
 #include "units.h"
-#include "unit/parts.h"
 
 #include "training/stage/momentum.h"
 #include "training/stage/stage.h"
@@ -36,13 +35,11 @@ static int update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
     return CNNVP_OK;
 }
 
-static void update_costs(const uint64_t *params, const struct cnnvp_costs *costs)
-{
-    const uint64_t lanes = cnnvp_module_lanes(costs);
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u * lanes, "multiply-adds");
-    cnnvp_say_part(costs, CNNVP_PART_FLOAT_ADDER, 32u, 2u * lanes, "multiply-adds");
-    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, (params[PARAM_pipeline] + 1u) * lanes, "values");
-}
+static const struct cnnvp_parts_row update_parts[] = {
+    {CNNVP_PART_FLOAT_MULTIPLIER, 32u, 2u, CNNVP_OF_LANES, "multiply-adds"},
+    {CNNVP_PART_FLOAT_ADDER, 32u, 2u, CNNVP_OF_LANES, "multiply-adds"},
+    {CNNVP_PART_REGISTER, 32u, 1u, CNNVP_OF_STAGES, "values"},
+};
 
 #include "training/stage/stage_unit.inc"
 
