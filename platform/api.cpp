@@ -333,9 +333,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
         error = &unwanted;
     CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
-    size_t size;
-    const void *data = cnnvp_elf_data(elf, &size);
-    platform->recorder->stats.program = cnnvp_build_hash(data, size);
+    platform->recorder->stats.program = cnnvp_build_hash(elf->data, elf->size);
     return inside(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");

@@ -2,7 +2,6 @@
 /* ELF reader, see elf_file.h. The file is little-endian, as are all hosts that this builds on. */
 #include "elf_file.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,18 +13,6 @@
 
 /* Nothing larger fits a 32-bit core's memory. */
 static const size_t max_file_size = (size_t)1 << 30;
-
-struct cnnvp_elf {
-    uint8_t *data;
-    size_t size;
-    Elf32_Ehdr header;
-    struct cnnvp_elf_segment *segments;
-    size_t segment_count;
-    const uint8_t *symbols;
-    size_t symbol_count;
-    const char *names;
-    size_t names_size;
-};
 
 /* Whether `count` entries of `entry` bytes at `offset` lie in the file. */
 static int lies_in(const struct cnnvp_elf *elf, uint64_t offset, uint64_t count, uint64_t entry)
@@ -226,27 +213,6 @@ void cnnvp_elf_free(struct cnnvp_elf *elf)
     free(elf);
 }
 
-const void *cnnvp_elf_data(const struct cnnvp_elf *elf, size_t *size)
-{
-    *size = elf->size;
-    return elf->data;
-}
-
-uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf)
-{
-    return elf->header.e_entry;
-}
-
-size_t cnnvp_elf_segment_count(const struct cnnvp_elf *elf)
-{
-    return elf->segment_count;
-}
-
-struct cnnvp_elf_segment cnnvp_elf_segment_at(const struct cnnvp_elf *elf, size_t index)
-{
-    return elf->segments[index];
-}
-
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value)
 {
     const size_t length = strlen(name);
@@ -263,11 +229,6 @@ int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *va
         }
     }
     return 0;
-}
-
-size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf)
-{
-    return elf->symbol_count;
 }
 
 /* 1 if section `index` holds instructions. */

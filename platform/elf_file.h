@@ -6,6 +6,7 @@
 #ifndef CNNVP_PLATFORM_ELF_H
 #define CNNVP_PLATFORM_ELF_H
 
+#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,14 +16,24 @@
 extern "C" {
 #endif
 
-struct cnnvp_elf;
-
 /* A piece that is loaded: `file_size` bytes of data, then zeros up to `memory_size`. */
 struct cnnvp_elf_segment {
     uint32_t address; /* physical: where the bytes go */
     uint32_t memory_size;
     uint32_t file_size;
     const uint8_t *data;
+};
+
+struct cnnvp_elf {
+    uint8_t *data; /* the whole file */
+    size_t size;
+    Elf32_Ehdr header;
+    struct cnnvp_elf_segment *segments;
+    size_t segment_count;
+    const uint8_t *symbols;
+    size_t symbol_count;
+    const char *names; /* of the symbols */
+    size_t names_size;
 };
 
 /* Free with cnnvp_elf_free. */
@@ -32,12 +43,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_elf_parse(const char *name, const void *data, 
                                             struct cnnvp_error *error);
 void cnnvp_elf_free(struct cnnvp_elf *elf);
 
-/* The whole file. */
-const void *cnnvp_elf_data(const struct cnnvp_elf *elf, size_t *size);
-uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf);
-size_t cnnvp_elf_segment_count(const struct cnnvp_elf *elf);
-struct cnnvp_elf_segment cnnvp_elf_segment_at(const struct cnnvp_elf *elf, size_t index);
-size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf);
 /* 1, name and address if the symbol with this index names code: a function, or a label of an assembler source. */
 int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address);
 /* 1, address and size if the symbol with this index names a variable, an array or a constant. */

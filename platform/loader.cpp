@@ -222,7 +222,7 @@ ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
     ranges arrays;
     uint32_t address, size;
 
-    for (size_t i = 0; i < cnnvp_elf_symbol_count(&elf); ++i)
+    for (size_t i = 0; i < elf.symbol_count; ++i)
         if (cnnvp_elf_object(&elf, i, &address, &size) && size >= array_bytes && stack - 1 - address >= size)
             arrays.push_back({address, size});
     std::sort(arrays.begin(), arrays.end(), [](const cnnvp_program_range &a, const cnnvp_program_range &b) {
@@ -272,8 +272,8 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         if (cnnvp_elf_symbol(&elf, symbol, &stack))
             break;
     const ranges arrays = arrays_of(elf, stack);
-    for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); ++i) {
-        const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
+    for (size_t i = 0; i < elf.segment_count; ++i) {
+        const cnnvp_elf_segment &segment = elf.segments[i];
         if (write(segment.address, segment.data, segment.file_size) &&
             clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size)) {
             add_without(arrays, segment, held);
@@ -298,7 +298,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         return CNNVP_FAILED;
     }
     held.insert(held.end(), wanted.begin(), wanted.end());
-    const int status = start(cnnvp_elf_entry(&elf), tohost, held, tables, stack);
+    const int status = start(elf.header.e_entry, tohost, held, tables, stack);
     if (status < CNNVP_OK) {
         std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name, cnnvp_status_text(status));
         return CNNVP_BAD_INPUT;

@@ -12,15 +12,23 @@ namespace {
 __extension__ typedef __int128 wide; /* sums of a 64-bit address and 64-bit strides */
 }
 
+/* One that is idle, or a new one, made of `arguments`. `idle` has room for all. */
+template <typename One, typename... Arguments>
+static One *take(std::vector<std::unique_ptr<One>> &all, std::vector<One *> &idle, Arguments... arguments)
+{
+    if (idle.empty()) {
+        all.push_back(std::make_unique<One>(arguments...));
+        idle.reserve(all.size());
+        idle.push_back(all.back().get());
+    }
+    One *taken = idle.back();
+    idle.pop_back();
+    return taken;
+}
+
 tlm::tlm_generic_payload *payload_pool::acquire(payload_extension **extension)
 {
-    if (idle_.empty()) {
-        all_.push_back(std::make_unique<pooled_payload>(this));
-        idle_.reserve(all_.size());
-        idle_.push_back(all_.back().get());
-    }
-    pooled_payload *payload = idle_.back();
-    idle_.pop_back();
+    pooled_payload *payload = take(all_, idle_, this);
     payload->acquire();
     *extension = payload->extension;
     return payload;
@@ -40,14 +48,7 @@ void payload_pool::free(tlm::tlm_generic_payload *payload)
 
 request_record *payload_pool::acquire_record()
 {
-    if (idle_records_.empty()) {
-        records_.push_back(std::make_unique<request_record>());
-        idle_records_.reserve(records_.size());
-        idle_records_.push_back(records_.back().get());
-    }
-    request_record *record = idle_records_.back();
-    idle_records_.pop_back();
-    return record;
+    return take(records_, idle_records_);
 }
 
 void payload_pool::free_record(request_record *record)
@@ -69,41 +70,34 @@ cnnvp_access outside_access(uint32_t op, uint32_t flags, uint64_t address, void 
     return access;
 }
 
-void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access)
+/* A length above 32 bits and a transaction without data cannot be said in plain members. */
+static void describe(tlm::tlm_generic_payload &payload, uint32_t op, uint64_t address, void *data, uint64_t size,
+                     bool is_plain)
 {
-    /* A length above 32 bits and a transaction without data cannot be said in plain members. */
-    const bool plain = access.size > 0 && access.size <= UINT_MAX && access.data != nullptr;
+    const bool plain = is_plain && size <= UINT_MAX && data != nullptr;
 
-    payload.set_command(plain && access.op == CNNVP_READ    ? tlm::TLM_READ_COMMAND
-                        : plain && access.op == CNNVP_WRITE ? tlm::TLM_WRITE_COMMAND
-                                                            : tlm::TLM_IGNORE_COMMAND);
-    payload.set_address(access.address);
-    payload.set_data_ptr(static_cast<unsigned char *>(access.data));
-    payload.set_data_length(plain ? static_cast<unsigned>(access.size) : 0);
-    payload.set_streaming_width(plain ? static_cast<unsigned>(access.size) : 0);
+    payload.set_command(plain && op == CNNVP_READ    ? tlm::TLM_READ_COMMAND
+                        : plain && op == CNNVP_WRITE ? tlm::TLM_WRITE_COMMAND
+                                                     : tlm::TLM_IGNORE_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(static_cast<unsigned char *>(data));
+    payload.set_data_length(plain ? static_cast<unsigned>(size) : 0);
+    payload.set_streaming_width(plain ? static_cast<unsigned>(size) : 0);
     payload.set_byte_enable_ptr(nullptr);
     payload.set_byte_enable_length(0);
     payload.set_dmi_allowed(false);
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 }
 
+void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access)
+{
+    describe(payload, access.op, access.address, access.data, access.size, access.size > 0);
+}
+
 void describe(tlm::tlm_generic_payload &payload, const cnnvp_request &request)
 {
     const bool contiguous = request.count == 1 || request.stride == static_cast<int64_t>(request.size);
-    const uint64_t bytes = request.size * request.count;
-    const bool plain = contiguous && bytes <= UINT_MAX && request.data != nullptr;
-
-    payload.set_command(!plain                     ? tlm::TLM_IGNORE_COMMAND
-                        : request.op == CNNVP_READ ? tlm::TLM_READ_COMMAND
-                                                   : tlm::TLM_WRITE_COMMAND);
-    payload.set_address(request.address);
-    payload.set_data_ptr(static_cast<unsigned char *>(request.data));
-    payload.set_data_length(plain ? static_cast<unsigned>(bytes) : 0);
-    payload.set_streaming_width(plain ? static_cast<unsigned>(bytes) : 0);
-    payload.set_byte_enable_ptr(nullptr);
-    payload.set_byte_enable_length(0);
-    payload.set_dmi_allowed(false);
-    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    describe(payload, request.op, request.address, request.data, request.size * request.count, contiguous);
 }
 
 tlm::tlm_response_status to_response(int status)

@@ -59,7 +59,7 @@ static int by_function(const void *a, const void *b)
 
 static int read_functions(struct cnnvp_symbols *symbols, const struct cnnvp_elf *elf)
 {
-    const size_t count = cnnvp_elf_symbol_count(elf);
+    const size_t count = elf->symbol_count;
     symbols->functions = calloc(count + 1u, sizeof *symbols->functions);
     if (symbols->functions == NULL)
         return -1;
@@ -163,10 +163,9 @@ static int read_unit(struct cnnvp_symbols *symbols, Dwarf_Lines *lines, size_t c
 /* A program without debugging information has no lines. */
 static int read_lines(struct cnnvp_symbols *symbols, const struct cnnvp_elf *elf)
 {
-    size_t size, count;
-    const void *data = cnnvp_elf_data(elf, &size);
+    size_t count;
     (void)elf_version(EV_CURRENT);
-    Elf *image = elf_memory((char *)(uintptr_t)data, size); /* it is only read */
+    Elf *image = elf_memory((char *)elf->data, elf->size); /* it is only read */
     Dwarf *dwarf = image != NULL ? dwarf_begin_elf(image, DWARF_C_READ, NULL) : NULL;
     Dwarf_Off offset = 0, next;
     Dwarf_CU *unit = NULL;

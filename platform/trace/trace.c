@@ -64,23 +64,15 @@ static void add_stream(struct cnnvp_trace *trace, enum cnnvp_stream_kind kind, u
     trace->streams[trace->stream_count++] = (struct cnnvp_stream){.kind = kind, .instance = instance, .index = index};
 }
 
-static uint32_t count_ports(const struct cnnvp_resolved *platform)
-{
-    size_t ports = 0;
-
-    for (size_t i = 0; i < platform->instance_count; ++i)
-        ports += platform->instances[i].unit != NULL ? platform->instances[i].unit->port_count : 0;
-    return (uint32_t)ports;
-}
-
 static uint32_t count_streams(const struct cnnvp_resolved *platform)
 {
-    size_t streams = count_ports(platform);
+    size_t streams = platform->instance_count + CNNVP_WHOLE_COUNT;
 
-    for (size_t i = 0; i < platform->instance_count; ++i)
-        if (platform->instances[i].unit != NULL)
-            streams += platform->instances[i].unit->track_count + platform->instances[i].unit->counter_count;
-    return (uint32_t)(streams + platform->instance_count + CNNVP_WHOLE_COUNT);
+    for (size_t i = 0; i < platform->instance_count; ++i) {
+        const struct cnnvp_unit *unit = platform->instances[i].unit;
+        streams += unit != NULL ? unit->track_count + unit->counter_count + unit->port_count : 0;
+    }
+    return (uint32_t)streams;
 }
 
 static int is_calls(const struct cnnvp_counter *counter)
@@ -90,8 +82,6 @@ static int is_calls(const struct cnnvp_counter *counter)
 
 static void add_streams(struct cnnvp_trace *trace)
 {
-    uint32_t port = 0;
-
     for (uint32_t i = 0; i < trace->platform->instance_count; ++i) {
         const struct cnnvp_unit *unit = trace->platform->instances[i].unit;
 
@@ -101,14 +91,10 @@ static void add_streams(struct cnnvp_trace *trace)
         trace->counters[i] = trace->stream_count;
         for (uint32_t k = 0; unit != NULL && k < unit->counter_count; ++k)
             add_stream(trace, is_calls(&unit->counters[k]) ? CNNVP_STREAM_CALLS : CNNVP_STREAM_COUNTER, i, k);
-        trace->levels[i] = port;
-        for (uint32_t k = 0; unit != NULL && k < unit->port_count; ++k) {
-            int is_level = unit->ports[k].kind == CNNVP_PORT_IRQ_OUT;
-
-            trace->level_ports[port++] = is_level ? trace->stream_count : UINT32_MAX;
-            if (is_level)
+        trace->levels[i] = trace->stream_count;
+        for (uint32_t k = 0; unit != NULL && k < unit->port_count; ++k)
+            if (unit->ports[k].kind == CNNVP_PORT_IRQ_OUT)
                 add_stream(trace, CNNVP_STREAM_LEVEL, i, k);
-        }
         trace->paths[i] = trace->stream_count;
         if (unit != NULL)
             add_stream(trace, CNNVP_STREAM_PATH, i, 0);
@@ -174,10 +160,9 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->counters = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->counters);
         made->paths = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->paths);
         made->levels = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->levels);
-        made->level_ports = cnnvp_arena_array(&made->arena, count_ports(platform), sizeof *made->level_ports);
     }
     if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
-        made->paths == NULL || made->levels == NULL || made->level_ports == NULL) {
+        made->paths == NULL || made->levels == NULL) {
         cnnvp_trace_free(made);
         return cnnvp_config_no_memory(error);
     }
@@ -458,19 +443,16 @@ void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t po
 {
     const struct cnnvp_unit *unit = unit_of(trace, instance);
     struct cnnvp_stream *stream;
-    uint32_t number;
     unsigned char *p;
 
-    if (unit == NULL || port >= unit->port_count)
+    if (unit == NULL || port >= unit->port_count || unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
         return;
-    number = trace->level_ports[trace->levels[instance] + port];
-    if (number == UINT32_MAX)
-        return;
-    stream = &trace->streams[number];
+    stream = &trace->streams[trace->levels[instance]];
+    while (stream->index != port)
+        ++stream;
     p = room(trace, stream);
-    if (p == NULL)
-        return;
-    put_pair(stream, p, at, level != 0);
+    if (p != NULL)
+        put_pair(stream, p, at, level != 0);
 }
 
 void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to)

@@ -139,9 +139,8 @@ struct cnnvp_trace {
     uint32_t *tracks; /* for each instance: its first stream of that kind */
     uint32_t *counters;
     uint32_t *paths;
-    uint32_t *levels;      /* indexed by instance */
-    uint32_t *level_ports; /* indexed by levels[instance] + port: stream; UINT32_MAX: not an IRQ_OUT port */
-    char **names;          /* of spans, by index */
+    uint32_t *levels; /* of the IRQ_OUT ports, in their order */
+    char **names;     /* of spans, by index */
     uint32_t name_count;
     struct cnnvp_name name_cache[CNNVP_NAME_CACHE];
     struct cnnvp_arena arena; /* of what grows no more */

@@ -193,34 +193,26 @@ static void write_spans(struct writer *writer, const struct series *series)
 
 static void write_bins(struct writer *writer, const struct series *series)
 {
-    static const char *const names[] = {"window", "min", "max", "last"};
-    for (size_t member = 0; member < sizeof names / sizeof *names; ++member) {
-        int first = 1;
+    static const char *const names[] = {"window", "min", "max", "last", "mean"};
+    enum { MEAN = 4 };
+    for (size_t member = 0; member <= MEAN; ++member) {
+        const char *separator = "";
 
         cnnvp_output_printf(writer->output, ",\"%s\":[", names[member]);
         for (uint32_t i = 0; i < BINS; ++i) {
             const struct bin *bin = &series->bins[i];
             const uint64_t members[] = {i, bin->min, bin->max, bin->last};
 
-            if (bin->used)
-                write_number(writer, members[member], first);
-            first &= !bin->used;
+            if (!bin->used)
+                continue;
+            if (member == MEAN)
+                cnnvp_output_printf(writer->output, "%s%.10g", separator, bin->mean);
+            else
+                cnnvp_output_printf(writer->output, "%s%" PRIu64, separator, members[member]);
+            separator = ",";
         }
         write_text(writer, "]");
     }
-}
-
-static void write_means(struct writer *writer, const struct series *series)
-{
-    const char *separator = ",\"mean\":[";
-
-    for (uint32_t i = 0; i < BINS; ++i) {
-        if (!series->bins[i].used)
-            continue;
-        cnnvp_output_printf(writer->output, "%s%.10g", separator, series->bins[i].mean);
-        separator = ",";
-    }
-    write_text(writer, "]");
 }
 
 static void write_stream(struct writer *writer, uint32_t number)
@@ -245,10 +237,8 @@ static void write_stream(struct writer *writer, uint32_t number)
     }
     if (series->spans != NULL)
         write_spans(writer, series);
-    if (series->bins != NULL) {
+    if (series->bins != NULL)
         write_bins(writer, series);
-        write_means(writer, series);
-    }
     write_text(writer, "}");
 }
 

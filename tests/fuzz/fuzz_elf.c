@@ -12,11 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(error.text[0] != '\0' && elf == NULL, "a message");
         return 0;
     }
-    volatile uint32_t sum = cnnvp_elf_entry(elf);
+    volatile uint32_t sum = elf->header.e_entry;
     /* segments may share bytes: each is looked at once, but not more than a few times the file in all */
     size_t budget = 4u * size;
-    for (size_t i = 0; i < cnnvp_elf_segment_count(elf); ++i) {
-        const struct cnnvp_elf_segment segment = cnnvp_elf_segment_at(elf, i);
+    for (size_t i = 0; i < elf->segment_count; ++i) {
+        const struct cnnvp_elf_segment segment = elf->segments[i];
         fuzz_require(segment.file_size <= size, "segments in the file");
         if (segment.file_size)
             sum = sum + segment.data[0] + segment.data[segment.file_size - 1u];

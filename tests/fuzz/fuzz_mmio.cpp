@@ -178,8 +178,9 @@ public:
         char *json = nullptr;
         const auto inside = platform_->enter();
         platform_->flush();
-        fuzz_require(cnnvp_recorder_json(recorder_, cnnvp::to_ps(sc_core::sc_time_stamp()), 0, &json) == CNNVP_DONE,
-                     "statistics");
+        fuzz_require(
+            cnnvp_stats_json(&recorder_->stats, cnnvp::to_ps(sc_core::sc_time_stamp()), 0, &json) == CNNVP_DONE,
+            "statistics");
         std::free(json);
     }
 

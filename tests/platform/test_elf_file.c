@@ -81,9 +81,9 @@ static void test_good(void **state)
     (void)state;
     make(file);
     assert_int_equal(cnnvp_elf_parse("good", file, sizeof file, &elf, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_elf_entry(elf), 0x80000004u);
-    assert_int_equal(cnnvp_elf_segment_count(elf), 1);
-    const struct cnnvp_elf_segment segment = cnnvp_elf_segment_at(elf, 0);
+    assert_int_equal(elf->header.e_entry, 0x80000004u);
+    assert_int_equal(elf->segment_count, 1);
+    const struct cnnvp_elf_segment segment = elf->segments[0];
     assert_int_equal(segment.address, 0x80000000u);
     assert_int_equal(segment.file_size, TEXT_SIZE);
     assert_int_equal(segment.memory_size, 2 * TEXT_SIZE);
@@ -204,8 +204,8 @@ static void test_damage(void **state)
         }
         if (cnnvp_elf_parse("damaged", file, sizeof file, &elf, &error) != CNNVP_DONE)
             continue;
-        for (size_t i = 0; i < cnnvp_elf_segment_count(elf); ++i) {
-            const struct cnnvp_elf_segment segment = cnnvp_elf_segment_at(elf, i);
+        for (size_t i = 0; i < elf->segment_count; ++i) {
+            const struct cnnvp_elf_segment segment = elf->segments[i];
             assert_true(segment.file_size <= sizeof file);
             for (uint32_t at = 0; at < segment.file_size; ++at)
                 random ^= segment.data[at];

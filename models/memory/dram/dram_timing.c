@@ -70,19 +70,6 @@ static const struct {
     {DRAM_T_wtr_s, DRAM_T_cmd_column},
 };
 
-void cnnvp_dram_options_init(struct dram_options *options)
-{
-    *options = (struct dram_options){
-        .preset = 1,
-        .channels = 1,
-        .pseudo_channels = 1,
-        .ranks = 1,
-        .queue = 32,
-        .drain_high = 80,
-        .drain_low = 20,
-        .turn = TURN};
-}
-
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options)
 {
     *options = (struct dram_options){

@@ -13,7 +13,6 @@
 #define DRAM_BURST_BYTES 64u
 #define DRAM_BLOCK 64u /* bursts after which the order of bank groups may change */
 #define DRAM_FS 1000u  /* of a ps */
-#define DRAM_CHANNELS 16u
 #define DRAM_BANKS 64u /* of a channel, all ranks together */
 #define DRAM_QUEUE 64u /* most entries of a queue */
 
@@ -83,9 +82,6 @@ struct dram_map {
     uint8_t group_bits;
     uint8_t hashed; /* which groups and banks depends on what lies above */
 };
-
-/* Options as the parameters' defaults have them. */
-void cnnvp_dram_options_init(struct dram_options *options);
 
 /* From the values of the unit's parameters, in their order. */
 void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options);

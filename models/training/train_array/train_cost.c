@@ -30,6 +30,7 @@ struct passes {
     uint64_t count;
     uint64_t cycles; /* of one */
     uint64_t drain;
+    uint64_t results; /* different ones; `output_words` leave */
 };
 
 static void convolution_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
@@ -40,14 +41,13 @@ static void convolution_cost(const struct cnnvp_train_shape *shape, const struct
     const uint64_t image_groups = cnnvp_divide_up(tile->images, shape->arrays);
     const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
     const uint64_t sets = tile->in_channels * pieces; /* kernel pieces that a result meets */
-    const uint64_t results = tile->images * (uint64_t)tile->out_channels * area;
+    const uint64_t results = passes->results = tile->images * (uint64_t)tile->out_channels * area;
     passes->count = image_groups * column_groups * sets * area;
     passes->cycles = CNNVP_TRAIN_TAPS;
     passes->drain = 1u;
     cost->input_words = tile->images * column_groups * sets * area * CNNVP_TRAIN_TAPS * shape->rows;
     cost->weight_words = image_groups * tile->out_channels * sets * CNNVP_TRAIN_TAPS * shape->rows;
     cost->output_words = results * sets;
-    cost->partial_words = cost->output_words - (tile->accumulate ? 0 : results);
     cost->macs = results * tile->in_channels * tile->kx * tile->ky;
     cost->fill_cycles = CNNVP_TRAIN_TAPS;
 }
@@ -61,7 +61,7 @@ static void gradient_cost(const struct cnnvp_train_shape *shape, const struct cn
     const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
     const uint64_t blocks = tile->images * array_groups * column_groups * pieces;
     const uint64_t taps = (uint64_t)CNNVP_TRAIN_TAPS * shape->rows;
-    const uint64_t results = (uint64_t)tile->in_channels * tile->out_channels * tile->kx * tile->ky;
+    const uint64_t results = passes->results = (uint64_t)tile->in_channels * tile->out_channels * tile->kx * tile->ky;
     if (shape->gradient_adder) {
         passes->count = blocks * taps;
         passes->cycles = cnnvp_divide_up(tile->out_h, shape->rows) * tile->out_w;
@@ -76,7 +76,6 @@ static void gradient_cost(const struct cnnvp_train_shape *shape, const struct cn
     cost->weight_words = tile->images * array_groups * tile->out_channels * pieces * area *
                          (shape->gradient_adder ? taps : CNNVP_TRAIN_TAPS);
     cost->output_words = tile->images * results;
-    cost->partial_words = cost->output_words - (tile->accumulate ? 0 : results);
     cost->macs = tile->images * results * area;
 }
 
@@ -93,9 +92,8 @@ static void connected_cost(const struct cnnvp_train_shape *shape, const struct c
     passes->drain = rows;
     cost->input_words = tile->images * column_groups * tile->in_channels;
     cost->weight_words = image_groups * tile->out_channels * tile->in_channels;
-    const uint64_t results = (uint64_t)tile->images * tile->out_channels;
+    const uint64_t results = passes->results = (uint64_t)tile->images * tile->out_channels;
     cost->output_words = results * parts;
-    cost->partial_words = cost->output_words - (tile->accumulate ? 0 : results);
     cost->macs = results * tile->in_channels;
 }
 
@@ -104,14 +102,13 @@ static void connected_gradient_cost(const struct cnnvp_train_shape *shape, const
 {
     const uint64_t array_groups = cnnvp_divide_up(tile->in_channels, shape->arrays);
     const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
-    const uint64_t results = (uint64_t)tile->in_channels * tile->out_channels;
+    const uint64_t results = passes->results = (uint64_t)tile->in_channels * tile->out_channels;
     passes->count = tile->images * array_groups * column_groups;
     passes->cycles = 1u;
     passes->drain = 1u;
     cost->input_words = tile->images * tile->in_channels * column_groups;
     cost->weight_words = tile->images * array_groups * tile->out_channels;
     cost->output_words = tile->images * results;
-    cost->partial_words = cost->output_words - (tile->accumulate ? 0 : results);
     cost->macs = cost->output_words;
 }
 
@@ -129,6 +126,7 @@ void cnnvp_train_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_
     else
         convolution_cost(shape, tile, &passes, cost);
     const uint64_t late = passes.drain > passes.cycles ? passes.drain - passes.cycles : 0;
+    cost->partial_words = cost->output_words - (tile->accumulate ? 0 : passes.results);
     cost->compute_cycles = passes.count * passes.cycles;
     cost->fill_cycles += shape->pipeline - 1u;
     cost->writeout_cycles = (passes.count - 1u) * late + passes.drain;

@@ -27,24 +27,6 @@ static int64_t window_sum(const struct cnnvp_train_tile *tile, const int32_t *in
     return sum;
 }
 
-static void window(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
-                   const struct cnnvp_train_data *data, uint64_t *saturated)
-{
-    const int32_t *input = data->input;
-    const int32_t *weights = data->second;
-    for (uint32_t image = 0; image < tile->images; ++image)
-        for (uint32_t o = 0; o < tile->out_channels; ++o) {
-            const int32_t scale = tile->to_float ? cnnvp_train_scale(shape, tile, data, image, o) : 0;
-            uint64_t at = image * tile->out_image_stride + o * tile->out_channel_stride;
-            for (uint32_t y = 0; y < tile->out_h; ++y)
-                for (uint32_t x = 0; x < tile->out_w; ++x, ++at) {
-                    const int64_t sum =
-                        window_sum(tile, input + image * tile->in_image_stride, weights + o * tile->w_out_stride, y, x);
-                    cnnvp_train_store(shape, tile, tile->accumulate, scale, &sum, at, 1u, data->results, saturated);
-                }
-        }
-}
-
 /* Sum over all images and positions of one element of a kernel's gradient. */
 static int64_t tap_sum(const struct cnnvp_train_tile *tile, const int32_t *input, const int32_t *errors, uint32_t ky,
                        uint32_t kx)
@@ -66,30 +48,29 @@ static int64_t tap_sum(const struct cnnvp_train_tile *tile, const int32_t *input
     return sum;
 }
 
-static void gradient(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
-                     const struct cnnvp_train_data *data, uint64_t *saturated)
-{
-    const int32_t *input = data->input;
-    const int32_t *errors = data->second;
-    for (uint32_t o = 0; o < tile->out_channels; ++o) {
-        uint64_t at = o * tile->out_channel_stride;
-        for (uint32_t c = 0; c < tile->in_channels; ++c) {
-            const int32_t scale = tile->to_float ? cnnvp_train_scale(shape, tile, data, c, o) : 0;
-            for (uint32_t ky = 0; ky < tile->ky; ++ky)
-                for (uint32_t kx = 0; kx < tile->kx; ++kx, ++at) {
-                    const int64_t sum = tap_sum(
-                        tile, input + c * tile->in_channel_stride, errors + o * tile->error_channel_stride, ky, kx);
-                    cnnvp_train_store(shape, tile, tile->accumulate, scale, &sum, at, 1u, data->results, saturated);
-                }
-        }
-    }
-}
-
+/* Results lie one after the other: of a convolution those of each output channel of each image, a row after the other,
+ * of a gradient the taps of each input channel of each output channel. */
 void cnnvp_train_compute_wide(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                               const struct cnnvp_train_data *data, uint64_t *saturated)
 {
-    if (tile->kind == CNNVP_TRAIN_GRADIENT)
-        gradient(shape, tile, data, saturated);
-    else
-        window(shape, tile, data, saturated);
+    const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    const uint32_t images = gradient ? 1u : tile->images, inputs = gradient ? tile->in_channels : 1u;
+    const uint32_t rows = gradient ? tile->ky : tile->out_h, columns = gradient ? tile->kx : tile->out_w;
+    const int32_t *input = data->input, *second = data->second;
+    for (uint32_t n = 0; n < images; ++n)
+        for (uint32_t o = 0; o < tile->out_channels; ++o) {
+            uint64_t at = n * tile->out_image_stride + o * tile->out_channel_stride;
+            for (uint32_t c = 0; c < inputs; ++c) {
+                const int32_t scale = tile->to_float ? cnnvp_train_scale(shape, tile, data, gradient ? c : n, o) : 0;
+                for (uint32_t y = 0; y < rows; ++y)
+                    for (uint32_t x = 0; x < columns; ++x, ++at) {
+                        const int64_t sum =
+                            gradient ? tap_sum(tile, input + c * tile->in_channel_stride,
+                                               second + o * tile->error_channel_stride, y, x)
+                                     : window_sum(tile, input + n * tile->in_image_stride,
+                                                  second + o * tile->w_out_stride, y, x);
+                        cnnvp_train_store(shape, tile, tile->accumulate, scale, &sum, at, 1u, data->results, saturated);
+                    }
+            }
+        }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "dram_options.h"
 #include "dram_patterns.h"
 
 int main(void)

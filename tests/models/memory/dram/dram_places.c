@@ -6,6 +6,7 @@
  *     dram_places PRESET PSEUDO-CHANNELS CHANNELS MAPPING PATTERN|- BURSTS
  *     dram_places                                                          names of patterns
  */
+#include "dram_options.h"
 #include "dram_patterns.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "dram_options.h"
 #include "queue_case.h"
 #include "random.h"
 

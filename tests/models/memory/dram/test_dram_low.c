@@ -2,6 +2,7 @@
 /* Power-down and self-refresh of ddr4-2400 against what JESD79-4 says of gaps of known length, in clocks. */
 #include "test.h"
 
+#include "dram_options.h"
 #include "memory/dram/dram_policy.h"
 #include "memory/dram/dram_replay.h"
 

@@ -7,6 +7,7 @@
 
 #include "test.h"
 
+#include "dram_options.h"
 #include "memory/dram/dram_policy.h"
 #include "memory/dram/dram_replay.h"
 #include "dram_rules.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Energies of commands against numbers worked out by hand from the currents of a device. */
+#include "dram_options.h"
 #include "memory/dram/dram_power.h"
 
 #include "test.h"

@@ -3,6 +3,7 @@
  * times with the same counts, whatever the parts, the mappings and the requests are like. And no request ends before it
  * was said to at the earliest. */
 
+#include "dram_options.h"
 #include "dram_patterns.h"
 #include "queue_case.h"
 

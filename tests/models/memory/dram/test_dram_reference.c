@@ -9,6 +9,7 @@
 
 #include "test.h"
 
+#include "dram_options.h"
 #include "memory/dram/dram_policy.h"
 #include "dram_patterns.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests of the platform take what the replay of their bursts takes. */
+#include "dram_options.h"
 #include "dram_case.h"
 
 static uint64_t replay_end(uint32_t channels, uint32_t outstanding, const struct cnnvp_request *request)

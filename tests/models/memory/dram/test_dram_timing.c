@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One channel in closed form: what single accesses to open rows and to others take, clocks of the data bus, address
  * mappings. Commands of any traffic, clock by clock: test_dram_plan.c. */
+#include "dram_options.h"
 #include "dram_patterns.h"
 #include "cnnvp_integer.h"
 #include "random.h"
