@@ -38,11 +38,7 @@ accelerator::accelerator(const sc_core::sc_module_name &name, const cnnvp_config
         lines_ += level ? 1 : -1;
         irq_changes_.notify();
     });
-    sc_core::sc_spawn_options on_irq;
-    on_irq.spawn_method();
-    on_irq.dont_initialize();
-    on_irq.set_sensitivity(&irq_changes_);
-    sc_core::sc_spawn([this] { irq.write(lines_ > 0); }, "irq_changes", &on_irq);
+    spawn_method("irq_changes", &irq_changes_, [this] { irq.write(lines_ > 0); });
 }
 
 /* Units that end drop their interrupts. */
@@ -54,11 +50,7 @@ accelerator::~accelerator()
 void accelerator::end_of_elaboration()
 {
     if (rst.size() != 0) {
-        sc_core::sc_spawn_options on_reset;
-        on_reset.spawn_method();
-        on_reset.dont_initialize();
-        on_reset.set_sensitivity(&rst);
-        sc_core::sc_spawn([this] { parts().reset_units(); }, "reset", &on_reset);
+        spawn_method("reset", &rst, [this] { parts().reset_units(); });
     }
     if (clk.size() != 0)
         check_clock();

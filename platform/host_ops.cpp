@@ -77,13 +77,13 @@ struct host_ops {
     static int notify(cnnvp_host *host, uint32_t event, cnnvp_time at)
     {
         unit_host &unit = of(host);
-        return unit.guarded("notify", [&] { return unit.notify(event, at); });
+        return unit.guarded("notify", [&] { return unit.notify("notify", event, at); });
     }
 
     static int cancel(cnnvp_host *host, uint32_t event)
     {
         unit_host &unit = of(host);
-        return unit.guarded("cancel", [&] { return unit.cancel(event); });
+        return unit.guarded("cancel", [&] { return unit.notify("cancel", event, CNNVP_TIME_NEVER); });
     }
 
     static int access(cnnvp_host *host, uint32_t port, cnnvp_access *access)

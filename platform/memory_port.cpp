@@ -41,11 +41,7 @@ memory_port::memory_port(const sc_core::sc_module_name &name, run_control &contr
     target.register_get_direct_mem_ptr(this, &memory_port::direct);
     socket.bind(static_cast<tlm::tlm_bw_transport_if<> &>(*this));
 
-    sc_core::sc_spawn_options on_request;
-    on_request.spawn_method();
-    on_request.dont_initialize();
-    on_request.set_sensitivity(&may_request_);
-    sc_core::sc_spawn([this] { send_next(); }, "send", &on_request);
+    spawn_method("send", &may_request_, [this] { send_next(); });
 
     sc_core::sc_spawn_options outside;
     outside.set_stack_size(stack_bytes);

@@ -185,15 +185,12 @@ void platform::design::make_irq(unit_host &host)
             continue;
         const std::string name = std::string(instance.name) + "_irq";
         irqs_.push_back(std::unique_ptr<irq>(new irq{&host, number, irq_port(name.c_str())}));
-        sc_core::sc_spawn_options on_change;
-        on_change.spawn_method();
-        on_change.set_sensitivity(&irqs_.back()->port);
-        sc_core::sc_spawn(
-            [this, line = irqs_.back().get()] {
-                if (line->port.size() != 0 && !done_)
-                    line->unit->raise(line->number, line->port->read());
-            },
-            (name + "_changes").c_str(), &on_change);
+        spawn_method((name + "_changes").c_str(), &irqs_.back()->port,
+                     [this, line = irqs_.back().get()] {
+                         if (line->port.size() != 0 && !done_)
+                             line->unit->raise(line->number, line->port->read());
+                     },
+                     true);
     }
 }
 
@@ -210,15 +207,12 @@ void platform::design::make_line(unit_host &host)
                 made->level = level;
                 made->changes.notify(sc_core::SC_ZERO_TIME);
             });
-    sc_core::sc_spawn_options on_change;
-    on_change.spawn_method();
-    on_change.set_sensitivity(&made->changes);
-    sc_core::sc_spawn(
-        [made] {
-            if (made->port.size() != 0)
-                made->port->write(made->level != 0);
-        },
-        (name + "_changes").c_str(), &on_change);
+    spawn_method((name + "_changes").c_str(), &made->changes,
+                 [made] {
+                     if (made->port.size() != 0)
+                         made->port->write(made->level != 0);
+                 },
+                 true);
 }
 
 /* The program binds its memory now. */
@@ -338,10 +332,8 @@ platform::design::design(const cnnvp_resolved &resolved, const run_control::opti
         return;
     control_->at_end([this] { end(); });
     life_ = std::make_unique<life>();
-    sc_core::sc_spawn_options on_begin;
-    on_begin.spawn_method();
-    on_begin.set_sensitivity(&life_->begins);
-    sc_core::sc_spawn([this] { begin(); }, "begin", &on_begin);
+    spawn_method(
+        "begin", &life_->begins, [this] { begin(); }, true);
 }
 
 cnnvp_result platform::design::build(const cnnvp_resolved &resolved, const run_control::options &options,

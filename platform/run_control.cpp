@@ -87,18 +87,10 @@ run_control::run_control(const sc_core::sc_module_name &name, const options &opt
       max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp()), settlement_(settlement::of_context())
 {
     if (options.driven) {
-        sc_core::sc_spawn_options on_ending;
-        on_ending.spawn_method();
-        on_ending.dont_initialize();
-        on_ending.set_sensitivity(&ending_);
-        sc_core::sc_spawn([this] { settlement_->at_end(at_end_); }, "ending", &on_ending);
+        spawn_method("ending", &ending_, [this] { settlement_->at_end(at_end_); });
     }
 
-    sc_core::sc_spawn_options on_work;
-    on_work.spawn_method();
-    on_work.dont_initialize();
-    on_work.set_sensitivity(&work_wanted_);
-    sc_core::sc_spawn([this] { do_work(); }, "work", &on_work);
+    spawn_method("work", &work_wanted_, [this] { do_work(); });
 }
 
 void run_control::end_with(enum cnnvp_end end, int code, const std::string &reason)
@@ -223,11 +215,7 @@ std::shared_ptr<settlement> settlement::of_context()
 
 settlement::settlement() : context_(sc_core::sc_get_curr_simcontext())
 {
-    sc_core::sc_spawn_options on_check;
-    on_check.spawn_method();
-    on_check.dont_initialize();
-    on_check.set_sensitivity(&check_);
-    name_ = sc_core::sc_spawn([this] { check(); }, sc_core::sc_gen_unique_name("settle"), &on_check).name();
+    name_ = spawn_method(sc_core::sc_gen_unique_name("settle"), &check_, [this] { check(); }).name();
 }
 
 settlement::~settlement()

@@ -242,6 +242,20 @@ private:
     void do_work();
 };
 
+/* A method of the kernel that does `work` whenever `source` changes, with `at_once` in the beginning, too. */
+template <typename Source>
+sc_core::sc_process_handle spawn_method(const char *name, Source *source, const std::function<void()> &work,
+                                        bool at_once = false)
+{
+    sc_core::sc_spawn_options options;
+
+    options.spawn_method();
+    options.set_sensitivity(source);
+    if (!at_once)
+        options.dont_initialize();
+    return sc_core::sc_spawn(work, name, &options);
+}
+
 } // namespace cnnvp
 
 #endif

@@ -125,7 +125,7 @@ void unit_host::reset()
     abandon_outgoing();
     control_.activity_changes();
     for (uint32_t i = 0; i < unit_.event_count; ++i)
-        (void)cancel(i);
+        (void)notify("cancel", i, CNNVP_TIME_NEVER);
     woken_ = false;
     path_forget();
     process_due_ = CNNVP_TIME_NEVER;
@@ -436,10 +436,10 @@ void unit_host::on_event(uint32_t event)
     }
 }
 
-int unit_host::notify(uint32_t event, cnnvp_time at)
+int unit_host::notify(const char *function, uint32_t event, cnnvp_time at)
 {
     if (event >= events_.size())
-        return refuse(CNNVP_E_INVAL, "notify", "there is no event %u; the unit has %u (event_count)", event,
+        return refuse(CNNVP_E_INVAL, function, "there is no event %u; the unit has %u (event_count)", event,
                       unit_.event_count);
     /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
     control_.activity_changes();
@@ -451,17 +451,6 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
         slots_.empty()) /* it may act on others, and does not say itself what led to it */
         path_put(events_[event]->path, path_now());
     events_[event]->due.notify(control_.until(at));
-    return CNNVP_OK;
-}
-
-int unit_host::cancel(uint32_t event)
-{
-    if (event >= events_.size())
-        return refuse(CNNVP_E_INVAL, "cancel", "there is no event %u; the unit has %u (event_count)", event,
-                      unit_.event_count);
-    control_.activity_changes();
-    events_[event]->due.cancel();
-    events_[event]->at = CNNVP_TIME_NEVER;
     return CNNVP_OK;
 }
 

@@ -298,8 +298,7 @@ private:
     /* events */
     void spawn_on(const sc_core::sc_event &event, const std::string &name, const std::function<void()> &work);
     void on_event(uint32_t event);
-    int notify(uint32_t event, cnnvp_time at);
-    int cancel(uint32_t event);
+    int notify(const char *function, uint32_t event, cnnvp_time at); /* CNNVP_TIME_NEVER: cancels it */
 
     /* interrupt lines */
     void drive(uint32_t port, int level);

@@ -51,16 +51,6 @@ const struct fx16_kernels *cnnvp_fx16_kernels(void);
 /* The index-th variant, NULL after the last; variants that this machine does not run are left out. */
 const struct fx16_kernels *cnnvp_fx16_kernels_variant(size_t index);
 
-static inline int16_t fx16_low(int16_t value)
-{
-    return (int16_t)((value & 0xff) - ((value & 0x80) << 1));
-}
-
-static inline int16_t fx16_high(int16_t value)
-{
-    return (int16_t)(((value + 0x8080) >> 8) - 0x80);
-}
-
 /* Two 16-bit values side by side, as the multiply-add instructions take them. */
 static inline int32_t fx16_pair(int16_t first, int16_t second)
 {

@@ -517,17 +517,6 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
                                        : do_fill(dma, command, index, &access->delay);
 }
 
-static void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)
-{
-    (void)port;
-    dma_piece_complete(self, request);
-}
-
-static void dma_event(void *self, uint32_t event)
-{
-    dma_channel_event(self, event);
-}
-
 static int dma_init(void *self, const struct cnnvp_init *init)
 {
     struct dma *dma = self;
@@ -559,11 +548,6 @@ static void dma_fini(void *self)
         for (uint32_t s = 0; s < DMA_SLOTS; ++s)
             free(dma->channels[c].slots[s].staging.data);
     free(dma->scratch.data);
-}
-
-static void dma_show(void *self, const struct cnnvp_show *show)
-{
-    dma_channel_show(self, show);
 }
 
 /* Transfers under way are forgotten; the host drops their completions. The staging memory stays for the next ones. */

@@ -189,9 +189,11 @@ void dma_advance(struct dma *dma)
         set_finish(dma, c);
 }
 
-void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
+void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)
 {
+    struct dma *dma = self;
     struct dma_channel *channel = &dma->channels[request->cookie];
+    (void)port;
     for (uint32_t p = 0; p < DMA_PIECES; ++p) {
         struct dma_piece *piece = &channel->pieces[p];
         if (&piece->request != request || piece->bursts == 0)
@@ -278,8 +280,9 @@ static void follow_finish(struct dma *dma, uint32_t number, const struct dma_tra
     dma->ops->follow(dma->host, port, tag);
 }
 
-void dma_channel_event(struct dma *dma, uint32_t number)
+void dma_event(void *self, uint32_t number)
 {
+    struct dma *dma = self;
     struct dma_channel *channel = &dma->channels[number];
     if (channel->count == 0)
         return;
@@ -307,8 +310,9 @@ void dma_channel_event(struct dma *dma, uint32_t number)
     dma_advance(dma);
 }
 
-void dma_channel_show(const struct dma *dma, const struct cnnvp_show *show)
+void dma_show(void *self, const struct cnnvp_show *show)
 {
+    const struct dma *dma = self;
     static const char *const buffers[DMA_BUFFERS] = {"input", "weight", "output"};
     for (uint32_t number = 0; number < DMA_CHANNELS; ++number) {
         const struct dma_channel *channel = &dma->channels[number];

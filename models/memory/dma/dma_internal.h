@@ -160,11 +160,10 @@ static inline void dma_keep(const struct dma *dma, uint32_t number, const struct
 
 /* Asks the memory for what may be asked for now, on both channels, and notices what is finished. */
 void dma_advance(struct dma *dma);
-/* A piece is back from memory. */
-void dma_piece_complete(struct dma *dma, struct cnnvp_request *request);
-/* A line for each transfer under way. */
-void dma_channel_show(const struct dma *dma, const struct cnnvp_show *show);
-/* The event of a channel: its oldest transfer is due. */
-void dma_channel_event(struct dma *dma, uint32_t channel);
+/* Callbacks of the unit: a piece is back from memory; a line for each transfer under way; the oldest transfer of a
+ * channel, whose number the event has, is due. */
+void dma_complete(void *self, uint32_t port, struct cnnvp_request *request);
+void dma_show(void *self, const struct cnnvp_show *show);
+void dma_event(void *self, uint32_t number);
 
 #endif

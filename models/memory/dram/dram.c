@@ -455,7 +455,7 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
             (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
             (long long)request->stride, (unsigned long long)self->size);
         request->first_data = now;
-        cnnvp_dram_queue_finish(&self->queue, request, now + self->queue.timing.tck_ps);
+        dram_stream_finish(&self->queue, request, now + self->queue.timing.tck_ps);
     }
     /* nothing of it can come before the next clock */
     if (self->notified > (now / self->queue.timing.tck_ps + 1u) * self->queue.timing.tck_ps)

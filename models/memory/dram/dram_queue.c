@@ -358,11 +358,6 @@ void cnnvp_dram_queue_unfinished(const struct dram_queue *queue,
             unfinished(queue->context, request);
 }
 
-void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at)
-{
-    dram_stream_finish(queue, request, at);
-}
-
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue)
 {
     struct cnnvp_request *request = queue->done;

@@ -27,8 +27,6 @@ void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now);
 
 /* A request arrives. Its range has been checked. CNNVP_E_NOMEM, CNNVP_E_STATE: there are too many initiators. */
 CNNVP_MUST_USE int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time now);
-/* A request that moves nothing and completes at `at`. */
-void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at);
 
 /* Schedules everything that no request arriving at `bound` or later can change, up to the first completion. */
 void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound);

@@ -273,7 +273,7 @@ void dram_stream_end(struct dram_queue *queue, struct cnnvp_request *request);
 /* A request, NULL for none, becomes the stream's first. */
 void dram_stream_begin(struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request);
 
-/* A request completes at `at`. */
+/* A request completes at `at`, also one that is in no stream. */
 void dram_stream_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at);
 
 /* ---- reads of a lone stream from open rows, in short: dram_reads.c ---- */

@@ -165,6 +165,7 @@ void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs);
 /* -- cpu_tcm.c -- */
 /* Chooses what the TCM holds. CNNVP_OK or CNNVP_E_NOMEM, of the host. */
 int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program);
+/* Forgets the tables. */
 void cpu_tcm_fini(struct cpu *cpu);
 /* Before a program begins. */
 void cpu_tcm_start(struct cpu *cpu);

@@ -165,7 +165,7 @@ static uint64_t left(const struct cpu *cpu)
 
 /* ---- tables ---- */
 
-static void forget_tables(struct cpu *cpu)
+void cpu_tcm_fini(struct cpu *cpu)
 {
     for (uint32_t i = 0; i < cpu->stream_count; ++i)
         free(cpu->streams[i].first);
@@ -174,11 +174,6 @@ static void forget_tables(struct cpu *cpu)
     cpu->streams = NULL;
     cpu->tables = NULL;
     cpu->stream_count = 0;
-}
-
-void cpu_tcm_fini(struct cpu *cpu)
-{
-    forget_tables(cpu);
 }
 
 /* Whether all tables fit beside the program; they are held then. */
@@ -249,7 +244,7 @@ static int take_tables(struct cpu *cpu, const struct cnnvp_cpu_program *program)
 int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program)
 {
     int status = CNNVP_OK;
-    forget_tables(cpu);
+    cpu_tcm_fini(cpu);
     if (cpu->kind != CPU_TCM)
         return CNNVP_OK;
     hold_ranges(cpu, program);
@@ -260,7 +255,7 @@ int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program)
     if (!all && left(cpu) >= CNNVP_RV32_GRANULE)
         status = take_tables(cpu, program);
     if (status != CNNVP_OK)
-        forget_tables(cpu);
+        cpu_tcm_fini(cpu);
     return status;
 }
 

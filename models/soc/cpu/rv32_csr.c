@@ -114,7 +114,7 @@ static void write_inhibit(struct cnnvp_rv32 *core, uint32_t value)
     core->csr[RV32_CSR_mcountinhibit] = value;
 }
 
-int rv32_csr_read(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
+int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
 {
     const struct csr_row *row = look_up(number);
     if (row == NULL)
@@ -127,7 +127,7 @@ int rv32_csr_read(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
     return 0;
 }
 
-int rv32_csr_write(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
+int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
 {
     const struct csr_row *row = look_up(number);
     if (row == NULL || number >> 10 == 3u)
@@ -148,14 +148,4 @@ const char *cnnvp_rv32_csr_name(unsigned number)
 {
     const struct csr_row *row = look_up(number);
     return row != NULL ? row->name : NULL;
-}
-
-int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
-{
-    return rv32_csr_read(core, number, value);
-}
-
-int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
-{
-    return rv32_csr_write(core, number, value);
 }

@@ -264,8 +264,6 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
 
 /* -- rv32_csr.c, rv32_system.c, rv32_trap.c -- */
 void rv32_csr_reset(struct cnnvp_rv32 *core);
-int rv32_csr_read(struct cnnvp_rv32 *core, unsigned number, uint32_t *value);
-int rv32_csr_write(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
 /* Executes an OP_SYSTEM; core->pc and core->executed are those before it. Sets core->pc, counts the slot. */
 void rv32_system(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t next_pc);
 /* Takes the exception trap_cause, trap_tval of the instruction at core->pc, which has been counted as a slot. */

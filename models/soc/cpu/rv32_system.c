@@ -42,11 +42,11 @@ static enum rv32_after access_csr(struct cnnvp_rv32 *core, uint32_t insn)
     uint32_t operand = insn & 0x4000u ? source : core->x[source];
     uint32_t kind = insn >> 12 & 3u; /* 1 write, 2 set, 3 clear */
     uint32_t old = 0;
-    if ((kind != 1 || rd != 0) && rv32_csr_read(core, number, &old) != 0)
+    if ((kind != 1 || rd != 0) && cnnvp_rv32_csr(core, number, &old) != 0)
         return rv32_raise(core, CNNVP_RV32_ILLEGAL, insn);
     if (kind == 1 || source != 0) {
         uint32_t value = kind == 1 ? operand : kind == 2 ? old | operand : old & ~operand;
-        if (rv32_csr_write(core, number, value) != 0)
+        if (cnnvp_rv32_set_csr(core, number, value) != 0)
             return rv32_raise(core, CNNVP_RV32_ILLEGAL, insn);
     }
     if (rd != 0)

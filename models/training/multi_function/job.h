@@ -66,16 +66,6 @@ struct cnnvp_job {
 /* CNNVP_OK, or CNNVP_E_INVAL and what would be right, as long as *job lasts. (job_decode.c) */
 CNNVP_MUST_USE int cnnvp_job_decode(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason);
 
-static inline uint64_t cnnvp_job_values(const struct cnnvp_tile *tile)
-{
-    return (uint64_t)tile->images * tile->channels * tile->plane;
-}
-
-static inline uint64_t cnnvp_job_pooled_values(const struct cnnvp_tile *tile)
-{
-    return (uint64_t)tile->images * tile->channels * cnnvp_tile_pooled(tile);
-}
-
 /* Bytes that an operand spans. */
 static inline uint64_t cnnvp_job_span(const struct cnnvp_job_operand *operand)
 {

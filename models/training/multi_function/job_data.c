@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include "cnnvp_bfp.h"
+#include "training/stage/stage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ struct layout {
 static struct layout layout_of(const struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
-    const size_t values = (size_t)cnnvp_job_values(tile) * sizeof(float);
+    const size_t values = (size_t)cnnvp_stage_values(tile) * sizeof(float);
     const bool quantised = (tile->flags & (CNNVP_TILE_FLOAT | CNNVP_TILE_MEASURE | CNNVP_TILE_REDUCE)) == 0;
     struct layout layout = {.values = values};
     if (tile->kind == CNNVP_TILE_FORWARD || tile->kind == CNNVP_TILE_BACKWARD)
@@ -65,7 +66,7 @@ static struct layout layout_of(const struct cnnvp_job *job)
     if (tile->kind == CNNVP_TILE_SOFTMAX || tile->kind == CNNVP_TILE_UPDATE)
         layout.errors = values;
     else if (tile->kind == CNNVP_TILE_BACKWARD && (tile->flags & CNNVP_TILE_POOL) != 0)
-        layout.errors = (size_t)cnnvp_job_pooled_values(tile) * sizeof(float);
+        layout.errors = (size_t)tile->images * tile->channels * cnnvp_tile_pooled(tile) * sizeof(float);
     if (tile->kind == CNNVP_TILE_UPDATE && (tile->flags & CNNVP_TILE_MOMENTUM) != 0)
         layout.velocities = values;
     return layout;
