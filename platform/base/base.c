@@ -28,15 +28,10 @@ struct cnnvp_arena_chunk {
 
 void cnnvp_huge_pages(void *memory, size_t bytes)
 {
-#ifdef MADV_HUGEPAGE
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t skipped = (page - (uintptr_t)memory % page) % page;
     if (bytes >= HUGE_BYTES)
         (void)madvise((uint8_t *)memory + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)bytes;
-#endif
 }
 
 static void *fail(struct cnnvp_arena *arena)

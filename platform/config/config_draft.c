@@ -86,8 +86,8 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
 
 /* ---- one instance ---- */
 
-static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit,
-                                const struct cnnvp_setting *given, struct cnnvp_error *error)
+cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit *unit,
+                             const struct cnnvp_setting *given, struct cnnvp_error *error)
 {
     struct cnnvp_setting **at = &unit->settings;
     while (*at != NULL && !((*at)->connect == given->connect && strcmp((*at)->key, given->key) == 0))
@@ -101,7 +101,7 @@ static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_un
     if (++unit->setting_count > 2 * CNNVP_YAML_ENTRIES)
         return cnnvp_config_error(
             error, given->place, "%s has more than %d settings", unit->name, 2 * CNNVP_YAML_ENTRIES);
-    *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
+    *at = cnnvp_arena_alloc(arena, sizeof **at);
     if (*at == NULL)
         return cnnvp_config_no_memory(error);
     **at = *given;
@@ -125,7 +125,7 @@ static cnnvp_result read_setting(struct cnnvp_draft *draft, struct cnnvp_draft_u
     setting.place = node->place;
     setting.key_place = node->key_place;
     setting.quoted = node->quoted;
-    return put_setting(draft, unit, &setting, error);
+    return cnnvp_draft_put(&draft->arena, unit, &setting, error);
 }
 
 static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit,
@@ -254,7 +254,7 @@ static cnnvp_result put_scalar(struct cnnvp_draft *draft, struct cnnvp_draft_uni
     setting.text = node->text;
     setting.place = node->place;
     setting.key_place = node->key_place;
-    return put_setting(draft, unit, &setting, error);
+    return cnnvp_draft_put(&draft->arena, unit, &setting, error);
 }
 
 /* `energy: TABLE`, or a map of `table` and entries. */

@@ -69,6 +69,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct c
 void cnnvp_draft_release(struct cnnvp_draft *draft);
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name);
 const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *unit, const char *key, int connect);
+/* Overrides the unit's setting of this key, or is its last; memory of the arena's. */
+CNNVP_MUST_USE cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit *unit,
+                                            const struct cnnvp_setting *given, struct cnnvp_error *error);
 /* Keys that mean something to the platform, up to NULL; 1 for one of them. */
 const char *const *cnnvp_config_reserved_keys(void);
 int cnnvp_config_reserved(const char *key);

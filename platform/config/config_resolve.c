@@ -40,26 +40,17 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
     if (equals == NULL || strncmp(assignment, copy->name, name_length) != 0 || assignment[name_length] != '.')
         return CNNVP_DONE;
     const char *key = assignment + name_length + 1;
-    const char *name = cnnvp_arena_copy(&box->arena, key, (size_t)(equals - key));
-    if (name == NULL)
+    struct cnnvp_setting setting = {.key = cnnvp_arena_copy(&box->arena, key, (size_t)(equals - key)),
+                                    .place = cnnvp_arena_printf(&box->arena, "--set %s", assignment),
+                                    .level = CNNVP_CONFIG_SET_LEVEL};
+    if (setting.key == NULL || setting.place == NULL)
         return cnnvp_config_no_memory(error);
-    struct cnnvp_setting **at = &copy->settings;
-    while (*at != NULL && ((*at)->connect || strcmp((*at)->key, name) != 0))
-        at = &(*at)->next;
-    if (*at == NULL)
-        *at = cnnvp_arena_alloc(&box->arena, sizeof **at);
-    if (*at == NULL)
+    const int null = cnnvp_config_reserved(setting.key) && strcmp(equals + 1, "null") == 0; /* as in a file */
+    setting.text = null ? NULL : cnnvp_arena_text(&box->arena, equals + 1);
+    setting.key_place = setting.place;
+    if (!null && setting.text == NULL)
         return cnnvp_config_no_memory(error);
-    struct cnnvp_setting *setting = *at;
-    setting->key = name;
-    const int null = cnnvp_config_reserved(name) && strcmp(equals + 1, "null") == 0; /* as in a file */
-    setting->text = null ? NULL : cnnvp_arena_text(&box->arena, equals + 1);
-    setting->place = cnnvp_arena_printf(&box->arena, "--set %s", assignment);
-    setting->key_place = setting->place;
-    setting->folder = NULL;
-    setting->level = CNNVP_CONFIG_SET_LEVEL;
-    setting->quoted = 0;
-    return (null || setting->text != NULL) && setting->place != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    return cnnvp_draft_put(&box->arena, copy, &setting, error);
 }
 
 static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draft_unit *unit, char *const *sets,
@@ -72,18 +63,13 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
     copy->name = cnnvp_arena_text(&box->arena, unit->name);
     copy->place = cnnvp_arena_text(&box->arena, unit->place);
     copy->settings = NULL;
-    struct cnnvp_setting **end = &copy->settings;
-    for (const struct cnnvp_setting *setting = unit->settings; setting != NULL; setting = setting->next) {
-        *end = cnnvp_arena_alloc(&box->arena, sizeof **end);
-        if (*end == NULL || copy->name == NULL || copy->place == NULL)
-            return cnnvp_config_no_memory(error);
-        **end = *setting;
-        (*end)->next = NULL;
-        end = &(*end)->next;
-    }
-    for (size_t i = 0; i < set_count; ++i) {
+    copy->setting_count = 0;
+    if (copy->name == NULL || copy->place == NULL)
+        return cnnvp_config_no_memory(error);
+    for (const struct cnnvp_setting *setting = unit->settings; setting != NULL; setting = setting->next)
+        CNNVP_TRY(cnnvp_draft_put(&box->arena, copy, setting, error));
+    for (size_t i = 0; i < set_count; ++i)
         CNNVP_TRY(overlay(box, copy, sets[i], error));
-    }
     *result = copy;
     return CNNVP_DONE;
 }

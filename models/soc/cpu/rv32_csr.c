@@ -25,9 +25,6 @@ static const struct csr_row rows[] = {
 #define CSR_COUNTER(number, name, counter, shift) {number, number, KIND_COUNTER, counter, shift, 0, 0, #name},
 #define CSR_ZERO(first, last) {first, last, KIND_ZERO, 0, 0, 0, 0, NULL},
 #include "rv32_csr.def"
-#undef CSR
-#undef CSR_COUNTER
-#undef CSR_ZERO
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };

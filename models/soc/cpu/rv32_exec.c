@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: threaded code over decoded blocks. Under GCC and Clang each operation holds the address of its
- * code and jumps straight to its successor; elsewhere the same bodies are cases of a switch.
+ * The interpreter: threaded code over decoded blocks. Each operation holds the address of its code and jumps straight
+ * to its successor.
  *
  * A block's instructions are counted by their class when it is entered, a branch that is taken with its cycles; whoever
  * leaves a block early gives back what was not executed. So nothing is counted per instruction, and still all counts
@@ -10,17 +10,10 @@
 #include "rv32_arith.h"
 #include "rv32_internal.h"
 
-#if defined(__GNUC__)
-#define THREADED 1
-/* Labels as values are the extension that threaded code stands on; the switch below does without. */
+/* Labels as values are the extension of GCC's and Clang's that threaded code stands on. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NOT_INLINE __attribute__((noinline))
-#else
-#define THREADED 0
-#define LIKELY(condition) (condition)
-#define NOT_INLINE
-#endif
 
 /* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
 static NOT_INLINE int at_boundary(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
@@ -190,13 +183,8 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
 #define RS2 x[ip->rs2]
 #define IMM ip->imm
 
-#if THREADED
 #define TARGET(name) L_##name:
 #define DISPATCH() goto *(void *)ip->handler
-#else
-#define TARGET(name) case RV32_OP_##name:
-#define DISPATCH() goto dispatch
-#endif
 
 /* Cycles that are left. */
 #define BUDGET ((int32_t)left)
@@ -244,7 +232,6 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
 
 static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
-#if THREADED
 #define OP_ALU(name, result) (uintptr_t) && L_##name,
 #define OP_LOAD(name, bytes, type) (uintptr_t) && L_##name,
 #define OP_STORE(name, bytes) (uintptr_t) && L_##name,
@@ -253,24 +240,7 @@ static const uintptr_t *interpret(struct cnnvp_rv32 *core, enum cnnvp_rv32_reaso
 #define OP_SYSTEM(name) (uintptr_t) && L_##name,
 #define OP_CONTROL(name) (uintptr_t) && L_##name,
     static const uintptr_t handlers[RV32_OP_COUNT] = {
-#else
-#define OP_ALU(name, result) RV32_OP_##name,
-#define OP_LOAD(name, bytes, type) RV32_OP_##name,
-#define OP_STORE(name, bytes) RV32_OP_##name,
-#define OP_ATOMIC(name) RV32_OP_##name,
-#define OP_BRANCH(name, taken) RV32_OP_##name,
-#define OP_SYSTEM(name) RV32_OP_##name,
-#define OP_CONTROL(name) RV32_OP_##name,
-    static const uintptr_t handlers[RV32_OP_COUNT] = {
-#endif
 #include "rv32_op.def"
-#undef OP_ALU
-#undef OP_LOAD
-#undef OP_STORE
-#undef OP_ATOMIC
-#undef OP_BRANCH
-#undef OP_SYSTEM
-#undef OP_CONTROL
     };
     if (core == NULL)
         return handlers;
@@ -334,11 +304,6 @@ slow:
     }
     LOAD_WINDOW();
     NEXT();
-
-#if !THREADED
-dispatch:
-    switch ((enum rv32_op_code)ip->handler) {
-#endif
 
 #define OP_ALU(name, result) \
     TARGET(name)             \
@@ -413,94 +378,81 @@ dispatch:
     }
 #define OP_CONTROL(name)
 #include "rv32_op.def"
-#undef OP_ALU
-#undef OP_LOAD
-#undef OP_STORE
-#undef OP_ATOMIC
-#undef OP_BRANCH
-#undef OP_SYSTEM
-#undef OP_CONTROL
 
-        TARGET(NOP)
-        {
-            NEXT();
-        }
-        TARGET(J)
-        {
-            CHAIN(1u);
-        }
-        TARGET(JAL)
-        {
-            RD = block->target[0];
-            CHAIN(1u);
-        }
-        TARGET(JALR)
-        {
-            uint32_t to = (RS1 + IMM) & ~1u;
-            RD = block->target[0];
-            found = core->hash[to >> 1 & (RV32_HASH - 1u)];
-            if (LIKELY(found->pc == to && BUDGET > found->last))
-                ENTER(found);
-            core->pc = to;
-            goto resolve;
-        }
-        TARGET(JUMPR)
-        {
-            core->pc = (RS1 + IMM) & ~1u;
-            RD = block->target[0];
-            goto resolve;
-        }
-        TARGET(CALL)
-        {
-            RD = block->target[0];
-            tell_call(core, CNNVP_RV32_CALL, block, ip, block->target[1], left);
-            CHAIN(1u);
-        }
-        TARGET(CALLR)
-        {
-            core->pc = (RS1 + IMM) & ~1u;
-            RD = block->target[0];
-            tell_call(core, CNNVP_RV32_CALL, block, ip, core->pc, left);
-            goto resolve;
-        }
-        TARGET(RETURN)
-        {
-            core->pc = (RS1 + IMM) & ~1u;
-            RD = block->target[0];
-            tell_call(core, CNNVP_RV32_RETURN, block, ip, core->pc, left);
-            goto resolve;
-        }
-        TARGET(SPIN)
-        {
-            core->pc = block->target[1];
-            note(core, left);
-            core->spinning = 1;
-            goto boundary;
-        }
-        TARGET(LINE)
-        {
-            if (LIKELY(IMM == core->config.bus.there.code[0] || IMM == core->config.bus.there.code[1]))
-                NEXT();
-            if (fetch_code(core, block, left))
-                goto boundary;
-            NEXT();
-        }
-        TARGET(FALL)
-        {
-            CHAIN(0u);
-        }
-        TARGET(CUT)
-        {
-            core->pc = block->target[0];
-            note(core, left);
-            goto boundary;
-        }
-#if !THREADED
-    case RV32_OP_COUNT:
-    default:
-        return handlers;
+    TARGET(NOP)
+    {
+        NEXT();
     }
-#endif
+    TARGET(J)
+    {
+        CHAIN(1u);
+    }
+    TARGET(JAL)
+    {
+        RD = block->target[0];
+        CHAIN(1u);
+    }
+    TARGET(JALR)
+    {
+        uint32_t to = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        found = core->hash[to >> 1 & (RV32_HASH - 1u)];
+        if (LIKELY(found->pc == to && BUDGET > found->last))
+            ENTER(found);
+        core->pc = to;
+        goto resolve;
+    }
+    TARGET(JUMPR)
+    {
+        core->pc = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        goto resolve;
+    }
+    TARGET(CALL)
+    {
+        RD = block->target[0];
+        tell_call(core, CNNVP_RV32_CALL, block, ip, block->target[1], left);
+        CHAIN(1u);
+    }
+    TARGET(CALLR)
+    {
+        core->pc = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        tell_call(core, CNNVP_RV32_CALL, block, ip, core->pc, left);
+        goto resolve;
+    }
+    TARGET(RETURN)
+    {
+        core->pc = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        tell_call(core, CNNVP_RV32_RETURN, block, ip, core->pc, left);
+        goto resolve;
+    }
+    TARGET(SPIN)
+    {
+        core->pc = block->target[1];
+        note(core, left);
+        core->spinning = 1;
+        goto boundary;
+    }
+    TARGET(LINE)
+    {
+        if (LIKELY(IMM == core->config.bus.there.code[0] || IMM == core->config.bus.there.code[1]))
+            NEXT();
+        if (fetch_code(core, block, left))
+            goto boundary;
+        NEXT();
+    }
+    TARGET(FALL)
+    {
+        CHAIN(0u);
+    }
+    TARGET(CUT)
+    {
+        core->pc = block->target[0];
+        note(core, left);
+        goto boundary;
+    }
 }
 
 /* clang-format on */

@@ -23,13 +23,6 @@ enum rv32_op_code {
 #define OP_SYSTEM(name) RV32_OP_##name,
 #define OP_CONTROL(name) RV32_OP_##name,
 #include "rv32_op.def"
-#undef OP_ALU
-#undef OP_LOAD
-#undef OP_STORE
-#undef OP_ATOMIC
-#undef OP_BRANCH
-#undef OP_SYSTEM
-#undef OP_CONTROL
     RV32_OP_COUNT
 };
 
@@ -38,9 +31,6 @@ enum rv32_csr_index {
 #define CSR_COUNTER(number, name, counter, shift)
 #define CSR_ZERO(first, last)
 #include "rv32_csr.def"
-#undef CSR
-#undef CSR_COUNTER
-#undef CSR_ZERO
     RV32_CSR_COUNT
 };
 
