@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "binary_internal.h"
+#include "core_path.h"
 
 static uint32_t is_slot(size_t slot)
 {
@@ -148,7 +149,7 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
-    limits.core_is_bound = 1; /* with all that moves between the tiles of a group */
+    limits.weights = cnnvp_core_weights(1); /* with all that moves between the tiles of a group */
     CNNVP_FREED unsigned char *stays = malloc(group->count);
     if (stays == NULL)
         return cnnvp_compiler_no_memory(error);

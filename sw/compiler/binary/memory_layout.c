@@ -6,13 +6,22 @@
  * less; else planes.
  */
 #include <math.h>
+#include <string.h>
 
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
+#include "core_path.h"
 
 #define SMALLEST_PART 8u /* of the largest blocks, those that are tried are larger than this part */
 #define KNOWN 16u        /* plans that are kept, for each layer */
 #define SWEEPS 2         /* over all maps, while one of them changes */
+
+/* The core's part of a layer's path counts in so many steps: layers that are alike often share a plan. */
+#define PATH_STEPS 4.0
+/* By this part the core has to lengthen a network. */
+#define CORE_PART 64.0
+/* And by this a plan by the path alone has to shorten it: bounds are rough. */
+#define PATH_PART 32.0
 
 /* ---- which layouts there are ---- */
 
@@ -109,15 +118,17 @@ cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnn
 
 struct known {
     struct cnnvp_layer layer;
+    struct cnnvp_plan_weights weights;
     struct cnnvp_plan_finalists finalists;
 };
 
 struct choice {
     const struct cnnvp_graph *graph;
-    const struct cnnvp_target *target;
     struct cnnvp_build *build;
     struct cnnvp_error *error;
-    uint32_t *blocks;    /* of each map: as it is */
+    struct cnnvp_plan_limits limits;
+    struct cnnvp_plan_weights *weights; /* of each layer's price */
+    uint32_t *blocks;                   /* of each map: as it is */
     struct known *known; /* plans so far */
     size_t known_count;
     cnnvp_result result;
@@ -133,16 +144,19 @@ static const struct known *plan_of(struct choice *choice, size_t index)
     lay_tensor(&layer.out, choice->blocks[cnnvp_graph_base(choice->graph, from->out)]);
     if (from->in2 != CNNVP_GRAPH_NONE)
         lay_tensor(&layer.in2, choice->blocks[cnnvp_graph_base(choice->graph, from->in2)]);
+    choice->limits.weights = choice->weights[index];
     for (size_t i = 0; i < choice->known_count; ++i)
-        if (cnnvp_plan_are_alike(&choice->known[i].layer, &layer))
+        if (memcmp(&choice->known[i].weights, &choice->limits.weights, sizeof choice->limits.weights) == 0 &&
+            cnnvp_plan_are_alike(&choice->known[i].layer, &layer))
             return &choice->known[i];
     if (choice->known_count == KNOWN * choice->graph->layer_count)
         choice->known_count = 0; /* all over again */
     struct known *known = &choice->known[choice->known_count];
     known->layer = layer;
+    known->weights = choice->limits.weights;
     if (choice->result == CNNVP_DONE)
         choice->result =
-            cnnvp_plan_layer(&layer, from->name, &choice->target->limits, &known->finalists, &use, choice->error);
+            cnnvp_plan_layer(&layer, from->name, &choice->limits, &known->finalists, &use, choice->error);
     choice->known_count += choice->result == CNNVP_DONE;
     return choice->result == CNNVP_DONE ? known : NULL;
 }
@@ -223,26 +237,65 @@ static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
     return choice->result;
 }
 
-/* The core runs ahead of the units from layer to layer: all its work takes longer than all that bounds them. */
-static int waits_for_core(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
+/* What the plans of all layers take by the path. */
+static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_stage *stages, double *ps)
 {
-    double core = 0, units = 0;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        core += (double)build->finalists[i].all[0].core;
-        units += (double)build->finalists[i].all[0].units;
+    const struct cnnvp_build *build = choice->build;
+    for (size_t i = 0; i < choice->graph->layer_count; ++i)
+        stages[i] = (struct cnnvp_core_stage){
+            (double)build->finalists[i].all[0].core, (double)build->finalists[i].all[0].units, 0};
+    *ps = cnnvp_core_path(stages, choice->graph->layer_count, choice->limits.queue_ps);
+    return *ps < 0 ? cnnvp_compiler_no_memory(choice->error) : CNNVP_DONE;
+}
+
+/* Where a network waits for the core, all is planned again with the prices that this gives; for the least time once
+ * more by the path through both plans alone, if that makes it shorter. */
+static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *largest, struct cnnvp_arena *arena)
+{
+    const size_t layers = choice->graph->layer_count, tensors = choice->graph->tensor_count;
+    struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
+    struct cnnvp_core_stage *stages = cnnvp_arena_array(arena, layers, sizeof *stages);
+    struct cnnvp_plan_finalists *before = cnnvp_arena_array(arena, layers, sizeof *before);
+    uint32_t *blocks = cnnvp_arena_array(arena, tensors, sizeof *blocks);
+    double *waits = cnnvp_arena_array(arena, layers, sizeof *waits);
+    double units = 0, first, second, third;
+    if (arena->failed)
+        return cnnvp_compiler_no_memory(choice->error);
+    for (size_t i = 0; i < layers; ++i)
+        units += (double)finalists[i].all[0].units;
+    CNNVP_TRY(take_path(choice, stages, &first));
+    if (first <= units * (1 + 1 / CORE_PART))
+        return CNNVP_DONE;
+    for (size_t i = 0; i < layers; ++i) {
+        waits[i] = stages[i].waits;
+        choice->weights[i] = cnnvp_core_weights(round(waits[i] * PATH_STEPS) / PATH_STEPS);
     }
-    return core > units;
+    CNNVP_TRY(choose(choice, largest));
+    if (choice->limits.objective != CNNVP_OBJECTIVE_TIME)
+        return CNNVP_DONE;
+    CNNVP_TRY(take_path(choice, stages, &second));
+    memcpy(before, finalists, layers * sizeof *before);
+    memcpy(blocks, choice->blocks, tensors * sizeof *blocks);
+    for (size_t i = 0; i < layers; ++i)
+        choice->weights[i] = cnnvp_path_weights(round((waits[i] + stages[i].waits) / 2 * PATH_STEPS) / PATH_STEPS);
+    CNNVP_TRY(choose(choice, largest));
+    CNNVP_TRY(take_path(choice, stages, &third));
+    if (third < second * (1 - 1 / PATH_PART))
+        return CNNVP_DONE;
+    memcpy(finalists, before, layers * sizeof *before);
+    memcpy(choice->blocks, blocks, tensors * sizeof *blocks);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
-    struct cnnvp_target bound = *target;
-    struct choice choice = {.graph = graph, .target = target, .build = build, .error = error};
+    struct choice choice = {.graph = graph, .build = build, .error = error, .limits = target->limits};
     uint32_t *largest = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *largest);
     choice.blocks = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *choice.blocks);
     choice.known = cnnvp_arena_array(&arena, KNOWN * graph->layer_count, sizeof *choice.known);
+    choice.weights = cnnvp_arena_array(&arena, graph->layer_count, sizeof *choice.weights);
     if (arena.failed)
         return cnnvp_compiler_no_memory(error);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
@@ -252,13 +305,10 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
             choice.blocks[i] = largest[i] =
                 largest_blocks(graph, i, target->limits.burst_bytes / cnnvp_graph_word_bytes(graph, i));
     }
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        choice.weights[i] = target->limits.weights;
     CNNVP_TRY(choose(&choice, largest));
-    if (waits_for_core(graph, build)) {
-        bound.limits.core_is_bound = 1;
-        choice.target = &bound;
-        choice.known_count = 0;
-        CNNVP_TRY(choose(&choice, largest));
-    }
+    CNNVP_TRY(choose_by_path(&choice, largest, &arena));
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (choice.blocks[i] > 1)
             cnnvp_layout_set(graph, build, i, choice.blocks[i]);

@@ -20,9 +20,6 @@
 #define ARRAY_PART 4u
 #define SMALL_EDGE 8u /* what is no longer is not divided */
 
-/* Of the core's work where a network waits for it; fitted to the times of nine networks. */
-#define CORE_WEIGHT 1.5
-
 /* So much longer a batch may take, to load less. */
 #define BATCH_PART 128.0
 
@@ -334,7 +331,7 @@ static struct work transfers_of(struct search *search)
     work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
                             weight_tile_bytes / CNNVP_WORD_BYTES, words, &work);
     work.core = (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES +
-                 (visits.inputs + visits.weight_tiles) * CNNVP_PLAN_LOAD_CYCLES +
+                 visits.inputs * CNNVP_PLAN_INPUT_CYCLES + visits.weight_tiles * CNNVP_PLAN_LOAD_CYCLES +
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + weight_tile.ps;
@@ -367,14 +364,15 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
     const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends;
-    const uint64_t all = cnnvp_maximum(units, work->core + work->ends) +
-                         (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
+    const uint64_t core = work->core + work->ends, longer = cnnvp_maximum(units, core);
+    const uint64_t all =
+        longer + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
     const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
                                            (double)(work->read_bytes + work->write_bytes)};
     struct cnnvp_plan_taken price = taken;
-    const double waits = search->limits->core_is_bound ? CORE_WEIGHT * (double)work->core : 0;
-    price.ps += waits;
-    price.pj += waits * search->limits->energy.ps;
+    const struct cnnvp_plan_weights *weights = &search->limits->weights;
+    price.ps += (weights->longer - 1) * (double)longer + weights->units * (double)units + weights->core * (double)core;
+    price.pj += (price.ps - taken.ps) * search->limits->energy.ps;
     return (struct cnnvp_plan_finalist){
         .cut = cnnvp_plan_cut_of(search->layer),
         .taken = taken,
@@ -592,6 +590,13 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.query) : 0;
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
+    if (limits->weights.core > 0) {
+        /* Lower than the unit wants them: more channels in fewer commands. */
+        const uint32_t rows = search.tiling.rows;
+        search.tiling.rows = 1;
+        consider_edges(&search);
+        search.tiling.rows = rows;
+    }
     if (finalists->count == 0) {
         /* Smaller than the unit wants them. */
         search.tiling.rows = search.tiling.cols = search.tiling.in = search.tiling.out = 1;

@@ -12,6 +12,7 @@
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
 #define DEFAULT_BURST_BYTES 64u
+#define DEFAULT_QUEUE_WORDS 4096u
 #define KNOWN_COSTS 32768u
 #define WORD_BYTES 2.0         /* of a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
@@ -232,6 +233,9 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);
     /* One core drives all accelerators, in turn. */
     limits->core_ps = (uint32_t)(PS_A_US * target->accelerator_count / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
+    limits->weights.longer = 1;
+    limits->queue_ps = (double)number(config, "instruction.queue_depth", DEFAULT_QUEUE_WORDS) *
+                       CNNVP_PLAN_WORD_CYCLES * limits->core_ps;
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));

@@ -45,16 +45,23 @@ struct cnnvp_plan_limits {
     enum cnnvp_plan_objective objective;
     struct cnnvp_plan_energy energy;
     int weights_stay;  /* 1: weight tiles are in the weight buffer already */
-    int core_is_bound; /* 1: what the network waits for is the core */
+    struct cnnvp_plan_weights {
+        double longer, units, core;
+    } weights;       /* of a layer's price in time: the longer of the units' and the core's work, and each by itself */
+    double queue_ps; /* of the core's work, whose instructions the element's queue holds */
 };
 
-/* Cycles that the core takes for a calculation or a store with its descriptor, for a load, its request included, for a
- * step besides, and for a layer: the guest software's loops, within a tenth over the runs of 12 networks on 3 presets.
- * They weigh in bounds; what they take is seen in trials. */
+/* Cycles that the core takes for a calculation or a store with its descriptor, for a load of weights and one of inputs,
+ * its request included, for a step besides, and for a layer: the guest software's loops, within a tenth over the runs of
+ * 12 networks on 3 presets. They weigh in bounds; what they take is seen in trials. */
 #define CNNVP_PLAN_COMMAND_CYCLES 105u
 #define CNNVP_PLAN_LOAD_CYCLES 140u
+#define CNNVP_PLAN_INPUT_CYCLES 275u
 #define CNNVP_PLAN_STEP_CYCLES 600u
 #define CNNVP_PLAN_LAYER_CYCLES 100u
+
+/* And for a word that it pushes, whatever that is of: 27 to 74 in 86 runs of 10 networks on 3 presets. */
+#define CNNVP_PLAN_WORD_CYCLES 40u
 
 /* Of equal bounds the one with less work is taken: all of it counts besides, by this part, which is fitted to the times
  * of nine networks. */
