@@ -76,6 +76,7 @@ enum cnnvp_round_mode {
  * weights (operand b; tables, biases, scales and offsets have 16), of results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
 #define CNNVP_NARROW_LSB 29u /* in the register */
+#define CNNVP_SLOT_LSB 18u   /* of a vector instruction's words of a slot of partial sums, 0: four */
 #define CNNVP_TABLED_LSB 18u /* of a bit: results of a conv go through a table */
 #define CNNVP_ZERO_LSB 21u   /* the same of `zero`, the zero point that is added to results of 8 bits */
 
@@ -85,10 +86,23 @@ static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow ope
     return (format >> CNNVP_NARROW_LSB & (uint32_t)operand) != 0 ? 1u : 2u;
 }
 
+/* Bytes of the slot that a partial sum of so many bits has in an output buffer: whole 16-bit words. The bits are those
+ * of the parameter acc_bits of the unit whose sums they are, 64 where it has none. */
+static inline uint32_t cnnvp_sum_bytes(uint32_t acc_bits)
+{
+    return (acc_bits + 15u) / 16u * 2u;
+}
+
+/* And words. */
+static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
+{
+    return cnnvp_sum_bytes(acc_bits) / 2u;
+}
+
 /*
  * CNNVP_COMMAND at an output buffer, `data` = struct cnnvp_update: results of a PE array or vector unit enter the
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
- * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are words of word_bytes
+ * after plane. Partial sums are kept in slots of cnnvp_sum_bytes at acc_address; results are words of word_bytes
  * at out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
  * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift) + zero), within the
  * limits if there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it
@@ -102,7 +116,7 @@ struct cnnvp_update {
     uint64_t plane_stride; /* words from one plane to the next at out_address; partial sums are contiguous */
     uint32_t half;         /* 0 or 1 */
     uint32_t mode;         /* enum cnnvp_update_mode */
-    uint32_t partial;      /* 1: keep 64-bit partial sums, no write-out */
+    uint32_t partial;      /* 1: keep partial sums, no write-out */
     uint32_t acc_bits;     /* 16 .. 64 */
     uint32_t out_address;  /* bytes in the half */
     uint32_t acc_address;  /* bytes in the half */

@@ -39,6 +39,20 @@ static inline void cnnvp_put_words(uint8_t *at, const int16_t *words, uint64_t c
         memcpy(at, words, (size_t)count * sizeof *words);
 }
 
+/* A partial sum of 1 to 8 bytes, in two's complement. */
+static inline int64_t cnnvp_sum_at(const uint8_t *at, uint32_t bytes)
+{
+    const uint64_t sign = UINT64_C(1) << (8u * bytes - 1u);
+    uint64_t sum = 0;
+    memcpy(&sum, at, bytes);
+    return (int64_t)((sum ^ sign) - sign);
+}
+
+static inline void cnnvp_put_sum(uint8_t *at, int64_t sum, uint32_t bytes)
+{
+    memcpy(at, &sum, bytes);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_words.h"
 extern "C" {
 #include "isa/isa.h"
 }
@@ -53,8 +54,7 @@ std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
         return format("%.9g (0x%08" PRIx32 ")", static_cast<double>(word_at<float>(at)), word_at<uint32_t>(at));
     return std::to_string(results.bytes == 1   ? word_at<int8_t>(at)
                           : results.bytes == 2 ? word_at<int16_t>(at)
-                          : results.bytes == 4 ? word_at<int32_t>(at)
-                                               : word_at<int64_t>(at));
+                                               : cnnvp_sum_at(at, results.bytes));
 }
 
 /* Bit by bit, but for what is no number: its bits are left open. */

@@ -116,7 +116,19 @@ const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct 
 
 /* ---- where results lie ---- */
 
-static void window_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+/* A PE array's sums have the 16-bit words that its bits need, those of lanes 64 bits. */
+uint32_t reference_sum_bytes(const struct cnnvp_reference *reference, const struct cnnvp_command *command)
+{
+    const int lanes = command->opcode == CNNVP_OPCODE_vconv || command->opcode == CNNVP_OPCODE_vpool;
+    return lanes                       ? 8
+           : reference->acc_bits <= 16 ? 2
+           : reference->acc_bits <= 32 ? 4
+           : reference->acc_bits <= 48 ? 6
+                                       : 8;
+}
+
+static void window_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                           struct cnnvp_reference_results *results)
 {
     const struct cnnvp_window *d = (const void *)command->descriptor;
     const int pool = command->opcode == CNNVP_OPCODE_pool || command->opcode == CNNVP_OPCODE_vpool;
@@ -126,20 +138,23 @@ static void window_results(const struct cnnvp_command *command, struct cnnvp_ref
     results->columns = d->out_w;
     results->outer = each ? d->in_channels : d->out_channels;
     results->inner = (uint64_t)d->out_h * d->out_w;
-    results->bytes = partial ? 8 : (d->format >> 31 & 1u) != 0 ? 1 : 2;
+    results->sums = partial;
+    results->bytes = partial ? reference_sum_bytes(reference, command) : (d->format >> 31 & 1u) != 0 ? 1 : 2;
     results->base = partial ? d->acc_addr : d->out_addr;
     results->stride = partial ? (int64_t)results->inner : d->out_channel_stride;
     results->working = d->acc_addr;
 }
 
-static void matmul_results(const struct cnnvp_command *command, struct cnnvp_reference_results *results)
+static void matmul_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
+                           struct cnnvp_reference_results *results)
 {
     const struct cnnvp_matmul *d = (const void *)command->descriptor;
     const int partial = reference_status(command, "partial", 0) != 0;
     results->kind = CNNVP_REFERENCE_OF_OUTPUTS;
     results->outer = 1;
     results->inner = d->outputs;
-    results->bytes = partial ? 8 : (d->format >> 31 & 1u) != 0 ? 1 : 2;
+    results->sums = partial;
+    results->bytes = partial ? reference_sum_bytes(reference, command) : (d->format >> 31 & 1u) != 0 ? 1 : 2;
     results->base = partial ? d->acc_addr : d->out_addr;
     results->working = d->acc_addr;
 }
@@ -168,14 +183,14 @@ int cnnvp_reference_locate(const struct cnnvp_reference *reference, const struct
     if (is_of_module(command->opcode))
         return reference_module_results(reference, command, index, results);
     if (is_window(command->opcode))
-        window_results(command, results);
+        window_results(reference, command, results);
     else if (command->opcode == CNNVP_OPCODE_matmul)
-        matmul_results(command, results);
+        matmul_results(reference, command, results);
     else
         vector_results(command, results);
-    results->sums = results->bytes == 8;
     if (reference_update(command) != CNNVP_UPDATE_INITIALISE)
-        results->working_end = results->working + 8 * results->outer * results->inner;
+        results->working_end =
+            results->working + reference_sum_bytes(reference, command) * results->outer * results->inner;
     return index == 0;
 }
 

@@ -89,7 +89,7 @@ struct cnnvp_reference_results {
     int64_t base, group_stride, stride;
     uint32_t bytes; /* of a result: 1, 2, 4 or 8 */
     uint32_t columns;
-    int sums;                      /* they are sums, of more than 2 bytes */
+    int sums;                      /* they are sums */
     int floating;                  /* binary32 or binary64 */
     uint64_t working, working_end; /* bytes of the partial sums that it finds, and may leave as it likes */
 };

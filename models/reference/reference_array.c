@@ -156,11 +156,12 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
     const uint32_t mode = reference_update(command);
     const int of_words = mode == 0 && reference_status(command, "update", 0) == CNNVP_UPDATE_MAXIMISE;
     const uint64_t count = sums->planes * sums->plane;
+    const uint32_t slot = reference_sum_bytes(reference, command);
     struct cnnvp_reference_results results;
     (void)cnnvp_reference_locate(reference, command, 0, &results);
     const reference_wide span = (reference_wide)(results.outer - 1) * results.stride + (reference_wide)results.inner;
     uint8_t *out = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, results.base, results.bytes * span);
-    uint8_t *kept = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, acc_addr, 8 * (reference_wide)count);
+    uint8_t *kept = reference_at(reference, command, CNNVP_REFERENCE_OUTPUT, acc_addr, slot * (reference_wide)count);
     if (out == NULL || (mode != CNNVP_UPDATE_INITIALISE && kept == NULL))
         return "results leave the output buffer's half";
     for (uint64_t i = 0; i < count; ++i) {
@@ -170,13 +171,13 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
         if (sums->biases != NULL && !sums->scaled)
             sum += (uint64_t)cnnvp_reference_shift(reference_read(sums->biases + 2 * of, 2), format->addend_shift);
         int64_t value = cnnvp_reference_wrap((int64_t)sum, sums->acc_bits);
-        const int64_t before = mode != CNNVP_UPDATE_INITIALISE ? reference_read(kept + 8 * i, 8) : 0;
+        const int64_t before = mode != CNNVP_UPDATE_INITIALISE ? reference_read(kept + slot * i, slot) : 0;
         if (mode == CNNVP_UPDATE_ACCUMULATE)
             value = (int64_t)((uint64_t)before + (uint64_t)value);
         else if (mode == CNNVP_UPDATE_MAXIMISE)
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
-        if (results.bytes != 8)
+        if (!results.sums)
             value = word_of(sums, format, value, i, of);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
         if (of_words && reference_read(at, results.bytes) > value)

@@ -82,14 +82,15 @@ uint8_t *reference_half(const struct cnnvp_reference_buffer *buffer, uint32_t ha
                         reference_wide bytes);
 /* sum * 2^scale in binary32, rounded once; beyond the largest that one. */
 float reference_float(int64_t sum, int scale);
-/* A word of 1, 2 or 8 bytes. */
+uint32_t reference_sum_bytes(const struct cnnvp_reference *reference, const struct cnnvp_command *command);
+/* A word of 1, 2, 4, 6 or 8 bytes. */
 static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
 {
-    int64_t slot;
+    int64_t slot = 0;
     int16_t word;
-    if (bytes == 8) {
-        memcpy(&slot, at, sizeof slot);
-        return slot;
+    if (bytes > 2) {
+        memcpy(&slot, at, bytes);
+        return cnnvp_reference_wrap(slot, 8 * bytes);
     }
     if (bytes == 1)
         return *at < 128 ? *at : *at - 256;
@@ -100,8 +101,8 @@ static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
 static inline void reference_write(uint8_t *at, int64_t word, uint32_t bytes)
 {
     const int16_t narrow = (int16_t)word;
-    if (bytes == 8)
-        memcpy(at, &word, sizeof word);
+    if (bytes > 2)
+        memcpy(at, &word, bytes);
     else if (bytes == 1)
         *at = (uint8_t)word;
     else

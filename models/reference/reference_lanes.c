@@ -271,6 +271,13 @@ static void repetitions(struct job *job)
 
 /* ---- commands ---- */
 
+/* Of a partial sum: four words, or as many as `format` says. */
+static uint32_t slot_bytes(uint32_t format)
+{
+    const uint32_t words = format >> 18 & 7;
+    return words == 0 ? 8 : 2 * words;
+}
+
 static void decode_operands(struct job *job)
 {
     const struct cnnvp_command *command = job->command;
@@ -278,8 +285,9 @@ static void decode_operands(struct job *job)
     const uint32_t a = reference_status(command, "a", 0), b = reference_status(command, "b", IMMEDIATE);
     const int by_repetition = command->opcode == CNNVP_OPCODE_vnorm || command->opcode == CNNVP_OPCODE_vvar;
     const int parameters = by_repetition || command->opcode == CNNVP_OPCODE_vact; /* these have 16 bits */
-    job->a = (struct operand){a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? 8 : job->format.a_bytes, d->a_addr,
-                              (int32_t)d->a_stride, (int32_t)d->a_repeat};
+    job->a = (struct operand){
+        a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? slot_bytes(d->format) : job->format.a_bytes, d->a_addr,
+        (int32_t)d->a_stride, (int32_t)d->a_repeat};
     if (b != IMMEDIATE)
         job->b = (struct operand){b, parameters ? 2 : job->format.b_bytes, d->b_addr,
                                   by_repetition ? 0 : (int32_t)d->b_stride, (int32_t)d->b_repeat};

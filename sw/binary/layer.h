@@ -8,12 +8,11 @@
 #include "layer_kinds.h"
 
 /* Words of maps and weights: the formats of a unit's (struct cnnvp_tiling) that this binary has, the wider one's size.
- * Partial sums. */
+ */
 #define CNNVP_WORD_FORMAT "fx16"
 #define CNNVP_BYTE_FORMAT "int8"
 #define CNNVP_WORD_LAYOUT "planes" /* [channel][row][column] */
 #define CNNVP_WORD_BYTES 2u
-#define CNNVP_SUM_BYTES 8u
 
 /* Where a tensor lies. */
 enum cnnvp_tensor_place {
@@ -145,12 +144,12 @@ struct cnnvp_layer_norm_data {
  *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut
  *           at the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
  *   weight: the largest weight tile
- *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in *
- *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine
- *           keeps partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm
- * with statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; of a batch the
- * images of a channel follow one another in the input half; others: 2 * words
- * of the tile pool, activation, norm and add have tile_in = group_out channels a group and one slice.
+ *   output: conv/fc: group_out * tile_h * tile_w * (2, or sum_bytes if there is more than one input slice); pool:
+ *           tile_in * tile_h * tile_w * (2, average sum_bytes, by position 2 more, maximum in parts 4); both sum_bytes
+ * at least where the engine keeps partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of
+ * the tile; norm with statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; of
+ * a batch the images of a channel follow one another in the input half; others: 2 * words of the tile pool, activation,
+ * norm and add have tile_in = group_out channels a group and one slice.
  */
 struct cnnvp_layer {
     uint32_t op;             /* enum cnnvp_layer_op */
@@ -160,7 +159,8 @@ struct cnnvp_layer {
     struct cnnvp_tensor in;  /* fc: its words as one row */
     struct cnnvp_tensor in2; /* add: second operand; conv with `added`: the other one; with `product`: weights */
     struct cnnvp_tensor out;
-    uint32_t unit; /* conv, pool: enum cnnvp_layer_unit */
+    uint32_t unit;      /* conv, pool: enum cnnvp_layer_unit */
+    uint32_t sum_bytes; /* of the slot of a partial sum of its unit (cnnvp_sum_bytes); norm: of the PE array */
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */

@@ -86,7 +86,7 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_layer *layer, int f
     if (layer->pool == CNNVP_POOL_AVERAGE || first)
         return 0;
     const uint32_t bytes = words * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-    return (bytes + CNNVP_SUM_BYTES - 1u) / CNNVP_SUM_BYTES * CNNVP_SUM_BYTES;
+    return cnnvp_even(bytes);
 }
 
 /* Rows and columns of the window that are swept at once. */
@@ -309,7 +309,7 @@ static inline uint32_t cnnvp_norm_format(const struct cnnvp_layer *layer, enum c
     }
 }
 
-/* P + A, or P + A^2, over the parts of channels (S002): 64-bit sums at acc_addr, [channel][part]. */
+/* P + A, or P + A^2, over the parts of channels (S002): sums at acc_addr, [channel][part]. */
 static inline struct cnnvp_operation cnnvp_sums_operation(int squares)
 {
     return (struct cnnvp_operation){
@@ -341,6 +341,12 @@ static inline struct cnnvp_window cnnvp_sums_window(const struct cnnvp_layer *la
     };
 }
 
+/* The register `format` of a vector instruction that takes a layer's partial sums. */
+static inline uint32_t cnnvp_sums_format(const struct cnnvp_layer *layer, uint32_t format)
+{
+    return format | layer->sum_bytes / CNNVP_WORD_BYTES << CNNVP_SLOT_LSB;
+}
+
 /* A vector instruction over elements becomes one over the sums of parts, which lie at 0, those of squares after them.
  */
 static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
@@ -350,7 +356,8 @@ static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *la
     const uint32_t parts = cnnvp_norm_part_count(layer);
     vector.a_addr = 0;
     vector.a_repeat = vector.c_repeat = parts;
-    vector.c_addr = vector.repeat * parts * CNNVP_SUM_BYTES;
+    vector.c_addr = vector.repeat * parts * layer->sum_bytes;
+    vector.format = cnnvp_sums_format(layer, vector.format);
     vector.b_stride = elements->count;
     vector.immediate = step == CNNVP_NORM_MEAN ? elements->count : elements->immediate;
     vector.count = parts;

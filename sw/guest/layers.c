@@ -100,7 +100,7 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *laye
             cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
         part.in_addr += count << layer->in.word_shift;
         part.out_addr += count * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-        part.acc_addr += count * CNNVP_SUM_BYTES;
+        part.acc_addr += count * layer->sum_bytes;
         part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* after those of the other slices */
         left -= count;
     }
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
             window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, window.out_channels * weights);
             window.in_addr = tile.address;
             window.out_addr = out * plane_bytes;
-            window.acc_addr = out * plane * CNNVP_SUM_BYTES;
+            window.acc_addr = out * plane * layer->sum_bytes;
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
             if (by_chance)
                 window.seed = cnnvp_part_seed(epilogue->seed, out);
@@ -266,7 +266,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
         }
     }
     if (layer->pool == CNNVP_POOL_AVERAGE && layer->by_position)
-        epilogue->result_address = output->channels * output->rows * output->columns * CNNVP_SUM_BYTES;
+        epilogue->result_address = output->channels * output->rows * output->columns * layer->sum_bytes;
     cnnvp_use_table(epilogue, weight_half, table);
     cnnvp_end_step(guest);
 }
@@ -299,7 +299,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
             matmul.in_addr = tile.address;
             matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, matmul.outputs * matmul.inputs);
             matmul.out_addr = out * word_bytes;
-            matmul.acc_addr = out * CNNVP_SUM_BYTES;
+            matmul.acc_addr = out * layer->sum_bytes;
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
             uint32_t seed = epilogue->seed;
             for (uint32_t left = step->more_images;; --left) {

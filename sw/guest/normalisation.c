@@ -113,7 +113,7 @@ static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     window.in_channel_stride = tile->stride.channel;
     for (int squares = 0; squares < 2; ++squares) {
         const struct cnnvp_operation operation = cnnvp_sums_operation(squares);
-        window.acc_addr = squares ? channels * cnnvp_norm_part_count(layer) * CNNVP_SUM_BYTES : 0;
+        window.acc_addr = squares ? channels * cnnvp_norm_part_count(layer) * layer->sum_bytes : 0;
         cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
     }
 }

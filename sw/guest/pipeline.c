@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-#define SLOT_BYTES 8u
-
 static uint32_t bit(uint32_t half, uint32_t buffer)
 {
     return half << buffer;
@@ -493,16 +491,16 @@ static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epil
         push_post(guest, epilogue, &epilogue->layer->posts[i]);
 }
 
-/* Sums in 64-bit slots from `slot` on divided by `divisor` become words. */
+/* Sums in slots from `slot` on divided by `divisor` become words. */
 static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
 {
     const uint32_t scaled = epilogue->layer->operands.divisor != 0;
-    vector->a_addr = slot * SLOT_BYTES;
+    vector->a_addr = slot * epilogue->layer->sum_bytes;
     vector->a_stride = 1;
     vector->immediate = scaled ? epilogue->layer->operands.divisor : divisor;
     vector->c_addr = epilogue->layer->operands.a;
-    vector->format = epilogue->layer->format;
+    vector->format = cnnvp_sums_format(epilogue->layer, epilogue->layer->format);
     vector->out_addr = epilogue->result_address + slot * cnnvp_format_bytes(vector->format, CNNVP_NARROW_OUT);
     vector->limits = epilogue->layer->limits;
     vector->seed = cnnvp_part_seed(epilogue->seed, slot);
@@ -566,7 +564,7 @@ static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue
                            second ? &epilogue->operand : &results, second ? &results : &epilogue->operand);
 }
 
-/* Average pooling: sums in 64-bit slots become words, in place where all are divided by the same number. */
+/* Average pooling: sums become words, in place where all are divided by the same number. */
 static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     if (epilogue->layer->by_position) {

@@ -14,7 +14,10 @@ static uint32_t move(struct cnnvp_binary_layer *layers, uint32_t count, uint32_t
     for (uint32_t i = 0; i < count; ++i) {
         const int conv = layers[i].plan.op == CNNVP_OP_CONV && (windows & TEST_BINARY_CONVOLUTIONS) != 0;
         const int pool = layers[i].plan.op == CNNVP_OP_POOL && (windows & TEST_BINARY_POOLS) != 0;
-        layers[i].plan.unit = conv || pool ? CNNVP_UNIT_VECTOR : CNNVP_UNIT_ARRAY;
+        const uint32_t unit = conv || pool ? CNNVP_UNIT_VECTOR : CNNVP_UNIT_ARRAY;
+        if (layers[i].plan.unit != unit)
+            layers[i].plan.sum_bytes = unit == CNNVP_UNIT_VECTOR ? 8 : 6; /* 64 bits, and 48 */
+        layers[i].plan.unit = unit;
         moved += conv || pool;
     }
     return moved;

@@ -56,11 +56,11 @@ LAYERS = [
     ("depthwise", 4, 4, 25, 25, 3, 3, 2, 2, 1, 1),
     ("depthwise", 3, 3, 21, 37, 5, 5, 1, 1, 2, 0),
 ]
-# Sums of an average pool leave the array whole, for the division outside: four words each.
-SUM_WORDS = 4
+# Sums of an average pool leave the array whole, for the division outside: three words each, of 48 bits.
+SUM_WORDS = 3
 # Where the plan cuts a layer's input maps, sums of all commands but the last leave the array, and come back.
 SAME = ("taps and waits", "bias", "input", "weights", "output")
-# From the first command to the last result, in one command. Sums leave in four clocks, during which the array waits; here in
+# From the first command to the last result, in one command. Sums leave in three clocks, during which the array waits; here in
 # one.
 ALL = "clocks"
 FILL = 4  # clocks that a command takes besides

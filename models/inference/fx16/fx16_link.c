@@ -58,7 +58,8 @@ static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
             unit, command, tile, tile->out_addr, (tile->planes - 1u) * tile->plane_stride + tile->plane_words,
             cnnvp_fx16_bytes(tile, CNNVP_NARROW_OUT));
     if (status == CNNVP_OK && sums)
-        status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words, 8u);
+        status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words,
+                             cnnvp_sum_bytes(unit->acc_bits));
     return status;
 }
 

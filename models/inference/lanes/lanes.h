@@ -6,9 +6,10 @@
  * isa/descriptors.def.
  *
  * Operands. Element (o, i), 0 <= o < repeat, 0 <= i < count, has number e = o * count + i. a, b are 16-bit words,
- * sign-extended to 64 bits; with source 3, a is a 64-bit slot (a_addr a multiple of 8, strides in slots) and b the
- * signed immediate. count * repeat is at most 2^28. Elements are worked on in order of e, each completely before the
- * next: results may lie where operands do, and a later element then sees what an earlier one wrote.
+ * sign-extended to 64 bits; with source 3, a is a slot of a partial sum, of as many words as format 20:18 says (0:
+ * four; a_addr even, strides in slots) and b the signed immediate. count * repeat is at most 2^28. Elements are worked
+ * on in order of e, each completely before the next: results may lie where operands do, and a later element then sees
+ * what an earlier one wrote.
  *
  * Lanes and registers. Each lane has a 64-bit register for each of the operators mac, add, sub, div, cmp. Without
  * `accumulate` the elements fill the lanes without gaps: element e is in lane e mod lanes, and its result replaces the
@@ -52,7 +53,7 @@
  *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
  *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
  *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
- *   sums   vmean and vvar of what a PE array has added up (S002's P + A and P + A^2, Part B 2-3): a is 64-bit slots,
+ *   sums   vmean and vvar of what a PE array has added up (S002's P + A and P + A^2, Part B 2-3): a is slots,
  * the sums of `count` parts of a repetition of n elements, n = immediate of vmean, b_stride of vvar (1 to 2^28); c of
  * vvar, strides as a's but for c_repeat, slots of the sums of their squares. S = (Q << 2 s) - 2 m (T << s)
  *          + n m^2 with T and Q the sums of the slots, exactly: the words are those of the elements themselves.

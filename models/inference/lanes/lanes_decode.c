@@ -121,20 +121,26 @@ static void flatten(struct lanes_job *job)
     job->repeat = 1u;
 }
 
+static void set_wide(const struct lanes_job *job, struct lanes_operand *operand)
+{
+    operand->wide = 1;
+    operand->bytes = 2u * (job->slot_words != 0 ? job->slot_words : 4u);
+}
+
 /* Sums of squares, and how many elements the sums are of. */
 static const char *set_sums(uint32_t halves, struct lanes_job *job)
 {
     job->divisor = (uint32_t)(job->opcode == CNNVP_OPCODE_vmean ? job->immediate : job->b_stride);
-    if (job->a.bytes != 8u)
-        return "sums are 64-bit slots: a is 3";
+    if (!job->a.wide)
+        return "sums are slots: a is 3";
     if (job->divisor == 0 || job->divisor > LANES_MOST_ELEMENTS)
         return "sums are of 1 to 2^28 elements";
     if (job->opcode == CNNVP_OPCODE_vmean)
         return NULL;
-    if (job->c_addr % 8u != 0)
-        return "c_addr of 64-bit slots is a multiple of 8";
+    if (job->c_addr % 2u != 0)
+        return "c_addr of slots is even";
     job->c = operand_at(LANES_OUTPUT, halves, job->c_addr, job->a.stride, job->c_repeat, 0);
-    job->c.bytes = 8u;
+    set_wide(job, &job->c);
     set_range(&job->c, job->count, job->repeat);
     return NULL;
 }
@@ -150,9 +156,9 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         job->a = operand_at(wide ? LANES_OUTPUT : source_a, halves, job->a_addr, job->a_stride, job->a_repeat,
                             job->narrow & CNNVP_NARROW_A);
         if (wide) {
-            job->a.bytes = 8u;
-            if (job->a_addr % 8u != 0)
-                return "a_addr of 64-bit slots is a multiple of 8";
+            set_wide(job, &job->a);
+            if (job->a_addr % 2u != 0)
+                return "a_addr of slots is even";
         }
         set_range(&job->a, job->count, job->repeat);
     }
@@ -193,7 +199,7 @@ static const char *read_scales(struct lanes_job *job)
     const int sums = job->opcode == CNNVP_OPCODE_vdiv;
     const float scales[] = {last, sums ? last : read_scale(job->c_addr), sums ? last : read_scale(job->c_repeat)};
     job->scale = (struct cnnvp_scale){(int32_t)job->c_addr, last};
-    if (job->accumulate || job->b.used == sums || (job->a.bytes == 8u && !sums))
+    if (job->accumulate || job->b.used == sums || (job->a.wide && !sums))
         return "operands that are scaled are words of buffers, of vdiv a and an immediate, and not accumulated";
     if (job->rounding != CNNVP_ROUNDING_NEAREST)
         return "what is scaled is rounded to nearest";

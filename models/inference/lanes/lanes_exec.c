@@ -22,9 +22,9 @@ void lanes_load(const struct lanes_operand *operand, uint64_t o, uint64_t i, uin
     const int64_t step = operand->stride * (int64_t)operand->bytes;
     const uint8_t *at =
         operand->data + ((int64_t)o * operand->repeat + (int64_t)i * operand->stride) * (int64_t)operand->bytes;
-    if (operand->bytes == 8u) {
+    if (operand->wide) {
         for (uint64_t k = 0; k < n; ++k)
-            memcpy(&values[k], at + (int64_t)k * step, sizeof values[k]);
+            values[k] = cnnvp_sum_at(at + (int64_t)k * step, operand->bytes);
     } else if (operand->stride == 1) {
         int16_t words[LANES_CHUNK];
         cnnvp_get_words(at, n, operand->bytes, words);

@@ -18,7 +18,7 @@ enum lanes_source {
     LANES_INPUT = 0,
     LANES_WEIGHT = 1,
     LANES_OUTPUT = 2,
-    LANES_WIDE = 3,     /* a: 64-bit slots of the output buffer */
+    LANES_WIDE = 3,     /* a: slots of partial sums in the output buffer */
     LANES_IMMEDIATE = 3 /* b */
 };
 
@@ -27,7 +27,8 @@ struct lanes_operand {
     int used;
     uint32_t buffer; /* 0 .. 2 */
     uint32_t half;
-    uint32_t bytes; /* of an element, 1, 2 or 8 */
+    uint32_t bytes; /* of an element: 1 or 2, of partial sums 2, 4, 6 or 8 */
+    int wide;       /* it is partial sums */
     int64_t base;
     int64_t stride;
     int64_t repeat;
@@ -55,8 +56,9 @@ struct lanes_job {
     int32_t shift;
     int32_t bias_shift;
     uint32_t rounding;
-    uint32_t narrow; /* enum cnnvp_narrow */
-    int32_t zero;    /* added to results of 8 bits */
+    uint32_t slot_words; /* of partial sums, 0: four */
+    uint32_t narrow;     /* enum cnnvp_narrow */
+    int32_t zero;        /* added to results of 8 bits */
     uint64_t seed;
     int clips;
     int32_t low, high;

@@ -4,6 +4,8 @@
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
 
+#define SUM_WORDS cnnvp_sum_words(LANES_REGISTER_BITS)
+
 _Static_assert((int)CNNVP_STATUS_MASK_vpool == (int)CNNVP_STATUS_MASK_pool &&
                    (int)CNNVP_STATUS_vpool_update == (int)CNNVP_STATUS_pool_update &&
                    (int)CNNVP_STATUS_vpool_sum == (int)CNNVP_STATUS_pool_sum,
@@ -54,7 +56,7 @@ static void add_clocks(const struct cnnvp_fx16_tile *tile, const struct group *g
     const uint32_t channels = (uint32_t)cnnvp_divide_up(group->results, tile->plane_words);
     const uint32_t columns = (uint32_t)cnnvp_minimum(group->results, tile->out_w);
     const uint32_t rows = (uint32_t)cnnvp_divide_up(group->results, columns);
-    const uint32_t sums = (cnnvp_fx16_finds_sums(tile) ? 4u : tile->of_words) + (tile->partial ? 4u : 1u);
+    const uint32_t sums = (cnnvp_fx16_finds_sums(tile) ? SUM_WORDS : tile->of_words) + (tile->partial ? SUM_WORDS : 1u);
     const struct cnnvp_buffer_clocks input = {
         .times = group->times * (taps / tile->kx),
         .maps = tile->per_channel ? channels * units : 1u,
@@ -120,7 +122,7 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
         .weight_words = groups * parameters,
         .weight_cycles = beats,
         .bias_words = tile->bias ? groups : 0,
-        .output_words = results * (tile->partial ? 4u : 1u),
+        .output_words = results * (tile->partial ? SUM_WORDS : 1u),
         .output_cycles = beats,
         .passes = 1,
     };

@@ -72,10 +72,10 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
 }
 
 /* Words of a result that leave, or that are read back before that; each takes a clock. */
-static void result_words(const struct cnnvp_fx16_tile *tile, uint32_t words[2])
+static void result_words(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint32_t words[2])
 {
-    words[0] = tile->partial ? 4u : 1u;
-    words[1] = cnnvp_nfu_writeout_steps(tile) - words[0];
+    words[0] = tile->partial ? cnnvp_sum_words(shape->acc_bits) : 1u;
+    words[1] = cnnvp_nfu_writeout_steps(shape, tile) - words[0];
 }
 
 static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
@@ -83,7 +83,7 @@ static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnv
                           struct cnnvp_fx16_clocks *clocks)
 {
     uint32_t words[2];
-    result_words(tile, words);
+    result_words(shape, tile, words);
     for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
         for (const struct cnnvp_parts *w = x; w < x + 2; ++w)
             for (const struct cnnvp_parts *h = y; h < y + 2 && w->count != 0; ++h)
@@ -119,7 +119,7 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
     const uint32_t pes = shape->rows * shape->cols;
     const uint32_t neurons = shape->single_neuron ? 1u : pes; /* at once */
     uint32_t words[2];
-    result_words(tile, words);
+    result_words(shape, tile, words);
     if (shape->single_neuron) {
         add_run(&traffic->input, tile->inputs, pes, 1u, tile->outputs);
         struct cnnvp_parts parts[2];

@@ -41,10 +41,10 @@ static uint64_t reduction_steps(uint64_t pes)
     return steps;
 }
 
-uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
+uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
-    const uint32_t write = tile->partial ? 4u : 1u;
-    return write + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? 4u : 0u);
+    const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
+    return (tile->partial ? of_sum : 1u) + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? of_sum : 0u);
 }
 
 /* True where results leave from the write-out's register while the array goes on. */
@@ -57,7 +57,7 @@ static bool overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx1
 static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint64_t sets,
                                 uint64_t between)
 {
-    const uint64_t steps = cnnvp_nfu_writeout_steps(tile);
+    const uint64_t steps = cnnvp_nfu_writeout_steps(shape, tile);
     return overlaps(shape, tile) ? steps + (sets - 1u) * excess(steps, between) : sets * steps;
 }
 
@@ -137,5 +137,5 @@ void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16
     else
         window_cost(shape, tile, cost);
     cost->fill_cycles = shape->pipeline - 1u + (tile->scaled ? CNNVP_WRITE_OUT_SCALE_STAGES : 0);
-    cost->output_words = tile->planes * tile->plane_words * (tile->partial ? 4u : 1u);
+    cost->output_words = tile->planes * tile->plane_words * (tile->partial ? cnnvp_sum_words(shape->acc_bits) : 1u);
 }

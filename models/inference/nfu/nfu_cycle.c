@@ -143,14 +143,25 @@ static uint64_t clocks_of(const struct run *run)
     return run->array->counts.cycles + run->cost->compute_cycles + run->cost->bias_cycles + run->cost->writeout_cycles;
 }
 
+/* 16-bit words that the accumulator's bits fill, and of what leaves a PE. */
+static uint64_t sum_words(const struct run *run)
+{
+    return (run->shape->acc_bits + 15u) / 16u;
+}
+
+static uint64_t result_words(const struct run *run)
+{
+    return run->tile->partial ? sum_words(run) : 1u;
+}
+
 /* A set of results leaves the array, w x h of a map from (x0, y0) on or w neurons from x0 on: first what is added up or
  * compared is read, a step for each word of a result, then it is written. */
 static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t w, uint64_t h)
 {
     struct cnnvp_nfu_beat *beat = &run->ports[CNNVP_NFU_OUTPUT];
     const struct cnnvp_fx16_tile *tile = run->tile;
-    const uint64_t read = tile->of_words ? 1u : tile->update != CNNVP_UPDATE_INITIALISE ? 4u : 0u;
-    const uint64_t words[] = {read, tile->partial ? 4u : 1u};
+    const bool finds = !tile->of_words && tile->update != CNNVP_UPDATE_INITIALISE;
+    const uint64_t words[] = {tile->of_words ? 1u : finds ? sum_words(run) : 0, result_words(run)};
     for (unsigned i = 0; i < 2u; ++i) {
         for (uint64_t row = 0; row < h; ++row)
             for (uint64_t word = 0; word < w * words[i]; ++word)
@@ -161,10 +172,10 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
         cnnvp_nfu_beat_end(beat, words[i]);
     }
     /* Words go into the write-out's register as soon as it is free; sums stay in the PEs until they have left. */
-    const bool stays = tile->partial || run->shape->pipeline < CNNVP_NFU_REGISTER_STAGE || read == 4u;
+    const bool stays = tile->partial || run->shape->pipeline < CNNVP_NFU_REGISTER_STAGE || finds;
     const uint64_t now = clocks_of(run);
     const uint64_t begin = now < run->busy_until ? run->busy_until : now;
-    run->busy_until = begin + read + (tile->partial ? 4u : 1u);
+    run->busy_until = begin + words[0] + words[1];
     run->cost->writeout_cycles += (stays ? run->busy_until : begin) - now;
 }
 
@@ -179,7 +190,7 @@ static void window_results(struct run *run, const struct window_port *port, uint
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
     leave(run, true, port->x0, port->y0, w, h);
-    run->cost->output_words += (uint64_t)w * h * (tile->partial ? 4u : 1u);
+    run->cost->output_words += (uint64_t)w * h * result_words(run);
     if (run->data->sums == NULL)
         return;
     int64_t *plane = run->data->sums + out * tile->plane_words;
@@ -264,7 +275,7 @@ static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out
     if (run->tile->bias)
         cnnvp_nfu_pe_add(pe, bias_of(run, out), run->shape->acc_bits);
     run->cost->bias_words += run->tile->bias_words;
-    run->cost->output_words += run->tile->partial ? 4u : 1u;
+    run->cost->output_words += result_words(run);
     if (run->data->sums != NULL)
         run->data->sums[out] = pe->p;
 }

@@ -34,7 +34,7 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
                       struct cnnvp_fx16_traffic *traffic);
 
 /* Cycles in which one set of results leaves the array through the output port. */
-uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
+uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
 /* True where values can pass between PEs: propagation is on, FIFOs are as deep as the strides need, and the kernel is
  * not dilated. */

@@ -104,7 +104,7 @@ static int systolic_init(void *self, const struct cnnvp_init *init)
         .dataflow = (uint32_t)values[PARAM_dataflow],
         .folds = (uint32_t)values[PARAM_folds],
         .pipeline = (uint32_t)values[PARAM_pipeline],
-        .sum_words = (uint32_t)cnnvp_divide_up(values[PARAM_acc_bits], 16u),
+        .sum_words = cnnvp_sum_words((uint32_t)values[PARAM_acc_bits]),
         .depth = depth_of(values[PARAM_accumulator_size], values[PARAM_cols], values[PARAM_acc_bits]),
         .one_at_a_time = values[PARAM_accumulator_banks] == 1u && values[PARAM_accumulator_ports] == 1u,
     };

@@ -109,7 +109,7 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
     const uint64_t a_words = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->macs);
     const uint64_t b_words = cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->macs);
     cost->accumulator_words = map->groups * map->n * map->p * kept * shape->sum_words;
-    cost->output_words = tile->planes * tile->plane_words * (tile->partial ? 4u : 1u);
+    cost->output_words = tile->planes * tile->plane_words * (tile->partial ? shape->sum_words : 1u);
     switch (shape->dataflow) {
     case CNNVP_SYSTOLIC_WS:
         cost->input_words = apart ? cost->macs : inputs * map->col_folds;
@@ -166,10 +166,11 @@ static void add_run(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_parts p
         cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){.times = part->count * times, .columns = part->size});
 }
 
-static void add_output(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, const struct mapping *map)
+static void add_output(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_systolic_shape *shape,
+                       const struct cnnvp_fx16_tile *tile, const struct mapping *map)
 {
-    const uint32_t written = tile->partial ? 4u : 1u;
-    const uint32_t read = cnnvp_fx16_finds_sums(tile) ? 4u : tile->of_words ? 1u : 0;
+    const uint32_t written = tile->partial ? shape->sum_words : 1u;
+    const uint32_t read = cnnvp_fx16_finds_sums(tile) ? shape->sum_words : tile->of_words ? 1u : 0;
     const uint64_t planes = tile->kind == CNNVP_FX16_MATMUL ? 1u : map->n;
     for (const struct cnnvp_parts *part = map->by_cols; part < map->by_cols + 2; ++part) {
         if (part->count == 0)
@@ -194,7 +195,7 @@ static void add_clocks(const struct cnnvp_systolic_shape *shape, const struct cn
             if (c->count != 0)
                 add_input(&traffic->input, tile, 1u, c->size, false, c->count * parts * map->groups * map->deep);
         add_run(&traffic->weight, map->by_rows, map->groups * map->col_folds * map->length);
-        add_output(&traffic->output, tile, map);
+        add_output(&traffic->output, shape, tile, map);
         return;
     }
     for (const struct cnnvp_parts *r = map->by_rows; r < map->by_rows + 2; ++r)
@@ -205,7 +206,7 @@ static void add_clocks(const struct cnnvp_systolic_shape *shape, const struct cn
                           r->size * (apart ? (uint64_t)c->size : 1u), of_taps, sweeps);
         }
     add_run(&traffic->weight, map->by_cols, of_taps ? map->k * parts : map->row_folds * map->length);
-    add_output(&traffic->output, tile, map);
+    add_output(&traffic->output, shape, tile, map);
 }
 
 void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,

@@ -25,8 +25,6 @@
 #include "unit/unit_enums.inc"
 #include "unit/unit_tables.inc"
 
-#define SLOT_BYTES 8u /* of a partial sum in the output buffer */
-
 struct window_unit {
     struct cnnvp_fx16_unit unit;
     struct cnnvp_window_shape shape;
@@ -48,8 +46,8 @@ static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnv
     work->traffic.weight_cycles =
         tile->kind == CNNVP_FX16_MATMUL ? work->traffic.output_cycles : cost->load_cycles + cost->bias_loads;
     work->traffic.input_mode = CNNVP_READ_ROTATING;
-    return cost->passes > 1u && (tile->acc_addr % 8u != 0 || tile->acc_addr >> 31 != 0)
-               ? "acc_addr, where several passes keep their sums, is a multiple of 8 below 2^31"
+    return cost->passes > 1u && (tile->acc_addr % 2u != 0 || tile->acc_addr >> 31 != 0)
+               ? "acc_addr, where several passes keep their sums, is even and below 2^31"
                : NULL;
 }
 
@@ -72,7 +70,7 @@ static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *a
         return status;
     if (command->opcode != window->unit.opcode)
         return cnnvp_fx16_refuse(&window->unit, command, CNNVP_E_INVAL, window->unit.refusal);
-    tiling->result_bytes = SLOT_BYTES;
+    tiling->result_bytes = cnnvp_sum_bytes(shape->acc_bits);
     tiling->limits = cnnvp_fx16_limits(&window->unit);
     if (tile.kind == CNNVP_FX16_MATMUL) {
         tiling->pes = shape->fc_para;

@@ -15,8 +15,6 @@
 #include "window_tile.h"
 #include "cnnvp_integer.h"
 
-#define SUM_WORDS CNNVP_WINDOW_SLOT_WORDS
-
 /* Passes over a step of `channels`, `sweeps` of every piece. */
 static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, uint32_t maps,
                       uint32_t channels, uint64_t sweeps)
@@ -63,19 +61,21 @@ static void add_update(struct cnnvp_fx16_clocks *clocks, const struct update *up
                                                         .words = update->sums * (read + written)});
 }
 
-static void add_updates(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile,
-                        const struct update *update, uint64_t passes, uint64_t times)
+static void add_updates(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_window_shape *shape,
+                        const struct cnnvp_fx16_tile *tile, const struct update *update, uint64_t passes,
+                        uint64_t times)
 {
-    const uint32_t found = cnnvp_fx16_finds_sums(tile) ? SUM_WORDS : 0;
+    const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
+    const uint32_t found = cnnvp_fx16_finds_sums(tile) ? of_sum : 0;
     const uint32_t word = tile->of_words ? 1u : 0;
-    const uint32_t last = tile->partial ? SUM_WORDS : 1u;
+    const uint32_t last = tile->partial ? of_sum : 1u;
     if (passes == 1u) {
         add_update(clocks, update, found + word, last, times);
         return;
     }
-    add_update(clocks, update, found, SUM_WORDS, times);
-    add_update(clocks, update, SUM_WORDS, SUM_WORDS, times * (passes - 2u));
-    add_update(clocks, update, SUM_WORDS + word, last, times);
+    add_update(clocks, update, found, of_sum, times);
+    add_update(clocks, update, of_sum, of_sum, times * (passes - 2u));
+    add_update(clocks, update, of_sum + word, last, times);
 }
 
 static void window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
@@ -105,7 +105,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
                                                                           .columns = tile->bias_words,
                                                                           .words = o->size * tile->bias_words});
         const struct update update = {.maps = results, .columns = 1u, .sums = o->size};
-        add_updates(&traffic->output, tile, &update, cost->passes, o->count * tile->plane_words);
+        add_updates(&traffic->output, shape, tile, &update, cost->passes, o->count * tile->plane_words);
         if (!pairs)
             add_input(&traffic->input, tile, shape->input_para, o->size, o->count);
     }
@@ -138,7 +138,7 @@ static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct c
         of.tap_pitch *= tile->bias_words;
         cnnvp_fx16_add(&traffic->weight, of);
         const struct update update = {.maps = 1u, .columns = o->size, .sums = o->size};
-        add_updates(&traffic->output, tile, &update, cost->passes, o->count);
+        add_updates(&traffic->output, shape, tile, &update, cost->passes, o->count);
     }
 }
 

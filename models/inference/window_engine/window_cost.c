@@ -26,7 +26,7 @@
  * compute_cycles have no bias: these are of the cause bias. What results are scaled by takes the cycle of loading
  * alone.
  *
- * Partial sums (A1 L16): the output buffer holds them, four words each, at acc_addr; every pass but the last writes
+ * Partial sums (A1 L16): the output buffer holds them, whole words each, at acc_addr; every pass but the last writes
  * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so
  * write-out has no cycles of its own.
  */
@@ -50,12 +50,13 @@ static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
 }
 
 /* All results take part in `passes` passes. */
-static void output_cost(const struct cnnvp_fx16_tile *tile, uint64_t passes, struct cnnvp_fx16_cost *cost)
+static void output_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile, uint64_t passes,
+                        struct cnnvp_fx16_cost *cost)
 {
+    const uint64_t of_sum = cnnvp_sum_words(shape->acc_bits);
     const uint64_t results = tile->planes * tile->plane_words;
     cost->passes = passes;
-    cost->output_words =
-        results * (CNNVP_WINDOW_SLOT_WORDS * (passes - 1u) + (tile->partial ? CNNVP_WINDOW_SLOT_WORDS : 1u));
+    cost->output_words = results * (of_sum * (passes - 1u) + (tile->partial ? of_sum : 1u));
 }
 
 static void window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
@@ -94,7 +95,7 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
         cost->bias_cycles = out_steps + cost->ones_words;
         cost->bias_words = (uint64_t)tile->out_channels * tile->bias_words;
     }
-    output_cost(tile, in_steps * pieces + tile->bias, cost);
+    output_cost(shape, tile, in_steps * pieces + tile->bias, cost);
 }
 
 static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
@@ -109,7 +110,7 @@ static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnn
     cost->bias_loads = cost->bias_cycles;
     cost->bias_words = (uint64_t)tile->outputs * tile->bias_words;
     cost->ones_words = tile->bias;
-    output_cost(tile, (uint64_t)tile->inputs + tile->bias, cost);
+    output_cost(shape, tile, (uint64_t)tile->inputs + tile->bias, cost);
 }
 
 void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,

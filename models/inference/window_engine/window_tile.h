@@ -10,8 +10,7 @@
 
 enum {
     CNNVP_WINDOW_SIDE = 3, /* of a kernel piece, banks, columns of a shift register */
-    CNNVP_WINDOW_TAPS = CNNVP_WINDOW_SIDE * CNNVP_WINDOW_SIDE,
-    CNNVP_WINDOW_SLOT_WORDS = 4 /* 16-bit words of a partial sum */
+    CNNVP_WINDOW_TAPS = CNNVP_WINDOW_SIDE * CNNVP_WINDOW_SIDE
 };
 
 /* The engine as configured. */

@@ -291,10 +291,11 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
         [CNNVP_UPDATE_MAXIMISE] = STAT_updates_maximise,
     };
     const uint64_t sums = update->planes * update->plane_words;
-    const uint64_t slot_words = sums * BUFFER_SLOT_BYTES / 2u;
+    const uint32_t slot = cnnvp_sum_bytes(update->acc_bits);
+    const uint64_t slot_words = sums * slot / 2u;
     const uint64_t result_words = (sums * update->word_bytes + 1u) / 2u;
     struct buffer_live *live = &region->live[update->half];
-    const uint64_t acc_end = update->acc_address + sums * BUFFER_SLOT_BYTES;
+    const uint64_t acc_end = update->acc_address + sums * slot;
     /* Words that were kept, and read back, before the last pass. */
     const uint64_t kept_words = update->passes > 1u ? slot_words * (update->passes - 1u) : 0;
     count(buffer, STAT_partial_write_words, access, kept_words);
@@ -313,7 +314,7 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
     if (update->partial) {
         count(buffer, STAT_partial_write_words, access, slot_words);
         count(buffer, STAT_written_bytes, access, 2u * slot_words);
-        buffer_live_result(live, update->acc_address, acc_end, sums, BUFFER_SLOT_BYTES);
+        buffer_live_sums(live, update->acc_address, acc_end, sums, slot);
     } else {
         const uint64_t out_words = (update->planes - 1u) * update->plane_stride + update->plane_words;
         count_write(buffer, access, result_words);
@@ -349,7 +350,7 @@ static int update_access(struct buffer *buffer, uint32_t port, struct cnnvp_acce
     if (status != CNNVP_OK)
         return refuse(buffer, access, status,
                       status == CNNVP_E_ADDR     ? "the update leaves the half, or its region"
-                      : status == CNNVP_E_ACCESS ? "results are aligned to their bytes, partial sums to 8"
+                      : status == CNNVP_E_ACCESS ? "results are aligned to their bytes, partial sums to 2"
                                                  : "the update is malformed, or results overwrite partial sums");
     said->saturated = 0;
     if (access->flags & CNNVP_DEBUG)
@@ -456,9 +457,9 @@ void buffer_show(void *self, const struct cnnvp_show *show)
             show->line(show->context, "half %u: 0x%06llx..0x%06llx %8llu bytes, %llu %s of %u bytes",
                        i % buffer->halves, (unsigned long long)begin, (unsigned long long)end - 1u,
                        (unsigned long long)(end - begin), (unsigned long long)range->feature_words,
-                       range->word_bytes == BUFFER_SLOT_BYTES ? "partial sums"
-                       : range->copies                        ? "copies of feature values"
-                                                              : "feature values",
+                       range->sums     ? "partial sums"
+                       : range->copies ? "copies of feature values"
+                                       : "feature values",
                        range->word_bytes);
         }
     }

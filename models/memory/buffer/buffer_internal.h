@@ -8,8 +8,8 @@
 
 /* ---- updates (buffer_update.c) ---- */
 
-/* Bytes of one partial sum. */
-#define BUFFER_SLOT_BYTES 8u
+/* Of addresses of partial sums, in bytes. */
+#define BUFFER_SUM_ALIGNMENT 2u
 
 /* CNNVP_OK, or why the buffer refuses: CNNVP_E_INVAL malformed, CNNVP_E_ADDR outside the half, CNNVP_E_ACCESS
  * misaligned. */
@@ -37,8 +37,9 @@ struct buffer_range {
     uint64_t end;
     uint64_t feature_words;
     uint64_t reader;     /* copies of memory's values: the instruction that has read them last */
-    uint32_t word_bytes; /* 1, 2 or 4, or 8 for partial sums */
+    uint32_t word_bytes; /* 1, 2 or 4; of partial sums their slot's */
     uint32_t copies;
+    uint32_t sums; /* 1: they are partial sums */
 };
 
 /* No instruction has read a range. */
@@ -64,6 +65,8 @@ int buffer_live_counts(const struct buffer_range *range, uint64_t reader);
  * in among them (the row tiles of a map). */
 void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                         uint32_t word_bytes);
+/* The same of partial sums. */
+void buffer_live_sums(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t sums, uint32_t sum_bytes);
 /* Partial sums at [begin, end) have been used up by a write-out. */
 void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end);
 /* [begin, end) has been stored to memory or moved away: `feature_words` values have left, 0: all in the range. Partial

@@ -43,7 +43,7 @@ static void append(struct buffer_live *live, const struct buffer_range *range)
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes, uint32_t copies)
 {
-    const struct buffer_range loaded = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, copies};
+    const struct buffer_range loaded = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, copies, 0};
     if (feature_words == 0)
         for (uint32_t r = 0; r < live->count; ++r)
             if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))
@@ -55,7 +55,7 @@ void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, ui
 void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes)
 {
-    const struct buffer_range marked = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0};
+    const struct buffer_range marked = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0, 0};
     buffer_live_drop(live, begin, end);
     if (feature_words != 0)
         append(live, &marked);
@@ -82,7 +82,8 @@ int buffer_live_counts(const struct buffer_range *range, uint64_t reader)
 /* Takes `old` into `result`, which overlaps it. */
 static void join(struct buffer_range *result, const struct buffer_range *old)
 {
-    if (old->word_bytes != result->word_bytes || (old->begin >= result->begin && old->end <= result->end))
+    if (old->word_bytes != result->word_bytes || old->sums != result->sums ||
+        (old->begin >= result->begin && old->end <= result->end))
         return; /* replaced */
     if (result->begin >= old->begin && result->end <= old->end) {
         /* rewritten in place: the values around it are still there */
@@ -98,10 +99,9 @@ static void join(struct buffer_range *result, const struct buffer_range *old)
     result->feature_words = words < room ? words : room;
 }
 
-void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
-                        uint32_t word_bytes)
+static void add_result(struct buffer_live *live, struct buffer_range result)
 {
-    struct buffer_range result = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0};
+    const uint64_t begin = result.begin, end = result.end;
     for (uint32_t r = live->count; r-- > 0;)
         if (overlaps(&live->ranges[r], begin, end)) {
             join(&result, &live->ranges[r]);
@@ -110,7 +110,8 @@ void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, 
     /* rows written one after the other are one range */
     if (live->count != 0) {
         struct buffer_range *newest = &live->ranges[live->count - 1u];
-        if (newest->end == result.begin && newest->word_bytes == result.word_bytes && !newest->copies) {
+        if (newest->end == result.begin && newest->word_bytes == result.word_bytes && newest->sums == result.sums &&
+            !newest->copies) {
             newest->end = result.end;
             newest->feature_words += result.feature_words;
             return;
@@ -119,13 +120,24 @@ void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, 
     append(live, &result);
 }
 
+void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                        uint32_t word_bytes)
+{
+    add_result(live, (struct buffer_range){begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0, 0});
+}
+
+void buffer_live_sums(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t sums, uint32_t sum_bytes)
+{
+    add_result(live, (struct buffer_range){begin, end, sums, BUFFER_NO_READER, sum_bytes, 0, 1});
+}
+
 void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
 {
     uint64_t leaving = feature_words;
     for (uint32_t r = live->count; r-- > 0;) {
         struct buffer_range *range = &live->ranges[r];
         const int inside = range->begin >= begin && range->end <= end;
-        if (range->word_bytes == BUFFER_SLOT_BYTES) {
+        if (range->sums) {
             remove_range(live, r);
         } else if (overlaps(range, begin, end)) {
             /* A range that sticks out keeps what has not left. */

@@ -35,12 +35,13 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
     if (!finds_sums(update) || !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
         return 1;
-    /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + 8 * (p * plane_words + w +
-     * 1). The difference falls with w and is linear in p: the first word of the first and of the last plane decide. */
+    /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + slot * (p * plane_words + w
+     * + 1). The difference falls with w and is linear in p: the first word of the first and of the last plane decide.
+     */
     for (uint64_t end = 0; end < 2; ++end) {
         const uint64_t plane = end == 0 ? 0 : update->planes - 1u;
         if (update->out_address + update->word_bytes * (plane * update->plane_stride + 1u) >
-            update->acc_address + BUFFER_SLOT_BYTES * (plane * update->plane_words + 1u))
+            update->acc_address + cnnvp_sum_bytes(update->acc_bits) * (plane * update->plane_words + 1u))
             return 0;
     }
     return 1;
@@ -61,10 +62,10 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
     if (update->planes > half_bytes || update->plane_words > half_bytes)
         return CNNVP_E_ADDR;
     const uint64_t sums = update->planes * update->plane_words;
-    const uint64_t acc_end = update->acc_address + sums * BUFFER_SLOT_BYTES;
+    const uint64_t acc_end = update->acc_address + sums * cnnvp_sum_bytes(update->acc_bits);
     if (uses_sums(update) && acc_end > half_bytes)
         return CNNVP_E_ADDR;
-    if (uses_sums(update) && update->acc_address % BUFFER_SLOT_BYTES != 0)
+    if (uses_sums(update) && update->acc_address % BUFFER_SUM_ALIGNMENT != 0)
         return CNNVP_E_ACCESS;
     if (update->partial)
         return CNNVP_OK;
@@ -85,10 +86,12 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 static void combine(const int64_t *arriving, const uint8_t *kept, uint64_t count, uint32_t mode, uint32_t acc_bits,
                     int64_t *sums)
 {
+    const uint32_t slot = cnnvp_sum_bytes(acc_bits);
     if (mode == CNNVP_UPDATE_INITIALISE) {
         memcpy(sums, arriving, count * sizeof *sums);
     } else {
-        memcpy(sums, kept, count * sizeof *sums);
+        for (uint64_t i = 0; i < count; ++i)
+            sums[i] = cnnvp_sum_at(kept + i * slot, slot);
         if (mode == CNNVP_UPDATE_ACCUMULATE)
             for (uint64_t i = 0; i < count; ++i)
                 sums[i] = (int64_t)((uint64_t)sums[i] + (uint64_t)arriving[i]);
@@ -118,6 +121,7 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
     int64_t sums[CHUNK];
     int16_t words[CHUNK];
     const int keeps_sums = uses_sums(update);
+    const uint32_t slot = cnnvp_sum_bytes(update->acc_bits);
     const struct cnnvp_write_out stage = {
         .shift = update->shift,
         .rounding = update->rounding,
@@ -138,10 +142,11 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
             const uint64_t left = update->plane_words - word;
             const uint64_t count = left < CHUNK ? left : CHUNK;
             const uint64_t index = plane * update->plane_words + word;
-            uint8_t *const kept = keeps_sums ? half + update->acc_address + index * BUFFER_SLOT_BYTES : half;
+            uint8_t *const kept = keeps_sums ? half + update->acc_address + index * slot : half;
             combine(update->sums + index, kept, count, mode, update->acc_bits, sums);
             if (update->partial) {
-                memcpy(kept, sums, count * sizeof *sums);
+                for (uint64_t i = 0; i < count; ++i)
+                    cnnvp_put_sum(kept + i * slot, sums[i], slot);
                 continue;
             }
             update->saturated += cnnvp_write_out(&stage, sums, count, index, words);

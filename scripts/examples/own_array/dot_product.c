@@ -87,12 +87,12 @@ static struct cost cost_of(const struct dot_product *array, const struct cnnvp_f
         .compute_cycles = sets * positions,
         .fill_cycles = load + stages(array),
         .macs = channels * taps * n * positions,
-        .sum_words = 2u * (sets / groups - 1u) * n * positions * cnnvp_divide_up(array->unit.acc_bits, 16u),
+        .sum_words = 2u * (sets / groups - 1u) * n * positions * cnnvp_sum_words(array->unit.acc_bits),
         .traffic = {.input_words = channels * taps * groups * positions,
                     .input_cycles = sets * positions,
                     .weight_words = channels * taps * n * stripes + (tile->bias ? n : 0),
                     .weight_cycles = sets * stripes * array->atomic_k,
-                    .output_words = results * (tile->partial ? 4u : 1u),
+                    .output_words = results * (tile->partial ? cnnvp_sum_words(array->unit.acc_bits) : 1u),
                     .output_cycles = groups * positions,
                     .passes = 1},
     };
@@ -103,9 +103,10 @@ static struct cost cost_of(const struct dot_product *array, const struct cnnvp_f
                        .times = cost.compute_cycles, .maps = dense ? 1u : inputs, .columns = dense ? inputs : 1u});
     cnnvp_fx16_add(&cost.traffic.weight,
                    (struct cnnvp_buffer_clocks){.times = sets * stripes * array->atomic_k, .columns = inputs});
-    cnnvp_fx16_add(
-        &cost.traffic.output,
-        (struct cnnvp_buffer_clocks){.times = groups * positions, .columns = at_once * (tile->partial ? 4u : 1u)});
+    cnnvp_fx16_add(&cost.traffic.output,
+                   (struct cnnvp_buffer_clocks){
+                       .times = groups * positions,
+                       .columns = at_once * (tile->partial ? cnnvp_sum_words(array->unit.acc_bits) : 1u)});
     return cost;
 }
 

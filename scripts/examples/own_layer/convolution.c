@@ -60,7 +60,7 @@ static void push(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, con
         const uint32_t results = image * layer->image_bytes;
         window->in_addr = tile->address + image * tile->image_bytes;
         window->out_addr = results + first * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-        window->acc_addr = results + first * CNNVP_SUM_BYTES;
+        window->acc_addr = results + first * layer->sum_bytes;
         window->seed = cnnvp_part_seed(cnnvp_image_seed(layer, epilogue->seed, image), slice->out);
         cnnvp_push_window(guest, operation.opcode, operation.status,
                           cnnvp_slice_halves(tile->half, weight_half, epilogue->output_half), window);

@@ -129,7 +129,7 @@ struct choice {
     struct cnnvp_plan_limits limits;
     struct cnnvp_plan_weights *weights; /* of each layer's price */
     uint32_t *blocks;                   /* of each map: as it is */
-    struct known *known; /* plans so far */
+    struct known *known;                /* plans so far */
     size_t known_count;
     cnnvp_result result;
 };
@@ -155,8 +155,7 @@ static const struct known *plan_of(struct choice *choice, size_t index)
     known->layer = layer;
     known->weights = choice->limits.weights;
     if (choice->result == CNNVP_DONE)
-        choice->result =
-            cnnvp_plan_layer(&layer, from->name, &choice->limits, &known->finalists, &use, choice->error);
+        choice->result = cnnvp_plan_layer(&layer, from->name, &choice->limits, &known->finalists, &use, choice->error);
     choice->known_count += choice->result == CNNVP_DONE;
     return choice->result == CNNVP_DONE ? known : NULL;
 }

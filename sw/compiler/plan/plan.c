@@ -131,7 +131,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
         use.input_bytes = cnnvp_maximum(use.input_bytes, words << layer->in2.word_shift);
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
-    use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
+    use.output_bytes = words * (sums ? cnnvp_maximum32(layer->sum_bytes, result_bytes) : result_bytes);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
         use.output_bytes += words * result_bytes_of(layer, 0);
     if (layer->op == CNNVP_OP_POOL && is_swept_in_parts(layer) && result_bytes > CNNVP_WORD_BYTES)

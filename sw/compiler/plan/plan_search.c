@@ -250,7 +250,7 @@ static double moving_pj(const struct search *search, const struct visits *visits
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
     const double results = (double)search->limits->batch * (double)words;
     const double stored = results * (1u << search->layer->out.word_shift) / CNNVP_WORD_BYTES;
-    const double partial = (double)(counts.input_slices - 1u) * results * CNNVP_SUM_BYTES / CNNVP_WORD_BYTES;
+    const double partial = (double)(counts.input_slices - 1u) * results * search->layer->sum_bytes / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
            (double)input_words * each->input_word +
            (double)visits->weight_tiles * (double)weight_tile_words * each->weight_word + stored * each->output_word +
@@ -330,10 +330,10 @@ static struct work transfers_of(struct search *search)
     work.write_bytes = part_of(groups * moves.store.bytes, channels, whole);
     work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
                             weight_tile_bytes / CNNVP_WORD_BYTES, words, &work);
-    work.core = (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES +
-                 visits.inputs * CNNVP_PLAN_INPUT_CYCLES + visits.weight_tiles * CNNVP_PLAN_LOAD_CYCLES +
-                 images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
-                limits->core_ps;
+    work.core =
+        (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES + visits.inputs * CNNVP_PLAN_INPUT_CYCLES +
+         visits.weight_tiles * CNNVP_PLAN_LOAD_CYCLES + images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
+        limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + weight_tile.ps;
     return work;
 }
@@ -365,8 +365,7 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
     const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends;
     const uint64_t core = work->core + work->ends, longer = cnnvp_maximum(units, core);
-    const uint64_t all =
-        longer + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
+    const uint64_t all = longer + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
     const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
                                            (double)(work->read_bytes + work->write_bytes)};
     struct cnnvp_plan_taken price = taken;

@@ -2,7 +2,9 @@
 #include "plan.h"
 #include "cnnvp_costs.h"
 #include "cnnvp_integer.h"
+#include "binary/layer_command.h"
 #include "command_costs.h"
+#include "cost_query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #define SCRATCHPAD "scratchpad"
 #define DEFAULT_MHZ 1000u
 #define DEFAULT_ACC_BITS 48u
+#define EXACT_SUM_BITS 64u
 #define DEFAULT_BURST_BYTES 64u
 #define DEFAULT_QUEUE_WORDS 4096u
 #define KNOWN_COSTS 32768u
@@ -216,6 +219,18 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
     return CNNVP_DONE;
 }
 
+/* A unit that has no width of its sums keeps 64 bits. */
+static void read_sums(const cnnvp_config *config, struct cnnvp_plan_limits *limits)
+{
+    static const uint32_t opcodes[] = {CNNVP_OPCODE_conv,   CNNVP_OPCODE_pool,  CNNVP_OPCODE_step,
+                                       CNNVP_OPCODE_matmul, CNNVP_OPCODE_vconv, CNNVP_OPCODE_vpool};
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; ++i) {
+        char name[CNNVP_TARGET_NAME];
+        (void)snprintf(name, sizeof name, "%s.acc_bits", cnnvp_plan_executor(limits, opcodes[i]));
+        limits->sum_bytes[opcodes[i]] = (uint8_t)cnnvp_sum_bytes((uint32_t)number(config, name, EXACT_SUM_BITS));
+    }
+}
+
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     memset(target, 0, sizeof *target);
@@ -228,14 +243,15 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     if (limits->costs == NULL)
         return cnnvp_compiler_no_memory(error);
     CNNVP_TRY(read_energy(config, &limits->energy, error));
+    read_sums(config, limits);
     limits->memory_base = target->memory_base;
     limits->batch = 1;
     limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);
     /* One core drives all accelerators, in turn. */
     limits->core_ps = (uint32_t)(PS_A_US * target->accelerator_count / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
     limits->weights.longer = 1;
-    limits->queue_ps = (double)number(config, "instruction.queue_depth", DEFAULT_QUEUE_WORDS) *
-                       CNNVP_PLAN_WORD_CYCLES * limits->core_ps;
+    limits->queue_ps = (double)number(config, "instruction.queue_depth", DEFAULT_QUEUE_WORDS) * CNNVP_PLAN_WORD_CYCLES *
+                       limits->core_ps;
     target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     const uint64_t acc_bits = number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     target->acc_bits = (uint32_t)cnnvp_minimum(acc_bits, number(config, "fully_connected.acc_bits", acc_bits));

@@ -18,6 +18,12 @@ static int has_unit(const struct cnnvp_layer *layer)
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
 }
 
+/* The instruction that adds up. */
+static uint32_t sums_opcode(const struct cnnvp_layer *layer)
+{
+    return layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode;
+}
+
 /* Into how many parts the array cuts a channel, whose sums lie where its results will be, so that adding them up takes
  * the least time; none where it does not take them, or its sums are too narrow to be exact. */
 static cnnvp_result choose_parts(struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits,
@@ -34,7 +40,7 @@ static cnnvp_result choose_parts(struct cnnvp_layer *layer, const struct cnnvp_p
     for (uint32_t rows = 1; rows <= MAX_PARTS; ++rows)
         for (uint32_t columns = 1; columns <= MAX_PARTS; ++columns) {
             if (layer->in.height % rows != 0 || layer->in.width % columns != 0 ||
-                rows * columns * 2u * CNNVP_SUM_BYTES > plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT))
+                rows * columns * 2u * layer->sum_bytes > plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT))
                 continue;
             tried.norm_parts = cnnvp_pack(columns, rows);
             const struct cnnvp_window window = cnnvp_sums_window(&tried, 1);
@@ -284,6 +290,7 @@ static cnnvp_result choose_unit(struct cnnvp_layer *layer, const char *name, con
     cnnvp_result taken[2] = {CNNVP_FAILED, CNNVP_FAILED};
     on[CNNVP_UNIT_VECTOR].unit = CNNVP_UNIT_VECTOR;
     for (uint32_t unit = 0; unit < (layer->op == CNNVP_OP_FC ? 1u : 2u); ++unit) {
+        on[unit].sum_bytes = limits->sum_bytes[sums_opcode(&on[unit])];
         taken[unit] = ask_unit(&on[unit], name, limits, &said[unit], error);
         if (taken[unit] == CNNVP_DONE)
             CNNVP_TRY(choose_clips(&on[unit], name, limits, error));
@@ -310,6 +317,7 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name,
                                     uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
 {
     layer->unit = CNNVP_UNIT_ARRAY;
+    layer->sum_bytes = limits->sum_bytes[CNNVP_OPCODE_step];
     if (has_unit(layer))
         return choose_unit(layer, name, limits, wanted, before, place, error);
     if (wanted != CNNVP_PLAN_ANY_UNIT)
@@ -339,8 +347,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name
         .pes = 1};
     if (!has_unit(layer))
         return CNNVP_DONE;
-    const char *unit = cnnvp_plan_executor(
-        limits, layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode);
+    const char *unit = cnnvp_plan_executor(limits, sums_opcode(layer));
     const cnnvp_result result = ask_tiling(layer, name, limits, tiling, &refusal, error);
     if (result == CNNVP_FAILED)
         return cnnvp_compiler_error(error, "layer \"%s\": %s: %s", name, unit, refusal.text);

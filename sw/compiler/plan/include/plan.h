@@ -36,6 +36,7 @@ struct cnnvp_plan_limits {
     uint32_t input_halves;
     uint32_t weight_halves;
     uint32_t output_halves;
+    uint8_t sum_bytes[256];            /* of the slot of a partial sum that an instruction keeps, by its opcode */
     cnnvp_units *units;                /* of the platform */
     struct cnnvp_command_costs *costs; /* that they have said */
     uint64_t memory_base;              /* where transfers are asked about */
@@ -44,7 +45,7 @@ struct cnnvp_plan_limits {
     uint32_t burst_bytes;              /* of off-chip memory */
     enum cnnvp_plan_objective objective;
     struct cnnvp_plan_energy energy;
-    int weights_stay;  /* 1: weight tiles are in the weight buffer already */
+    int weights_stay; /* 1: weight tiles are in the weight buffer already */
     struct cnnvp_plan_weights {
         double longer, units, core;
     } weights;       /* of a layer's price in time: the longer of the units' and the core's work, and each by itself */
@@ -52,8 +53,8 @@ struct cnnvp_plan_limits {
 };
 
 /* Cycles that the core takes for a calculation or a store with its descriptor, for a load of weights and one of inputs,
- * its request included, for a step besides, and for a layer: the guest software's loops, within a tenth over the runs of
- * 12 networks on 3 presets. They weigh in bounds; what they take is seen in trials. */
+ * its request included, for a step besides, and for a layer: the guest software's loops, within a tenth over the runs
+ * of 12 networks on 3 presets. They weigh in bounds; what they take is seen in trials. */
 #define CNNVP_PLAN_COMMAND_CYCLES 105u
 #define CNNVP_PLAN_LOAD_CYCLES 140u
 #define CNNVP_PLAN_INPUT_CYCLES 275u

@@ -73,8 +73,8 @@ static void test_windows(void **state)
           {FORMAT, 0x80000, "format.tabled is 2: it must be 0 to 1"}, {FORMAT, 0x40000, "1 to 256 segments"},
           {FORMAT, 0x00200000, "with a zero point have 8 bits"}, {FORMAT, 0x90200000, NULL},
           {BIAS_ADDR, 1, "bias_addr is 1: it must be a multiple of 2, 0 to 2147483647"},
-          {ACC_ADDR, 4, NULL}); /* there are no sums */
-    CHECK(base(OP_CONV, 4), {ACC_ADDR, 4, "a multiple of 8"}, {OUT_ADDR, 1, NULL}, {OUT_STRIDE, 0, NULL},
+          {ACC_ADDR, 5, NULL}); /* there are no sums */
+    CHECK(base(OP_CONV, 4), {ACC_ADDR, 5, "a multiple of 2"}, {OUT_ADDR, 1, NULL}, {OUT_STRIDE, 0, NULL},
           {BIAS_ADDR, 1, NULL});
     CHECK(base(OP_CONV, CLIP), {LIMITS, 0x0006fffa, NULL}, {LIMITS, 0x8000fffa, "low is at most high"});
     CHECK(base(OP_CONV, 0), {LIMITS, 0x8000fffa, NULL});

@@ -99,9 +99,9 @@ static int64_t divided(int64_t a, int64_t b, int32_t shift, uint32_t rounding, u
 
 static int64_t fetch(const uint8_t *half, int64_t at, int bytes)
 {
-    if (bytes == 8) {
-        int64_t slot;
-        memcpy(&slot, half + at, 8);
+    if (bytes > 2) {
+        int64_t slot = half[at + bytes - 1] >= 128 ? -1 : 0;
+        memcpy(&slot, half + at, (size_t)bytes);
         return slot;
     }
     int16_t word;
@@ -138,7 +138,8 @@ static void reference(struct machine *m, int lanes, uint32_t opcode, uint32_t st
     const int is_norm = opcode == OP_vnorm;
     const int accumulates = !is_norm && (status & ACCUMULATE);
     const int op = is_norm ? 0 : operators[opcode - OP_vmac];
-    const int bytes = source_a == WIDE ? 8 : 2;
+    const int slot_words = t->format >> 18 & 7u;
+    const int bytes = source_a != WIDE ? 2 : slot_words == 0 ? 8 : 2 * slot_words;
     const uint8_t *from_a = m->half[source_a == WIDE ? OUT : source_a];
     for (int64_t o = 0; o < t->repeat; ++o)
         for (int64_t i = 0; i < t->count; ++i) {
@@ -203,12 +204,13 @@ static struct vector_tile random_tile(uint32_t *seed)
     t.c_repeat = (int32_t)(r[7] % 5u) - 2;
     t.out_repeat = r[8] % 3u == 0 ? (int32_t)t.count : (int32_t)(r[8] % 700u) - 100;
     /* near each other, so that results often reach operands */
-    t.a_addr = 32768u + 8u * (r[9] % 40u);
+    t.a_addr = 32768u + 2u * (r[9] % 160u);
     t.b_addr = 32768u + 2u * (r[10] % 160u);
     t.c_addr = 32768u + 2u * (r[11] % 160u);
     t.out_addr = r[12] % 3u == 0 ? t.a_addr : 32768u + 2u * (r[12] % 160u);
     t.immediate = (int32_t)(r[13] % 2000u) - 1000;
     t.format = FORMAT(shifts[r[14] % 11u], (int32_t)(r[15] % 20u) - 6, r[15] >> 8 & 1u ? 1u : r[14] / 11u % 3u);
+    t.format |= (r[15] >> 12) % 5u << 18; /* words of a slot */
     t.seed = r[13];
     const int32_t low = (int32_t)(r[14] % 60000u) - 32768;
     t.limits = (uint32_t)(low & 0xffff) | (uint32_t)(low + (int32_t)(r[15] % 5000u)) << 16;
@@ -703,7 +705,8 @@ static void test_bad_commands(void **state)
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = -1);
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = INT32_MAX);
     REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, (t.count = 1u << 28, t.repeat = 1, t.a_stride = INT32_MIN));
-    REFUSED(CNNVP_E_INVAL, OP_vmac, A(WIDE) | STORE, t.a_addr = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, A(WIDE) | STORE, t.a_addr = 5);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, A(WIDE) | STORE, t.format |= 5u << 18);
     REFUSED(CNNVP_E_ADDR, OP_vmac, STORE, t.a_addr = BENCH_HALF - 14u);
     REFUSED(CNNVP_E_ADDR, OP_vmac, STORE, t.out_addr = BENCH_HALF - 14u);
     REFUSED(CNNVP_E_ACCESS, OP_vmac, STORE, t.a_addr = 1);
@@ -727,7 +730,7 @@ static void test_bad_commands(void **state)
     ((int16_t *)bench_data(&bench, WT, 0))[1] = 63;
     REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0);
 #undef REFUSED
-    assert_int_equal(fake_count(bench.vector, "rejected"), 24);
+    assert_int_equal(fake_count(bench.vector, "rejected"), 25);
     assert_int_equal(fake_count(bench.vector, "commands"), 0);
     struct cnnvp_access access = {.op = CNNVP_WRITE, .size = 4};
     assert_int_equal(fake_access(bench.vector, "command", &access), CNNVP_E_ACCESS);

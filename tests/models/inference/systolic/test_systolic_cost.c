@@ -234,7 +234,7 @@ static void check_random(const struct cnnvp_systolic_shape *shape, const struct 
     count.fill_cycles =
         end_of(&t) - count.compute_cycles - count.accumulator_cycles + shape->pipeline + (scaled ? 3u : 0);
     count.weight_words += count.bias_words;
-    count.output_words = channels * positions * (partial ? 4u : 1u);
+    count.output_words = channels * positions * (partial ? shape->sum_words : 1u);
     char text[64];
     (void)snprintf(text, sizeof text, "%ux%u, dataflow %u, folds %u, depth %u", shape->rows, shape->cols,
                    shape->dataflow, shape->folds, (unsigned)shape->depth);
@@ -242,7 +242,7 @@ static void check_random(const struct cnnvp_systolic_shape *shape, const struct 
     const uint32_t update = c->status & 3u;
     assert_int_equal(words_of(&traffic.input), count.input_words);
     assert_int_equal(words_of(&traffic.weight), count.weight_words - count.bias_words);
-    assert_int_equal(words_of(&traffic.output), count.output_words + (update != 0 ? 4u * channels * positions : 0));
+    assert_int_equal(words_of(&traffic.output), count.output_words + (update != 0 ? shape->sum_words * channels * positions : 0));
 }
 
 static void test_random(void **state)

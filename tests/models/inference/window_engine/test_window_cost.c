@@ -84,7 +84,7 @@ static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs,
             count->input_words += lanes * 3u * (3u - kept);
             count->reused_words += lanes * 3u * kept;
             count->macs += pairs * taps;
-            count->output_words += (writes_words ? 1u : 4u) * (uint64_t)outs;
+            count->output_words += (writes_words ? 1u : 3u) * (uint64_t)outs;
         }
 }
 
@@ -105,7 +105,7 @@ static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, str
     count->bias_cycles += 1u + positions;
     count->ones_words += positions;
     count->bias_words += outs;
-    count->output_words += (partial ? 4u : 1u) * outs * positions;
+    count->output_words += (partial ? 3u : 1u) * outs * positions;
 }
 
 /* A clock in which a group's records come. */
@@ -158,7 +158,7 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
             *(one ? &count->bias_words : &count->weight_words) += lanes;
             count->bias_loads += one ? 1u : 0;
             count->macs += one ? 0 : lanes;
-            count->output_words += (in + 1u == inputs && !partial ? 1u : 4u) * (uint64_t)lanes;
+            count->output_words += (in + 1u == inputs && !partial ? 1u : 3u) * (uint64_t)lanes;
             if (in == 0 && (c->status & SCALE) != 0)
                 count_records(lanes, count);
         }
@@ -303,14 +303,14 @@ static void test_bias(void **state)
     assert_int_equal(cost.bias_words, 20);
     assert_int_equal(cost.weight_words, 8 * 20 * 9 + 20);
     assert_int_equal(cost.passes, 2);
-    assert_int_equal(cost.output_words, 20 * 90 * (4 + 1)); /* a sum by the first pass, a word by the bias's */
+    assert_int_equal(cost.output_words, 20 * 90 * (3 + 1)); /* a sum by the first pass, a word by the bias's */
     c = (struct nfu_case){.opcode = OP_MATMUL, .status = 8u, .in_channels = 100, .out_channels = 70};
     cost = closed_cost(&shape, &c);
     assert_int_equal(cost.compute_cycles, 500);
     assert_int_equal(cost.bias_cycles, 5);
     assert_int_equal(cost.weight_words, 7070);
     assert_int_equal(cost.passes, 101);
-    assert_int_equal(cost.output_words, 70 * (4 * 100 + 1));
+    assert_int_equal(cost.output_words, 70 * (3 * 100 + 1));
 }
 
 static void test_sums(void **state)
@@ -321,10 +321,10 @@ static void test_sums(void **state)
     assert_int_equal(closed_cost(&shape, &c).passes, 1);
     assert_int_equal(closed_cost(&shape, &c).output_words, 800);
     c.status = 4u; /* partial */
-    assert_int_equal(closed_cost(&shape, &c).output_words, 3200);
+    assert_int_equal(closed_cost(&shape, &c).output_words, 2400);
     c = nfu_case_window(OP_CONV, 17, 8, 10, 10, 5, 5, 1, 1);
     assert_int_equal(closed_cost(&shape, &c).passes, 12);
-    assert_int_equal(closed_cost(&shape, &c).output_words, 800 * (11 * 4 + 1));
+    assert_int_equal(closed_cost(&shape, &c).output_words, 800 * (11 * 3 + 1));
 }
 
 static void test_dilation(void **state)

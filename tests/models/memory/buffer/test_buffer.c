@@ -332,20 +332,20 @@ static void test_passes(void **state)
     open_buffer(&f, 0, 1);
     struct cnnvp_update u = plain_update(sums, 2, 4);
     struct cnnvp_access access = {
-        .op = CNNVP_COMMAND, .data = &u, .size = sizeof u, .words = 8 * (4 * 4 + 1), .cycles = 4};
+        .op = CNNVP_COMMAND, .data = &u, .size = sizeof u, .words = 8 * (4 * 3 + 1), .cycles = 3};
     u.acc_address = 64;
     u.passes = 5;
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(borrow(&f, 0, 0, 16)[7], 8);
     assert_int_equal(fake_count(f.host, "write_words"), 8);
-    assert_int_equal(fake_count(f.host, "partial_write_words"), 4 * 32);
-    assert_int_equal(fake_count(f.host, "partial_read_words"), 4 * 32);
-    assert_int_equal(fake_count(f.host, "written_bytes"), 2 * (4 * 32 + 8));
-    assert_int_equal(fake_count(f.host, "calculation_port_words"), 8 * (2 * 4 * 4 + 1));
-    assert_int_equal(fake_count(f.host, "port_conflict_cycles"), 1); /* 264 words, 64 a cycle */
-    u.acc_address = 68;
+    assert_int_equal(fake_count(f.host, "partial_write_words"), 4 * 24);
+    assert_int_equal(fake_count(f.host, "partial_read_words"), 4 * 24);
+    assert_int_equal(fake_count(f.host, "written_bytes"), 2 * (4 * 24 + 8));
+    assert_int_equal(fake_count(f.host, "calculation_port_words"), 8 * (2 * 4 * 3 + 1));
+    assert_int_equal(fake_count(f.host, "port_conflict_cycles"), 1); /* 200 words, 64 a cycle */
+    u.acc_address = 69;
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_E_ACCESS);
-    u.acc_address = HALF - 56u;
+    u.acc_address = HALF - 46u;
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_E_ADDR);
     fake_sim_free(&f.sim);
 }

@@ -119,14 +119,12 @@ static void test_partial_sums(void **state)
     u.sums = third;
     u.mode = CNNVP_UPDATE_MAXIMISE;
     assert_int_equal(update(&f, &u), CNNVP_OK);
-    assert_int_equal(fake_counter(f.host, "feature_bytes"), 32);
-    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 16 + 2 * 16); /* sums that were there, too */
-    int64_t kept[4];
-    memcpy(kept, borrow(&f, 0, 64, 32), sizeof kept);
-    assert_int_equal(kept[0], 100);
-    assert_int_equal(kept[1], -15);
-    assert_int_equal(kept[2], 0);
-    assert_int_equal(kept[3], -99);
+    assert_int_equal(fake_counter(f.host, "feature_bytes"), 24);
+    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 12 + 2 * 12); /* sums that were there, too */
+    /* 48 bits each */
+    static const uint8_t kept[] = {
+        100, 0, 0, 0, 0, 0, 0xf1, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0x9d, 0xff, 0xff, 0xff, 0xff, 0xff};
+    assert_memory_equal(borrow(&f, 0, 64, sizeof kept), kept, sizeof kept);
     u.sums = fourth;
     u.mode = CNNVP_UPDATE_ACCUMULATE;
     u.partial = 0;
@@ -139,8 +137,8 @@ static void test_partial_sums(void **state)
     assert_int_equal(fake_count(f.host, "updates_initialise"), 4);
     assert_int_equal(fake_count(f.host, "updates_accumulate"), 8);
     assert_int_equal(fake_count(f.host, "updates_maximise"), 4);
-    assert_int_equal(fake_count(f.host, "partial_write_words"), 3 * 16);
-    assert_int_equal(fake_count(f.host, "partial_read_words"), 3 * 16);
+    assert_int_equal(fake_count(f.host, "partial_write_words"), 3 * 12);
+    assert_int_equal(fake_count(f.host, "partial_read_words"), 3 * 12);
     assert_int_equal(fake_count(f.host, "write_words"), 4);
     fake_sim_free(&f.sim);
 }
@@ -184,6 +182,49 @@ static void test_maxima_of_words(void **state)
     u.mode = CNNVP_UPDATE_ACCUMULATE;
     assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
     fake_sim_free(&f.sim);
+}
+
+/* The slot of a sum is the 16-bit words that its bits need, in bytes, counts and ranges; the widest sums of each width
+ * stay what they are, and nothing beside them is touched. */
+static void test_slots(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 16; bits <= 64; ++bits) {
+        const int64_t widest = (int64_t)(UINT64_MAX >> (65u - bits));
+        const int64_t sums[] = {widest, -widest - 1, -1, 1};
+        static const int64_t none[4] = {0};
+        const uint32_t slot = bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 48 ? 6 : 8;
+        struct fixture f;
+        open_buffer(&f, 0, 1);
+        memset(borrow(&f, 0, 60, 60), 0x55, 60);
+        struct cnnvp_update u = plain_update(sums, 1, 4);
+        u.acc_bits = bits;
+        u.acc_address = 62;
+        u.partial = 1;
+        assert_int_equal(update(&f, &u), CNNVP_OK);
+        const uint8_t *at = (const uint8_t *)borrow(&f, 0, 60, 60);
+        assert_int_equal(at[1], 0x55);
+        assert_int_equal(at[2 + 4 * slot], 0x55);
+        for (uint32_t i = 0; i < 4; ++i)
+            assert_memory_equal(at + 2 + i * slot, &sums[i], slot);
+        assert_int_equal(fake_count(f.host, "partial_write_words"), 4 * slot / 2);
+        assert_int_equal(fake_counter(f.host, "feature_bytes"), 4 * slot);
+        for (int32_t shift = 0; shift < (int32_t)bits; shift += (int32_t)bits - 1) {
+            uint64_t clipped = 0;
+            u.sums = none;
+            u.mode = CNNVP_UPDATE_ACCUMULATE;
+            u.partial = 0;
+            u.shift = shift;
+            u.out_address = 1000;
+            u.rounding = CNNVP_ROUNDING_NEAREST;
+            assert_int_equal(update(&f, &u), CNNVP_OK);
+            for (uint32_t i = 0; i < 4; ++i)
+                assert_int_equal(*borrow(&f, 0, 1000 + 2 * i, 2),
+                                 expected_word(sums[i], shift, CNNVP_ROUNDING_NEAREST, 0, &clipped));
+        }
+        assert_int_equal(fake_count(f.host, "partial_read_words"), 2 * 4 * slot / 2);
+        fake_sim_free(&f.sim);
+    }
 }
 
 /* Compaction of more sums than one chunk, and with gaps between the planes of the result. */
@@ -250,13 +291,13 @@ static void test_bad_updates(void **state)
     cases[12].u.plane_stride = UINT64_MAX / 2u;
     cases[12].status = CNNVP_E_ADDR;
     cases[13].u.partial = 1;
-    cases[13].u.acc_address = 12;
+    cases[13].u.acc_address = 13;
     cases[13].status = CNNVP_E_ACCESS;
     for (size_t c = 0; c < 14; ++c)
         assert_int_equal(update(&f, &cases[c].u), cases[c].status);
     struct cnnvp_update u = good;
     u.partial = 1;
-    u.acc_address = HALF - 120u;
+    u.acc_address = HALF - 94u;
     assert_int_equal(update(&f, &u), CNNVP_E_ADDR);
     struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &u, .size = 8};
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_E_INVAL);
@@ -272,8 +313,8 @@ static void test_bad_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write_out),  cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_maxima_of_words),
-        cmocka_unit_test(test_compaction), cmocka_unit_test(test_bad_updates),
+        cmocka_unit_test(test_write_out),       cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_maxima_of_words), cmocka_unit_test(test_compaction),   cmocka_unit_test(test_bad_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

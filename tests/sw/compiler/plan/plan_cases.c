@@ -123,7 +123,8 @@ void cases_check_fits(const struct cnnvp_layer *layer, const struct cnnvp_plan_l
     const uint32_t depth = layer->in.channels * (layer->op == CNNVP_OP_FC ? layer->in.height * layer->in.width : 1);
     const int sliced = weighted && !layer->depthwise && layer->tile_in < depth;
     const int average = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE;
-    assert_true(limits->output_bytes >= layer->group_out * plane * (sliced || average ? 8 : 2));
+    const uint32_t sum = layer->unit == CNNVP_UNIT_VECTOR ? 8 : 6; /* of 64 bits, and of 48 */
+    assert_true(limits->output_bytes >= layer->group_out * plane * (sliced || average ? sum : 2));
     const uint64_t rows = (layer->tile_h - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
     const uint64_t cols = (layer->tile_w - 1) * layer->sx + (layer->kx - 1) * layer->dx + 1;
     const uint64_t operands = layer->op == CNNVP_OP_ADD ? 2 : 1;

@@ -17,8 +17,8 @@ static void paths_are_those_worked_out(void **state)
 {
     (void)state;
     static const struct path_case cases[] = {
-        {{{10, 1, 0}}, 1, 100, 10, {1}},  /* the core alone is slower, */
-        {{{1, 10, 0}}, 1, 100, 10, {0}},  /* or the units are */
+        {{{10, 1, 0}}, 1, 100, 10, {1}}, /* the core alone is slower, */
+        {{{1, 10, 0}}, 1, 100, 10, {0}}, /* or the units are */
         /* The units wait for the first layer's instructions; the second layer's are there in time. */
         {{{10, 1, 0}, {1, 10, 0}}, 2, 100, 20, {1, 0}},
         /* The core pushes the second layer's while the units do the first: it works all the time, */
