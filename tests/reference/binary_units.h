@@ -8,7 +8,8 @@
 enum test_binary_windows {
     TEST_BINARY_CONVOLUTIONS = 1u << 0,
     TEST_BINARY_POOLS = 1u << 1,
-    TEST_BINARY_WINDOWS = TEST_BINARY_CONVOLUTIONS | TEST_BINARY_POOLS
+    TEST_BINARY_WINDOWS = TEST_BINARY_CONVOLUTIONS | TEST_BINARY_POOLS,
+    TEST_BINARY_SAME_SUMS = 1u << 2 /* sums keep their slots: for words that nothing executes */
 };
 
 /* The named kinds of layers run on the vector unit, in chains too, all others on the array. memory: from address

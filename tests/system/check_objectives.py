@@ -39,3 +39,12 @@ with tempfile.TemporaryDirectory() as folder:
             for other in taken if measure else ():
                 assert measure(*taken[objective]) <= measure(*taken[other]) * (1.01 if choice is BOUNDS else 1.0005), (
                     network, platform, choice, objective, taken[objective], other, taken[other])
+    # Larger buffers are never worse by more than a hundredth: large blocks of channels that just fit hide no better tiles.
+    before = None
+    for size in range(7, 11):
+        words = [word for buffer in ("input", "weight", "output") for word in ("-s", f"{buffer}_buffer.size={size}KiB")]
+        subprocess.run([CNNVP, "run", os.path.join(NETWORKS, "vgg16_cifar.onnx"), "--timing-only", "-q", "--stats", stats, *words], check=True)
+        with open(stats, encoding="utf-8") as stream:
+            time = json.load(stream)["total"]["time_ps"]
+        assert before is None or time <= 1.01 * before, (size, time, before)
+        before = time

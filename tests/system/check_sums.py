@@ -15,6 +15,7 @@ PLAN = """groups: []
 cuts:
   "C3": {group_out: 16, tile_h: 10, tile_w: 10, tile_in: 2, tile_out: 8}
   "F5": {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 100, tile_out: 60}
+  "F6": {group_out: 84, tile_h: 1, tile_w: 1, tile_in: 120, tile_out: 42}
 on_chip: []
 """
 KEPT = 2 * 16 * 10 * 10 + 3 * 120  # sums that are kept: 6 / 2 - 1 times C3's, 400 / 100 - 1 times F5's

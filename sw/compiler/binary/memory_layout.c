@@ -128,7 +128,8 @@ struct choice {
     struct cnnvp_error *error;
     struct cnnvp_plan_limits limits;
     struct cnnvp_plan_weights *weights; /* of each layer's price */
-    uint32_t *blocks;                   /* of each map: as it is */
+    uint32_t *blocks;                   /* of each map: as it is, */
+    uint32_t *other;                    /* and by the other way down */
     struct known *known;                /* plans so far */
     size_t known_count;
     cnnvp_result result;
@@ -218,9 +219,11 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
     return best != before;
 }
 
-static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
+/* From the layouts as they are, one map after the other. What all layers' plans are worth then. */
+static double descend(struct choice *choice, const uint32_t *largest)
 {
     const struct cnnvp_graph *graph = choice->graph;
+    double score = 0;
     int changed = 1;
     for (int sweep = 0; sweep < SWEEPS && changed && choice->result == CNNVP_DONE; ++sweep) {
         changed = 0;
@@ -228,6 +231,24 @@ static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
             if (largest[i] > 1 && choice->result == CNNVP_DONE)
                 changed |= choose_for(choice, i, largest[i]);
     }
+    for (size_t i = 0; i < graph->layer_count && choice->result == CNNVP_DONE; ++i) {
+        const struct known *known = plan_of(choice, i);
+        score += known != NULL && known->finalists.count != 0 ? known->finalists.all[0].score : INFINITY;
+    }
+    return score;
+}
+
+/* Of both ways down: from what is, and from planes. Where large blocks just fit, of which a layer's both maps have to
+ * be smaller for a good tile, one map alone is better left. */
+static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
+{
+    const struct cnnvp_graph *graph = choice->graph;
+    const double first = descend(choice, largest);
+    memcpy(choice->other, choice->blocks, graph->tensor_count * sizeof *choice->blocks);
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        choice->blocks[i] = largest[i] > 1 ? 1 : choice->blocks[i];
+    if (first <= descend(choice, largest))
+        memcpy(choice->blocks, choice->other, graph->tensor_count * sizeof *choice->blocks);
     for (size_t i = 0; i < graph->layer_count && choice->result == CNNVP_DONE; ++i) {
         const struct known *known = plan_of(choice, i);
         if (known != NULL)
@@ -293,6 +314,7 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
     struct choice choice = {.graph = graph, .build = build, .error = error, .limits = target->limits};
     uint32_t *largest = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *largest);
     choice.blocks = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *choice.blocks);
+    choice.other = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *choice.other);
     choice.known = cnnvp_arena_array(&arena, KNOWN * graph->layer_count, sizeof *choice.known);
     choice.weights = cnnvp_arena_array(&arena, graph->layer_count, sizeof *choice.weights);
     if (arena.failed)

@@ -330,10 +330,10 @@ static struct work transfers_of(struct search *search)
     work.write_bytes = part_of(groups * moves.store.bytes, channels, whole);
     work.moving = moving_pj(search, &visits, part_of(times * moves.input.words, inputs, loaded),
                             weight_tile_bytes / CNNVP_WORD_BYTES, words, &work);
-    work.core =
-        (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES + visits.inputs * CNNVP_PLAN_INPUT_CYCLES +
-         visits.weight_tiles * CNNVP_PLAN_LOAD_CYCLES + images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
-        limits->core_ps;
+    work.core = (CNNVP_PLAN_LAYER_CYCLES + work.steps * CNNVP_PLAN_STEP_CYCLES +
+                 (visits.inputs + visits.weight_tiles) * CNNVP_PLAN_LOAD_CYCLES +
+                 images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
+                limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + weight_tile.ps;
     return work;
 }

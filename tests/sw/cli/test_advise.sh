@@ -38,7 +38,7 @@ PYTHON
 helps "$network" "-n 8 -s pe_array.rows=4 -s dram.preset=ddr3-1600" total.time_ps --batch
 expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4 -s dram.preset=ddr3-1600
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
-helps "$SOURCE/scripts/networks/digits.onnx" "-n 4 -s cpu.timing=off" total.time_ps --objective
+helps "$SOURCE/scripts/networks/digits.onnx" "-n 4" total.time_ps --objective
 helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
 # Twice as many lose, so half as many are tried.
 helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"

@@ -31,7 +31,7 @@ END
 [ "$(head -c 4 here.bin)" = CNVP ] || fail "no magic number"
 
 # Registers of a bus that is not ours have to lie apart.
-refused 2 "registers of the instruction element, at 0x10010000, lie in the network's memory, 0x0ffff000 to 0x10022a80" \
+refused 2 "registers of the instruction element, at 0x10010000, lie in the network's memory, 0x0ffff000 to 0x100" \
     compile lenet5 -o x.bin --base 0x0ffff000
 refused 2 "or a smaller dram.size, all of which --issue list takes" \
     compile lenet5 -o x.bin --issue list --base 0x40000000 -s instruction.at=0x50000000

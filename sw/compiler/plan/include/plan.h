@@ -52,12 +52,11 @@ struct cnnvp_plan_limits {
     double queue_ps; /* of the core's work, whose instructions the element's queue holds */
 };
 
-/* Cycles that the core takes for a calculation or a store with its descriptor, for a load of weights and one of inputs,
- * its request included, for a step besides, and for a layer: the guest software's loops, within a tenth over the runs
- * of 12 networks on 3 presets. They weigh in bounds; what they take is seen in trials. */
+/* Cycles that the core takes for a calculation or a store with its descriptor, for a load, its request included, for a
+ * step besides, and for a layer: the guest software's loops, within a tenth over the runs of 12 networks on 3 presets.
+ * They weigh in bounds; what they take is seen in trials. */
 #define CNNVP_PLAN_COMMAND_CYCLES 105u
 #define CNNVP_PLAN_LOAD_CYCLES 140u
-#define CNNVP_PLAN_INPUT_CYCLES 275u
 #define CNNVP_PLAN_STEP_CYCLES 600u
 #define CNNVP_PLAN_LAYER_CYCLES 100u
 
