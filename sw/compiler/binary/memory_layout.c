@@ -136,6 +136,11 @@ struct choice {
 };
 
 /* The layer with its maps as they are, planned; NULL: that failed. */
+static int weigh_alike(const struct cnnvp_plan_weights *a, const struct cnnvp_plan_weights *b)
+{
+    return a->longer == b->longer && a->units == b->units && a->core == b->core;
+}
+
 static const struct known *plan_of(struct choice *choice, size_t index)
 {
     const struct cnnvp_graph_layer *from = &choice->graph->layers[index];
@@ -147,7 +152,7 @@ static const struct known *plan_of(struct choice *choice, size_t index)
         lay_tensor(&layer.in2, choice->blocks[cnnvp_graph_base(choice->graph, from->in2)]);
     choice->limits.weights = choice->weights[index];
     for (size_t i = 0; i < choice->known_count; ++i)
-        if (memcmp(&choice->known[i].weights, &choice->limits.weights, sizeof choice->limits.weights) == 0 &&
+        if (weigh_alike(&choice->known[i].weights, &choice->limits.weights) &&
             cnnvp_plan_are_alike(&choice->known[i].layer, &layer))
             return &choice->known[i];
     if (choice->known_count == KNOWN * choice->graph->layer_count)

@@ -242,7 +242,8 @@ static void check_random(const struct cnnvp_systolic_shape *shape, const struct 
     const uint32_t update = c->status & 3u;
     assert_int_equal(words_of(&traffic.input), count.input_words);
     assert_int_equal(words_of(&traffic.weight), count.weight_words - count.bias_words);
-    assert_int_equal(words_of(&traffic.output), count.output_words + (update != 0 ? shape->sum_words * channels * positions : 0));
+    assert_int_equal(words_of(&traffic.output),
+                     count.output_words + (update != 0 ? shape->sum_words * channels * positions : 0));
 }
 
 static void test_random(void **state)
