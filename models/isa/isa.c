@@ -307,7 +307,7 @@ static uint32_t vector_resources(const struct cnnvp_word_parts *fields)
         return used | half_of(fields, 2);
     if (fields->opcode == ISA_vpool || fields->opcode == ISA_vconv)
         return used | half_of(fields, 0) | half_of(fields, 2) | (fields->opcode == ISA_vconv ? half_of(fields, 1) : 0u);
-    used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as 64-bit slots */
+    used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as slots of sums */
     const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
     if ((op->status_mask & 0x0cu) != 0)
         used |= half_of(fields, b);                     /* 3: immediate, no buffer */
