@@ -172,6 +172,8 @@ static cnnvp_result plan_by_bounds(struct cnnvp_network *network, const struct c
                                    struct cnnvp_error *error)
 {
     struct cnnvp_binary_options *build = &network->binary_options;
+    if (options->plan == NULL)
+        network->plan.run_count = 0;
     *build = binary_options_of(network, options);
     if (build->made != NULL) {
         build->made->run_count = 0;
@@ -201,16 +203,16 @@ static int is_short(const struct cnnvp_network *network)
     return finalists != NULL && ps < WHOLE_PS;
 }
 
-/* One objective's share of all trials. */
+/* The part of all trials that one plan of plan_by_each takes. */
 struct share {
     const struct cnnvp_network_options *options;
-    unsigned number;
+    unsigned number, count; /* of plans */
 };
 
 static void show_share(void *context, double part)
 {
     const struct share *share = context;
-    share->options->tuning(share->options->tuning_context, (share->number + part) / OBJECTIVES);
+    share->options->tuning(share->options->tuning_context, (share->number + part) / share->count);
 }
 
 /* The groups of the plan as the network is built: its layers in them are cut so where it is built again. */
@@ -225,34 +227,49 @@ static void keep_groups(struct cnnvp_network *network, const struct cnnvp_plan_r
     }
 }
 
-/* What bounds and trials of single layers make of one objective can be worse, over the whole network, than the plan of
- * another one. So a short network runs by the plans of all, and the best one by its own measure is taken. */
+/* Settles what has been planned by bounds; *taken: what the whole network then takes. */
+static cnnvp_result take_by_trial(struct cnnvp_network *network, const cnnvp_config *config,
+                                  const struct cnnvp_network_options *options, struct cnnvp_plan_taken *taken,
+                                  struct cnnvp_error *error)
+{
+    CNNVP_TRY(plan_by_trial(network, config, options, error));
+    return cnnvp_network_take(network, config, taken, error);
+}
+
+/* By the bounds and by trials of single layers, the plan for one objective can be worse, over the whole network, than
+ * the plan for another one, or than one without groups. So a short network runs by all of them. The plan that is the
+ * best by the network's own objective is kept. */
 static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_config *config,
                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     enum cnnvp_plan_objective *objective = &network->target.limits.objective;
     const enum cnnvp_plan_objective own = *objective;
-    struct cnnvp_network_options watched = *options;
-    struct share share = {options, 0};
+    const int fuses = options->schedule == CNNVP_SCHEDULE_AUTO;
+    struct cnnvp_network_options tried = *options;
+    struct share share = {options, 0, fuses ? 2u * OBJECTIVES : OBJECTIVES};
     struct cnnvp_build best = {.end = 0};
+    struct cnnvp_binary_options best_options = network->binary_options;
     CNNVP_FREED struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
     size_t run_count = 0;
     double least = INFINITY;
     cnnvp_result result = runs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
-    watched.tuning = options->tuning != NULL ? show_share : NULL;
-    watched.tuning_context = &share;
-    for (; share.number < OBJECTIVES && result == CNNVP_DONE; ++share.number) {
+    tried.tuning = options->tuning != NULL ? show_share : NULL;
+    tried.tuning_context = &share;
+    for (; share.number < share.count && result == CNNVP_DONE; ++share.number) {
         struct cnnvp_plan_taken taken = {0};
         *objective = (own + share.number) % OBJECTIVES;
+        if (share.number == OBJECTIVES) {
+            tried.schedule = CNNVP_SCHEDULE_LAYER;
+            tried.plan = NULL;
+        }
         if (share.number != 0)
-            result = plan_by_bounds(network, options, error);
+            result = plan_by_bounds(network, &tried, error);
         if (result == CNNVP_DONE)
-            result = plan_by_trial(network, config, &watched, error);
-        if (result == CNNVP_DONE)
-            result = cnnvp_network_take(network, config, &taken, error);
+            result = take_by_trial(network, config, &tried, &taken, error);
         if (result == CNNVP_DONE && cnnvp_plan_score(own, &taken) < least) {
             const struct cnnvp_build other = best;
             best = network->build;
+            best_options = network->binary_options;
             network->build = other;
             least = cnnvp_plan_score(own, &taken);
             run_count = network->plan.run_count;
@@ -265,17 +282,9 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     }
     *objective = own;
     network->build = best;
+    network->binary_options = best_options;
     keep_groups(network, runs, run_count);
     return result;
-}
-
-static cnnvp_result plan_schedule(struct cnnvp_network *network, const cnnvp_config *config,
-                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
-{
-    const int tries = options->schedule == CNNVP_SCHEDULE_AUTO || options->tune;
-    CNNVP_TRY(plan_by_bounds(network, options, error));
-    return tries && is_short(network) ? plan_by_each(network, config, options, error)
-                                      : plan_by_trial(network, config, options, error);
 }
 
 /* Groups need regions of a scratchpad that are the same for all layers. Where layers by themselves, which divide it
@@ -298,12 +307,11 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
     if (result != CNNVP_DONE)
         return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result; /* groups that cannot be built from their tiles again */
     network->build = (struct cnnvp_build){.end = 0};
-    result = plan_schedule(network, config, &layered, error);
+    result = plan_by_bounds(network, &layered, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_take(network, config, &divided, error);
+        result = take_by_trial(network, config, &layered, &divided, error);
     if (result == CNNVP_DONE && cnnvp_plan_score(objective, &divided) <= cnnvp_plan_score(objective, &fused)) {
         cnnvp_binary_clear(&fused_build);
-        network->plan.run_count = 0;
         return CNNVP_DONE;
     }
     cnnvp_binary_clear(&network->build);
@@ -311,6 +319,16 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
     network->binary_options = fused_options;
     network->plan.run_count = fused_runs;
     return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
+}
+
+static cnnvp_result plan_schedule(struct cnnvp_network *network, const cnnvp_config *config,
+                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    CNNVP_TRY(plan_by_bounds(network, options, error));
+    if ((options->schedule == CNNVP_SCHEDULE_AUTO || options->tune) && is_short(network))
+        return plan_by_each(network, config, options, error);
+    CNNVP_TRY(plan_by_trial(network, config, options, error));
+    return plan_divided(network, config, options, error);
 }
 
 static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *config,
@@ -324,8 +342,7 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
         network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
         error));
     CNNVP_TRY(take_batch(network, options, error));
-    CNNVP_TRY(plan_schedule(network, config, options, error));
-    return plan_divided(network, config, options, error);
+    return plan_schedule(network, config, options, error);
 }
 
 /* ---- numbers ---- */

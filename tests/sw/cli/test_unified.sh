@@ -77,8 +77,9 @@ for schedule in layer auto; do
     expect 0 run mobile_int8.onnx -p unified --timing-only -q -s scratchpad.size=64KiB --objective energy \
         --schedule $schedule --stats $schedule.json
 done
-expect 0 diff layer.json auto.json
-says "no differences"
+/usr/bin/python3 -c 'import json
+layer, auto = (json.load(open(f"{schedule}.json"))["energy"]["total_pj"] for schedule in ("layer", "auto"))
+assert auto <= layer, (layer, auto)' || fail "trials leave more energy than layers by themselves take"
 
 # A plan goes round; its tiles have to fit.
 expect 0 run lenet5 -p unified --timing-only -q --plan-out plan.yaml --stats made.json
