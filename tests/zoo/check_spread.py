@@ -55,3 +55,19 @@ with tempfile.TemporaryDirectory() as folder:
         lost = re.findall("^(?:loses most:|then) (.*): ([0-9.]+) dB; .* would help: (.*)$", file.read(), re.MULTILINE)
     print(f"ReLU6: {plain} dB, scaled {scaled} dB; {lost}")
     assert scaled >= plain + 20 and [(layer, option) for layer, _, option in lost] == [("r", " ".join(SCALE))], lost
+
+    # The same once more beside it: what loses as much is named, too.
+    for node in list(model.graph.node):
+        twin = model.graph.node.add()
+        twin.CopyFrom(node)
+        produced = {name for other in model.graph.node for name in other.output if not name.endswith("_twin")}
+        twin.input[:] = [name + "_twin" if name in produced else name for name in node.input]
+        twin.output[:] = [name + "_twin" for name in node.output]
+    output = model.graph.output.add()
+    output.CopyFrom(model.graph.output[0])
+    output.name += "_twin"
+    onnx.save(model, clipped)
+    run(folder, clipped)
+    with open(os.path.join(folder, "sqnr.txt"), encoding="utf-8") as file:
+        lost = re.findall("^(?:loses most:|then) (.*): ([0-9.]+) dB", file.read(), re.MULTILINE)
+    assert [name for name, _ in lost[:2]] == ["y", "y_twin"] and lost[0][1] == lost[1][1], lost

@@ -184,20 +184,23 @@ static double loss_of(const struct dump *dump, const struct cnnvp_graph_layer *l
 static void print_losers(struct dump *dump)
 {
     const struct cnnvp_graph *graph = &dump->network->graph;
-    double below = INFINITY;
+    double last = INFINITY;
+    size_t last_layer = 0;
     for (int place = 0; place < LOSERS; ++place) {
         double most = LEAST_LOSS;
         size_t loser = graph->layer_count;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const double loss = loss_of(dump, &graph->layers[i]);
-            if (loss > most && loss < below) {
+            const int comes_after = loss < last || (loss <= last && i > last_layer);
+            if (loss > most && comes_after) {
                 most = loss;
                 loser = i;
             }
         }
         if (loser == graph->layer_count)
             return;
-        below = most;
+        last = most;
+        last_layer = loser;
         cnnvp_output_printf(dump->text, "%s %s: %.2f dB%s\n", place == 0 ? "loses most:" : "then",
                             graph->tensors[graph->layers[loser].out].name, most, help_for(dump, loser));
     }
