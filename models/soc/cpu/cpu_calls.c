@@ -12,7 +12,7 @@
 
 static void show(struct cpu *cpu, uint64_t value)
 {
-    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
+    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu_present(cpu));
     if (cpu->program.follow_calls)
         cpu->ops->counter(cpu->host, COUNTER_functions, now, value);
 }

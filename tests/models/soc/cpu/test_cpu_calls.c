@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "soc/cpu/cpu_internal.h"
+#include "soc/cpu/rv32_internal.h"
 
 struct cnnvp_host {
     struct cpu cpu;
@@ -11,11 +12,12 @@ struct cnnvp_host {
     uint32_t open[CPU_CALLS + 1]; /* as the profiler has it */
     uint32_t depth, told;         /* told: values of the counter */
     uint64_t last;                /* value */
+    cnnvp_time last_at;
 };
 
 static void counter(struct cnnvp_host *h, uint32_t number, cnnvp_time at, uint64_t value)
 {
-    (void)at;
+    h->last_at = at;
     assert_int_equal(number, COUNTER_functions);
     ++h->told;
     h->last = value;
@@ -127,9 +129,28 @@ static void test_depth(void **state)
     end(&h);
 }
 
+/* Instructions that take no time (timing: off) move no call. */
+static void test_free_instructions(void **state)
+{
+    static struct cnnvp_host h;
+    (void)state;
+    start(&h);
+    h.cpu.edge = 100;
+    call(&h, 0x100, 0x20, 2);
+    assert_int_equal(h.last_at, cnnvp_edge_time(1000, 100));
+    h.cpu.core->executed = 7;
+    call(&h, 0x200, 0x108, 3);
+    assert_int_equal(h.last_at, cnnvp_edge_time(1000, 107));
+    h.cpu.free = 7;
+    go_back(&h, 0x108, 2);
+    assert_int_equal(h.last_at, cnnvp_edge_time(1000, 100));
+    end(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_free_instructions),
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_traps),
         cmocka_unit_test(test_depth),
