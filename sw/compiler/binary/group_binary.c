@@ -170,8 +170,9 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
 
 /* ---- groups ---- */
 
-static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group,
-                            const struct cnnvp_plan_run *run, uint64_t lack, struct cnnvp_error *error)
+static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
+                            const struct cnnvp_plan_group *group, const struct cnnvp_plan_run *run, uint64_t lack,
+                            struct cnnvp_error *error)
 {
     if (lack == UINT64_MAX)
         return cnnvp_config_error(
@@ -179,12 +180,13 @@ static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_
             "the group from \"%s\" to \"%s\" adds maps that lie in different halves of the input "
             "buffer; make it shorter",
             graph->layers[group->first].name, graph->layers[group->first + group->count - 1].name);
+    const struct cnnvp_plan_size size = cnnvp_plan_size(limits, CNNVP_PLAN_INPUT, limits->input_bytes + lack);
     return cnnvp_config_error(
         error, run->place,
         "the group from \"%s\" to \"%s\" does not fit: with tiles of %u x %u a half of the input "
-        "buffer lacks %llu bytes; take smaller tiles, fewer layers or -s input_buffer.size=",
+        "buffer lacks %llu bytes; take smaller tiles, fewer layers or -s %s.size=%llu",
         graph->layers[group->first].name, graph->layers[group->first + group->count - 1].name, run->tile_h, run->tile_w,
-        (unsigned long long)lack);
+        (unsigned long long)lack, size.instance, (unsigned long long)size.bytes);
 }
 
 /* Members, slots and cuts of a run. The group is to be cleared, whatever the result. */
@@ -200,7 +202,7 @@ static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnn
     for (uint32_t half = 0; half < 2; ++half)
         top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
     if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))
-        return no_room(graph, group, run, lack, error);
+        return no_room(graph, &target->limits, group, run, lack, error);
     return cut_group(graph, target, plan, group, build, error);
 }
 

@@ -29,6 +29,18 @@ for size in 8 256; do
 done
 cmp int8_8.npy int8_256.npy || fail "other words of 8 bits"
 
+# A group that does not fit: with the size that the message says it does.
+cat >group.yaml <<END
+groups:
+  - {layers: [C1, S2, C3, S4], tile_h: 5, tile_w: 5, halo: recompute}
+END
+refused 2 "a half of the input buffer lacks 8384 bytes; take smaller tiles, fewer layers or -s input_buffer.size=32768" \
+    run lenet5 -q --timing-only --plan group.yaml -s input_buffer.size=2KiB
+expect 0 run lenet5 -q --timing-only --plan group.yaml -s input_buffer.size=32768
+refused 2 "fewer layers or -s scratchpad.size=131072" \
+    run lenet5 -q --timing-only -p unified --plan group.yaml -s scratchpad.size=16KiB
+expect 0 run lenet5 -q --timing-only -p unified --plan group.yaml -s scratchpad.size=131072
+
 # Two of them.
 cat >two.yaml <<END
 platform: two
