@@ -38,8 +38,6 @@ struct cnnvp_epilogue {
     uint32_t needs;         /* halves, by CNNVP_NEEDS; 0 once it has been pushed */
     uint32_t weight_half;   /* that a TABLE post-operation reads, if there is one */
     uint32_t table_address; /* in that half */
-    uint32_t first_post;    /* posts before it have been done */
-    uint32_t divide;        /* average pooling: 64-bit sums are still to be divided */
     uint32_t channels;      /* results: channels x height x width, contiguous at 0 in the output half */
     uint32_t height;
     uint32_t width;
