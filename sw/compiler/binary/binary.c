@@ -126,7 +126,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
         return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
     }
     if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip && stays == 0) {
-        cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* planned before layers were fused */
+        cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* from the search before layers were fused */
         return CNNVP_DONE;
     }
     while (as < index && !is_planned_alike(target, build, as, index))
@@ -197,7 +197,7 @@ static void fill_layer(void *context, size_t layer)
     cnnvp_binary_fill_weight_tiles(fill->graph, fill->build, layer, fill->binary);
 }
 
-/* Each layer's weight tiles have places of their own. */
+/* Layers are filled in parallel: each writes only its own weight tiles. */
 static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *binary)
 {
     struct fill fill = {graph, build, binary};

@@ -151,7 +151,7 @@ static uint32_t source_half(const struct lives *lives, const struct cnnvp_life *
 {
     const struct cnnvp_graph_layer *maker = &lives->graph->layers[life->first];
     if (cnnvp_graph_base(lives->graph, maker->out) != life->tensor)
-        return 1; /* the network's input: into half 0 */
+        return 1; /* the network's input goes to half 0 */
     const struct cnnvp_life *source = life_of(lives->of, cnnvp_graph_base(lives->graph, maker->in));
     return source != NULL ? source->place.half : 1;
 }

@@ -157,7 +157,7 @@ static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, 
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))
-        return 0; /* it leaves for memory */
+        return 0; /* it goes to memory */
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;
     for (size_t i = 0; i < index; ++i)

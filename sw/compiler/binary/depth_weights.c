@@ -27,7 +27,7 @@
 #define TABLE_CORE 35000u
 #define IMAGES 2u
 
-/* This part of the core's work is added to the time of a block. */
+/* 1 / CORE_PART of the core's work is added to the time of a block. */
 #define CORE_PART 64u
 
 /* One slice of weights. */

@@ -17,7 +17,7 @@
 #define MISSES 3u      /* after this many runs in sequence that do not fit, no longer ones are tried */
 #define FITTING 2u     /* fitting tile heights that are priced for each width and halo */
 #define EDGES 24u      /* most edges of tiles that are tried along an axis */
-#define STREAM_PART 8u /* tiles of maps in memory need at least this part of a half */
+#define STREAM_PART 8u /* tiles of maps in memory need at least 1 / STREAM_PART of a half */
 /* Core cycles for one layer of one tile. The slots of a group cost the core more than a step of a single layer. */
 #define TILE_CYCLES 1600.0
 

@@ -12,15 +12,15 @@
 #include "cnnvp_integer.h"
 #include "core_path.h"
 
-#define SMALLEST_PART 8u /* blocks of at most this part of the largest ones are not tried */
-#define KNOWN 16u        /* plans kept, times the number of layers */
+#define SMALLEST_PART 8u /* blocks of at most 1 / SMALLEST_PART of the largest ones are not tried */
+#define KNOWN 16u        /* plans kept for each layer on average */
 #define SWEEPS 2         /* most sweeps over all maps */
 
 /* The core's share of a layer's critical path is rounded to this many steps, so that layers can share plans. */
 #define PATH_STEPS 4.0
-/* Layers are planned again if the core makes the network longer by more than this part. */
+/* Layers are planned again if the core makes the network slower by more than 1 / CORE_PART. */
 #define CORE_PART 64.0
-/* A plan by the critical path alone has to be shorter by this part, since bounds are rough. */
+/* A plan by the critical path alone has to be faster by 1 / PATH_PART, since bounds are rough. */
 #define PATH_PART 32.0
 
 /* ---- which layouts are possible ---- */

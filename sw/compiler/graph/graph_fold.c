@@ -83,7 +83,7 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
 
 /* ---- functions ---- */
 
-/* The layer that makes `gate` as a (hard) sigmoid of `in` for a single reader; -1: there is none. */
+/* The layer that makes `gate`, if that is a (hard) sigmoid of `in` with only one reader; otherwise -1. */
 static ptrdiff_t sigmoid_of(const struct cnnvp_graph *graph, int32_t in, int32_t gate)
 {
     const ptrdiff_t at = cnnvp_graph_producer(graph, gate);

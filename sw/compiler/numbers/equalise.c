@@ -25,7 +25,7 @@
 #define POWER_MAX 30
 #define LEAST 0x1p-60f
 
-/* Most sweeps. Scaling a channel changes the unused bits of the channels next to it. */
+/* Most sweeps. Scaling changes the unused bits of the weights on both sides, so that another sweep can gain more. */
 #define SWEEPS 4
 
 /* A mean: the sum of unused bits, and the number of summands. */
@@ -179,7 +179,7 @@ static void count_bits(struct family *family, struct unused *unused, float part)
 }
 
 /* Counts a tensor's values. They count for k in the first sweep only: half of their unused bits stay for values that
- * the calibration has not seen. In all sweeps they limit it. */
+ * the calibration has not seen. In all sweeps they limit how much k may grow. */
 static void count_values(const struct equaliser *all, int32_t tensor, int first)
 {
     const struct cnnvp_graph_tensor *of = &all->graph->tensors[tensor];

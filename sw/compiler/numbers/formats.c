@@ -180,7 +180,8 @@ static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
     return taken;
 }
 
-/* Without this, the default format of a tensor of unknown size would spread to all that it is copied or added to. */
+/* Applies take_size until nothing changes. Without it, the default format of a tensor that was always 0 would spread to
+ * all tensors that it is copied or added to. */
 static void take_sizes(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {

@@ -35,7 +35,7 @@ static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_
            (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
 }
 
-/* Makes words the numbers themselves, without a zero point. An input whose numbers may not fit gets 16 bits. */
+/* Removes the zero point: words are then the numbers themselves. An input that had one gets 16 bits. */
 static void drop_zero(struct cnnvp_graph *graph, int32_t tensor)
 {
     struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];

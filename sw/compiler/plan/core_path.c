@@ -7,7 +7,7 @@
 #define QUEUE_PIECES 8.0 /* the queue holds at least this many pieces of a layer */
 #define ALONE 4u         /* the fewest pieces of a layer */
 
-/* A layer is divided into equal pieces. */
+/* A piece of a layer. Layers are divided into pieces of equal work. */
 struct piece {
     size_t stage;
     double core, units;        /* ps of work */
@@ -23,7 +23,7 @@ static size_t pieces_of(const struct cnnvp_core_stage *stage, double queue_ps)
 
 static double run(struct piece *pieces, size_t count, double queue_ps)
 {
-    double queued = 0; /* of the pieces after `room`, in ps of the core */
+    double queued = 0; /* core time of the pieces after `room`, which are in the queue */
     size_t room = 0;
     for (size_t i = 0; i < count; ++i) {
         struct piece *piece = &pieces[i];

@@ -16,11 +16,11 @@
 #define SOURCE_OUTPUT 2u   /* source of a vector operand: the output buffer */
 #define ANSWERS 128u       /* initial size of the table; a power of two */
 #define STRIP_CHANNELS 16u /* strips of rows are priced with at most this many channels */
-#define SPREAD 8u          /* how many numbers of inputs are priced */
-#define SPREAD_SIDE 4u     /* most rows and columns of results that these are priced with */
-#define STRIP_PART 16u     /* lower strips are taken if they are faster by more than this part of the time */
+#define SPREAD 8u          /* how many input counts of a slice are priced */
+#define SPREAD_SIDE 4u     /* most rows and columns of results of these slices */
+#define STRIP_PART 16u     /* lower strips are taken if they save more than 1 / STRIP_PART of the time */
 #define MAX_PS (UINT64_C(1) << 50)
-#define TIME_PART 16.0 /* a time is worth this part of the bytes that the memory can move in it */
+#define TIME_PART 16.0 /* traffic: a time counts as 1 / TIME_PART of the bytes that the memory can move in it */
 
 /* Units are asked about transfers of this many planes or bytes. Other sizes are extrapolated linearly. */
 #define FEW_PLANES 2u
@@ -342,7 +342,7 @@ static uint64_t vector_ps(struct cnnvp_cost_query *query, struct cnnvp_operation
     return ps != CNNVP_PLAN_REFUSED ? ps * count : ps;
 }
 
-/* Strides of an operand, on chip or loaded as a tile, for a box of results: channels, rows, columns. */
+/* Strides of an operand, on chip or loaded as a tile. `box`: channels, rows and columns of the results. */
 static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const struct cnnvp_tensor *operand,
                                        const uint32_t box[3])
 {

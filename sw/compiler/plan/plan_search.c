@@ -16,12 +16,12 @@
 
 #define CANDIDATES 24u
 
-/* On large arrays, tiles down to this part of their rows and columns are tried: PEs idle, but more channels are on
- * chip. */
+/* On large arrays, tiles down to 1 / ARRAY_PART of their rows and columns are tried. Then PEs idle, but more channels
+ * are on chip. */
 #define ARRAY_PART 4u
 #define SMALL_EDGE 8u /* edges of at most this length are not divided */
 
-/* A batch may take longer by this part of the shortest time, to load less. */
+/* A batch may take longer by 1 / BATCH_PART of the shortest time, to load less. */
 #define BATCH_PART 128.0
 
 struct candidates {
@@ -73,7 +73,7 @@ struct search {
 /* ---- bounds ---- */
 
 struct work {
-    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the layer's unit; ends: not hidden transfers */
+    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the layer's unit; ends: first and last transfers */
     uint64_t inputs, weights;                     /* ps of their loads, a part of `memory` */
     uint64_t steps;
     uint32_t input_slices, output_slices; /* of a step; each pair is one instruction */
@@ -361,7 +361,7 @@ static uint64_t in_order(const struct work *work)
                                (inputs - 1) * fmax(calculation, load) + fmax(calculation, last)));
 }
 
-/* The bound and the score of the way that is set, from its work. */
+/* The bound and the score of the current way, from its work. */
 static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
@@ -429,7 +429,7 @@ static void consider(struct search *search)
 
 /* ---- ways ---- */
 
-/* Considers all slices of inputs and of the group's outputs for the tile that is set. */
+/* Considers all slices of inputs and of the group's outputs for the current tile. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
 {
     struct cnnvp_layer *layer = search->layer;
@@ -468,7 +468,7 @@ static uint32_t least_edge(uint32_t edge)
     return cnnvp_maximum32(edge / ARRAY_PART, cnnvp_minimum32(edge, SMALL_EDGE));
 }
 
-/* Channels that lie interleaved: tiles in memory are transferred in whole blocks of so many. */
+/* Channels of an interleaved block; 1: planes. Tiles in memory are transferred in whole blocks. */
 static uint32_t block_of(const struct cnnvp_tensor *tensor)
 {
     return tensor->on_chip ? 1u : tensor->column_stride;
@@ -500,7 +500,7 @@ static void consider_tiles(struct search *search)
     const size_t strips = heights.count; /* without the low one added below */
     if (low < heights.values[heights.count - 1] && heights.count < CANDIDATES)
         heights.values[heights.count++] = low;
-    /* Of a folded row, parts of as many positions as there are PEs fill the array. */
+    /* Parts of a folded row fill the array if their positions are a multiple of its PEs. */
     const struct candidates full = parts_of(layer->out.width, tiling->rows * tiling->cols);
     for (size_t i = 1; i < full.count && layer->folded != 0 && widths.count < CANDIDATES; ++i)
         widths.values[widths.count++] = full.values[i];

@@ -11,7 +11,7 @@
 #include "isa/isa.h"
 
 #define MAX_PARTS 64u  /* most parts of a channel in each of rows and columns */
-#define UNIT_PART 32.0 /* the vector unit has to be better by this part of the array's score: bounds are rough */
+#define UNIT_PART 32.0 /* the vector unit's score has to be better by 1 / UNIT_PART, since bounds are rough */
 
 static int has_unit(const struct cnnvp_layer *layer)
 {
@@ -274,7 +274,8 @@ static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_l
     }
 }
 
-/* The unit of the first of `count` layers that is alike `on` its unit; if there is none, that of the better plan. */
+/* Chooses between the layer on[array] and on[vector]. If one of the `count` layers before it is alike on its own unit,
+ * that unit is taken, otherwise the one with the better plan. */
 static uint32_t best_unit(const struct cnnvp_layer on[2], const char *name, const struct cnnvp_plan_limits *limits,
                           const struct cnnvp_layer *before, size_t count)
 {

@@ -47,7 +47,7 @@ struct cnnvp_plan_limits {
     int weights_stay; /* 1: weight tiles are in the weight buffer already */
     struct cnnvp_plan_weights {
         double longer, units, core;
-    } weights;       /* of a layer's price in time: for the longer of the units' and the core's time, and for each */
+    } weights;       /* factors in a layer's price: of the longer of the units' and the core's time, and of each */
     double queue_ps; /* core time to push as many instructions as the element's queue holds */
 };
 
