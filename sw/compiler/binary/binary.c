@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the binary: the order of planning, placing and describing, then weight tiles, and builds for trials. */
 #include "binary_internal.h"
 #include "binary/layer_command.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Queries of a graph, and its simplification but for folding (graph_fold.c). */
 #include "graph_edit.h"
 
 #include <math.h>

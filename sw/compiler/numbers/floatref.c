@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The float reference model: all layers but convolutions (float_conv.c). */
 #include "float_conv.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the number formats of tensors, weights and biases by the rules in numbers.h. */
 #include "numbers.h"
 
 #include <math.h>

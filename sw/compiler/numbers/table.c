@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of functions for the vector unit: piecewise-linear, step functions and LeakyRelu. */
 #include "numbers.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Simulates the core and the units over pieces of layers with a bounded queue, and walks back the critical path. */
 #include "core_path.h"
 
 #include <math.h>

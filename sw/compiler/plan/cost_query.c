@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the commands and transfers that the units are asked about, and extrapolates from their answers. */
 #include "cost_query.h"
 
 #include <math.h>

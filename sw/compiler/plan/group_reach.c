@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes which lines of each map a tile of a fused group calculates, holds in slots and pads with zeros. */
 #include "group.h"
 
 #include <stdlib.h>

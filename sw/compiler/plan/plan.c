@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes that follow from how a layer is cut: tiles, weight tiles and bytes in the buffers. */
 #include "plan.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the planner's limits, energies and addresses from a resolved configuration. */
 #include "plan.h"
 #include "cnnvp_costs.h"
 #include "cnnvp_integer.h"
