@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values beside those of the float model. */
+/* Compares results with those of the float reference model. */
 #include <math.h>
 
 #include "compiler.h"
@@ -13,7 +13,7 @@ size_t cnnvp_top_class(const float *values, size_t classes)
     return best;
 }
 
-/* [N, classes], ones after it or not; 0: anything else. */
+/* The number of classes of an array [N, classes] or [N, classes, 1, ...]; 0: the array has another shape. */
 static size_t classes_of(const struct cnnvp_array *array)
 {
     for (size_t i = 2; i < array->rank; ++i)

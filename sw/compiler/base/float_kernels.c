@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variants of the inner loops and the choice among them at run time. */
+/* The variants of the inner loops, and the choice among them at run time. */
 #include "float_kernels.h"
 
 #include <string.h>
 
 #define INFINITY_BITS 0x7f800000
 
-/* With NaN among the values. */
+/* The largest magnitude if there may be NaN among the values. */
 static float largest_number(const float *values, size_t count)
 {
     float largest = 0.0f;

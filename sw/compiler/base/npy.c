@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* numpy's .npy files, versions 1.0 and 2.0: '<f4', '|u1', '<i8', '<i2' in C order. */
+/* Reads and writes numpy's .npy files: versions 1.0 and 2.0, types '<f4', '|u1', '<i8' and '<i2', C order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "compiler.h"
 #include "output_file.h"
 
-/* No header that numpy writes for these types is longer. */
+/* Headers that numpy writes for these types are shorter. */
 #define HEADER_MAX 65536u
 #define RANK_MAX 8u
 
@@ -48,7 +48,7 @@ static const char *skip_text(const char *at, const char *text)
     return strncmp(at, text, length) == 0 ? at + length : NULL;
 }
 
-/* 'key': in either kind of quotes. */
+/* Skips 'key': or "key":. NULL: it is not there. */
 static const char *skip_key(const char *at, const char *key)
 {
     at = skip_blanks(at);
@@ -103,7 +103,7 @@ static const char *read_shape(const char *at, struct cnnvp_array *array)
     return NULL;
 }
 
-/* What is wrong, or NULL. */
+/* Returns what is wrong with the header; NULL: nothing. */
 static const char *parse_header(const char *header, struct cnnvp_array *array, size_t *size)
 {
     const char *at = skip_text(header, "{");
@@ -140,7 +140,7 @@ static const char *parse_header(const char *header, struct cnnvp_array *array, s
     return at != NULL && seen_descr && seen_order && seen_shape ? NULL : "its header is damaged";
 }
 
-/* Elements, 0 in *valid if there are more than `most`. */
+/* Number of elements. *valid: 0 if there are more than `most`. */
 static size_t count_elements(const struct cnnvp_array *array, size_t most, int *valid)
 {
     size_t count = 1;
@@ -158,7 +158,7 @@ static size_t count_elements(const struct cnnvp_array *array, size_t most, int *
     return count;
 }
 
-/* Magic, version, header. Returns what is wrong, or NULL. */
+/* Reads magic, version and header. Returns what is wrong; NULL: nothing. */
 static const char *read_header(FILE *stream, struct cnnvp_array *array, size_t *size)
 {
     unsigned char start[8];
@@ -229,7 +229,7 @@ cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct 
 
 /* ---- writing ---- */
 
-/* Version 1.0; the header ends in a newline and the data begin at a multiple of 64 bytes. Returns its length. */
+/* Writes a header of version 1.0, which ends in a newline, padded to a multiple of 64 bytes. Returns its length. */
 static size_t make_header(const struct cnnvp_array *array, size_t type, char *header, size_t room)
 {
     size_t used = (size_t)snprintf(header + 10, room - 10, "{'descr': '%s', 'fortran_order': False, 'shape': (",

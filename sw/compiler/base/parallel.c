@@ -10,20 +10,20 @@
 #define THREADS_MAX 15u
 
 struct cnnvp_pool {
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t begun; /* a run has parts to take, or the end has come */
-    pthread_cond_t done;  /* the last thread has left a run */
+    pthread_mutex_t lock; /* protects all members below */
+    pthread_cond_t begun; /* signals that a run has parts to take, or that the pool ends */
+    pthread_cond_t done;  /* signals that the last thread has left a run */
     void (*work)(void *context, size_t part);
     void *context;
-    size_t next; /* part that no thread has taken */
+    size_t next; /* next part to take */
     size_t parts;
-    size_t working; /* threads inside the run */
-    int ended;
+    size_t working; /* threads in the run */
+    int ended;      /* 1: the threads have to end */
     size_t thread_count;
     pthread_t threads[THREADS_MAX];
 };
 
-/* With the lock held, as before and after. */
+/* Does parts of the work until none are left. The caller holds the lock. */
 static void take_parts(struct cnnvp_pool *pool)
 {
     ++pool->working;
@@ -60,7 +60,7 @@ static size_t other_processors(void)
     return count < THREADS_MAX ? count : THREADS_MAX;
 }
 
-/* Signals are the first thread's: it is what commands interrupt. */
+/* New threads block signals, so that the first thread gets them: signals interrupt commands there. */
 static void start_threads(struct cnnvp_pool *pool, size_t count)
 {
     sigset_t all, before;

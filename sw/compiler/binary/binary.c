@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the binary: the order of planning, placing and describing, then weight tiles, and builds for trials. */
 #include "binary_internal.h"
 #include "binary/layer_command.h"
 
@@ -31,7 +32,7 @@ cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t
 
 /* ---- weight tiles ---- */
 
-/* Adds the weight tiles of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
+/* Adds the weight tiles of a layer whose tiles are set. CNNVP_FAILED: out of memory or too many weight tiles. */
 static cnnvp_result add_weight_tiles(struct cnnvp_layer *layer, struct cnnvp_weight_tiles *weight_tiles)
 {
     layer->first_weight_tile = weight_tiles->count;
@@ -55,7 +56,7 @@ static cnnvp_result add_weight_tiles(struct cnnvp_layer *layer, struct cnnvp_wei
     return CNNVP_DONE;
 }
 
-/* Places weight tiles from number `first` on, one after the other from address `at` on; the address after them. */
+/* Places the weight tiles from number `first` on in sequence, at address `at`. Returns the address after them. */
 static uint64_t place_weight_tiles(struct cnnvp_weight_tiles *weight_tiles, uint32_t first, uint64_t at)
 {
     for (uint32_t i = first; i < weight_tiles->count; ++i) {
@@ -67,7 +68,7 @@ static uint64_t place_weight_tiles(struct cnnvp_weight_tiles *weight_tiles, uint
     return at;
 }
 
-/* Bytes of each half of the input buffer that serve the layer's tiles: below what stays there. */
+/* Bytes of each half of the input buffer for the layer's tiles. They lie below tensors that stay on chip. */
 static uint64_t room_of(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t layer)
 {
     return cnnvp_minimum(cnnvp_binary_chip_top(target, build, 0, layer, layer),
@@ -87,8 +88,8 @@ static void note_need(uint64_t *need, uint64_t bytes, uint64_t have)
         *need = bytes;
 }
 
-/* The next layers are planned even if this one does not fit, so that all that is too small is known at last. `stays`:
- * bytes of an input half that serve no tiles. */
+/* A layer that does not fit is noted as a shortage and is no error yet: the other layers are planned too, so that one
+ * message can name everything that is too small. `stays`: bytes of an input half that serve no tiles. */
 static cnnvp_result search_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_plan_limits *limits,
                                  uint64_t stays, struct cnnvp_build *build, struct cnnvp_error *error)
 {
@@ -126,7 +127,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
         return cnnvp_plan_check(layer, graph->layers[index].name, plan->cut_places[index], &limits, error);
     }
     if (finalists->count != 0 && !layer->in.on_chip && !layer->in2.on_chip && !layer->out.on_chip && stays == 0) {
-        cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* planned before layers were fused */
+        cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* from the search before layers were fused */
         return CNNVP_DONE;
     }
     while (as < index && !is_planned_alike(target, build, as, index))
@@ -146,7 +147,7 @@ static int make_finalists(const struct cnnvp_graph *graph, struct cnnvp_build *b
     return build->finalists != NULL;
 }
 
-/* Each layer by itself, then which of them are better fused. */
+/* Plans each layer by itself, then searches for layers that are better fused. */
 static cnnvp_result make_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                               struct cnnvp_error *error)
@@ -181,7 +182,6 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     return CNNVP_DONE;
 }
 
-/* Members are 32-bit words, little-endian as the host's. */
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_build *build;
@@ -198,7 +198,7 @@ static void fill_layer(void *context, size_t layer)
     cnnvp_binary_fill_weight_tiles(fill->graph, fill->build, layer, fill->binary);
 }
 
-/* Each layer's weight tiles have places of their own. */
+/* Layers are filled in parallel: each writes only its own weight tiles. */
 static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *binary)
 {
     struct fill fill = {graph, build, binary};
@@ -231,7 +231,8 @@ void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_buil
         fill_layers(graph, build, to);
 }
 
-/* How maps lie in memory: in planes on chip and depth first, as before what is planned already. */
+/* Sets the memory layout of all maps. On-chip and depth-first runs have planes; tiles that are taken over keep their
+ * layouts. */
 static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                             const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                             struct cnnvp_error *error)
@@ -254,9 +255,9 @@ static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_
     return CNNVP_DONE;
 }
 
-/* Of floats in words of 16 bits the vector unit makes the same results as the array but for the scales. It is faster
- * where a map fills less than half of the PEs or windows do not overlap, as a row is that becomes several. There
- * nothing is scaled: numbers do not depend on the plan. */
+/* Sets *better: 1 if a convolution of unquantised 16-bit words should not have scaled results. The vector unit and
+ * folded rows do not support scaling, and they are faster if a map fills less than half of the PEs, if windows do not
+ * overlap, or if the map is one row. The shapes alone decide: results do not depend on the plan. */
 static cnnvp_result is_better_unscaled(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_layer *layer,
                                        const struct cnnvp_plan_limits *limits, int *better, struct cnnvp_error *error)
 {
@@ -283,7 +284,7 @@ static cnnvp_result choose_scale(const struct cnnvp_graph *graph, const struct c
     return unscaled ? CNNVP_DONE : cnnvp_plan_choose_scale(layer, graph->layers[index].name, &target->limits, error);
 }
 
-/* What layers can be planned for: all of a scratchpad, where they divide it. */
+/* The limits for planning a layer: the whole scratchpad, if layers divide it. */
 static struct cnnvp_target for_layers(const struct cnnvp_target *target, int divides)
 {
     struct cnnvp_target own = *target;
@@ -354,7 +355,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
-/* What the plan says wrong is said of its file, the rest of the network's. */
+/* Errors that begin with the plan's file stay as they are; others get the name of the network's file. */
 static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, cnnvp_result result,
                                 struct cnnvp_error *error)
 {

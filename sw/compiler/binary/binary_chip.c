@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places on chip: of tensors that stay there whole, in the halves of the input buffer from the layer that makes them to
- * the last one that reads them, from the top down: the rest serves tiles. With --on-chip these are all, but for the
- * network's outputs, which leave through the output buffer; weight tiles then lie in the halves of the weight buffer
- * for the whole run. Both operands of an addition lie in one half.
+ * Allocates the buffers for data that stay on chip. A tensor that stays whole lies in a half of the input buffer, from
+ * the layer that makes it to the last one that reads it. Places are allocated from the top down; the rest serves tiles.
+ * Both operands of an addition lie in the same half. With --on-chip all tensors stay except the network's outputs,
+ * which leave through the output buffer, and all weight tiles stay in the weight buffer for the whole run.
  */
 #include <stdlib.h>
 
@@ -91,7 +91,7 @@ static struct cnnvp_life *life_of(const struct cnnvp_residents *residents, int32
     return NULL;
 }
 
-/* A group runs tile by tile: what its layers touch is there from its first layer to its last one. */
+/* A group runs tile by tile, so tensors that its layers make or read live from its first layer to its last one. */
 static void widen(const struct lives *lives, struct cnnvp_life *life)
 {
     life->place.begin = life->first;
@@ -105,7 +105,7 @@ static void widen(const struct lives *lives, struct cnnvp_life *life)
     }
 }
 
-/* Lives in the order in which tensors appear. */
+/* Finds the lives of all tensors that stay, in the order in which the tensors are made. */
 static void find_lives(const struct lives *lives, const struct cnnvp_build *build)
 {
     const struct cnnvp_graph *graph = lives->graph;
@@ -125,7 +125,7 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
     }
 }
 
-/* The half of the tensor that is added to this one, if that has a place. */
+/* The half in which the tensor has to lie: that of the tensor that is added to it, if that has a place. */
 static uint32_t forced_half(const struct lives *lives, const struct cnnvp_life *life)
 {
     const struct cnnvp_graph *graph = lives->graph;
@@ -146,12 +146,12 @@ static uint32_t forced_half(const struct lives *lives, const struct cnnvp_life *
     return CNNVP_SCRATCHPAD_ANY;
 }
 
-/* The half that the layer which makes the tensor reads from: the other one is better. */
+/* The half from which the layer that makes the tensor reads. The tensor should lie in the other half. */
 static uint32_t source_half(const struct lives *lives, const struct cnnvp_life *life)
 {
     const struct cnnvp_graph_layer *maker = &lives->graph->layers[life->first];
     if (cnnvp_graph_base(lives->graph, maker->out) != life->tensor)
-        return 1; /* the network's input: into half 0 */
+        return 1; /* the network's input goes to half 0 */
     const struct cnnvp_life *source = life_of(lives->of, cnnvp_graph_base(lives->graph, maker->in));
     return source != NULL ? source->place.half : 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a layer of the graph to that of the guest software (sw/binary/layer.h): what it does, and its number formats. */
+/* Turns a layer of the graph into one of the guest software (sw/binary/layer.h): its operation and number formats. */
 #include "binary_internal.h"
 #include "binary/layer_command.h"
 
@@ -15,26 +15,26 @@ static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding
     return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
 }
 
-/* Its bits for a zero point of results. */
+/* Bits of `format` for the zero point of results. */
 static uint32_t pack_zero(int32_t zero)
 {
     return ((uint32_t)zero & 0xffu) << CNNVP_ZERO_LSB;
 }
 
-/* Its bits for words of so many bytes: of operands a and b and of results. */
+/* Bits of `format` for the word sizes in bytes of operands a and b and of results. */
 static uint32_t pack_words(uint32_t a, uint32_t b, uint32_t out)
 {
     return ((a == 1u ? CNNVP_NARROW_A : 0u) | (b == 1u ? CNNVP_NARROW_B : 0u) | (out == 1u ? CNNVP_NARROW_OUT : 0u))
            << CNNVP_NARROW_LSB;
 }
 
-/* Its bits that do not follow from number formats: sizes of words, a table. */
+/* Bits of `format` that do not depend on number formats: word sizes, and whether results go through a table. */
 static uint32_t words_of(uint32_t format)
 {
     return (format >> CNNVP_NARROW_LSB << CNNVP_NARROW_LSB) | (format & 1u << CNNVP_TABLED_LSB);
 }
 
-/* Bytes of a result in front of post `post`: what a table reads has 16 bits. */
+/* Bytes of a result before post-operation `post`. A table reads 16-bit words. */
 static uint32_t result_bytes(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, uint32_t post)
 {
     for (uint32_t i = post; i < layer->post_count; ++i)
@@ -50,7 +50,7 @@ static uint32_t weight_bytes(const struct cnnvp_graph *graph, const struct cnnvp
                                           : CNNVP_WORD_BYTES;
 }
 
-/* 1: words of 8 bits have the posts' limits anyway, since they saturate. */
+/* 1: all posts are limits that 8-bit words have anyway, since they saturate. */
 static int only_saturates(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const float zero = (float)cnnvp_graph_word_zero(graph, layer->out);
@@ -81,7 +81,7 @@ static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_g
     }
 }
 
-/* The limits that the write-out keeps: those of one post after the other. */
+/* Descriptor register `limits` of the write-out: the limits of all posts that it applies, combined. */
 static uint32_t pack_limits(const struct cnnvp_layer *layer)
 {
     int32_t low = INT16_MIN, high = INT16_MAX;
@@ -123,7 +123,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
-/* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
+/* The part of the output that a placed copy writes to. The rest of the output counts as its frame. */
 static struct cnnvp_tensor placed_output(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in,
                                          const struct cnnvp_tensor *out)
 {
@@ -138,7 +138,7 @@ static struct cnnvp_tensor placed_output(const struct cnnvp_graph_layer *layer, 
     return part;
 }
 
-/* A copy of a part: the rest is like a frame to it. */
+/* The part of the input that a cropped copy reads. The rest of the input counts as its frame. */
 static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in)
 {
     struct cnnvp_tensor part = *in;
@@ -152,11 +152,12 @@ static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, 
     return part;
 }
 
-/* Zeros around the results have to be there, and nothing before has written beside them. */
+/* 1: the frame of the layer's output on chip has to be filled with zeros. Only the first layer that writes to the
+ * tensor does that. */
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))
-        return 0; /* it leaves for memory */
+        return 0; /* it goes to memory */
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;
     for (size_t i = 0; i < index; ++i)
@@ -183,7 +184,7 @@ void cnnvp_binary_refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp
         to->in2 = build->tensors[from->in2];
 }
 
-/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (layer.h). */
+/* See layer.h for the formats: F is the fraction bits `data`, I `inverse`, S `scale`, G weight_frac, O offset_frac. */
 static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *graph,
                                                   const struct cnnvp_graph_layer *layer, uint32_t rounding)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where tensors lie in memory. Each has a place of its own for each image of a batch, so that all of them can be looked
- * at after a run; the network's input and outputs have one for each image. A tensor that padded layers read lies in a
- * frame of zeros as wide as the widest of them needs ("next-layer storage parameters", Part B 0-6).
+ * Places tensors in memory. Each tensor has a place of its own for each image of a batch, so that all of them can be
+ * inspected after a run. The network's inputs and outputs have a place for every image. A tensor that padded layers
+ * read lies in a frame of zeros as wide as the widest padding ("next-layer storage parameters", Part B 0-6).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 
-/* Positions behind the last one of the input that the windows of one axis touch. */
+/* Positions beyond the end of the input that the windows along one axis read. */
 static uint32_t overhang(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, uint32_t dilation,
                          uint32_t before)
 {
@@ -43,7 +43,7 @@ uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor)
            << tensor->word_shift;
 }
 
-/* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
+/* A view with its base's rows and columns has its base's frame. For other views, neither tensor has a frame. */
 static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
 {
     struct cnnvp_tensor *view = &build->tensors[tensor];
@@ -111,13 +111,13 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
     return 0;
 }
 
-/* Of a tensor between layers: each image of a batch, of each accelerator, has its own. */
+/* Places of a tensor between layers: one for each image of a batch on each accelerator. */
 static uint32_t places_of(const struct cnnvp_build *build)
 {
     return build->header->batch * build->shares.count;
 }
 
-/* images: 0: one place for each image of a batch. */
+/* Places a base tensor. `images`: number of places; 0: places_of(build). */
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
     struct cnnvp_tensor *base = &build->tensors[tensor];
@@ -143,7 +143,7 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
                                      : cnnvp_binary_frame_bytes(tensor);
 }
 
-/* Adds to a text, as far as there is room. */
+/* A text that grows as far as there is room. */
 struct sentence {
     char *text;
     size_t size;
@@ -160,7 +160,7 @@ static void say(struct sentence *sentence, const char *format, ...)
     va_end(args);
 }
 
-/* A buffer of which `need` bytes of a half are needed. */
+/* Adds a buffer whose half has too few bytes, and the setting that helps. `need` 0: it is large enough. */
 static void say_buffer(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_buffer buffer, uint64_t need,
                        uint64_t have, struct sentence *what, struct sentence *settings)
 {
@@ -173,7 +173,7 @@ static void say_buffer(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_b
         (unsigned long long)(size.bytes % 1024u == 0 ? size.bytes / 1024u : size.bytes));
 }
 
-/* All that is too small, and the settings that would do. */
+/* The error that names everything that is too small, and the settings that help. */
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_target *target, uint32_t images,
                               const struct cnnvp_build *build, uint64_t need, struct cnnvp_error *error)
 {

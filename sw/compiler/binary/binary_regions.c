@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each layer has of a scratchpad: for inputs from its begin on, then for weights, then for results. It is divided
- * anew where layers need it otherwise, which waits for all that runs. So layers that follow each other and fit together
- * have what they need most. Where something stays on chip longer than for a layer, it is divided once.
+ * Divides each half of a scratchpad into three regions: inputs from address 0 on, then weights, then results. A change
+ * of the regions between layers waits until all units are idle. So consecutive layers share regions, the largest that
+ * any of them needs, as long as these fit. If data stay on chip for longer than a layer, the division is fixed.
  */
 #include "binary_internal.h"
 
@@ -26,7 +26,7 @@ static struct cnnvp_plan_use use_of(const struct cnnvp_build *build, size_t laye
     return cnnvp_plan_use_of(&build->layers[layer], build->result_bytes[layer]);
 }
 
-/* Layers from `first` on that have the same regions. Returns the one after them. */
+/* Gives as many layers as possible from `first` on the same regions. Returns the first layer after them. */
 static size_t divide_row(const struct cnnvp_build *build, size_t first, size_t count, uint64_t half_bytes)
 {
     struct cnnvp_plan_use most = use_of(build, first);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tables of a binary, all but the weight tiles' words: where they lie, their bytes, and which of them the guest
- * software reads when.
+ * The tables of a binary, without the weight tiles' words: their addresses, their bytes, and the steps in which the
+ * guest software reads them.
  *
- * Each of several accelerators has of its own what refers to maps, since those between layers have places of their own:
- * a header, and the tables that are marked so below. Accelerator k of n takes batches k, k + n, and so on; the places
- * of maps follow in this order.
+ * If there are several accelerators, each has its own places for maps between layers, and so its own tables that refer
+ * to maps: a header and the tables marked `own` below. Accelerator k of n takes batches k, k + n, and so on; the places
+ * of maps are in the order of the accelerators.
  */
 #include "binary_tables.h"
 
@@ -14,7 +14,7 @@
 #include "binary_internal.h"
 #include "group_build.h"
 
-/* In the order in which they lie. */
+/* In the order of their addresses. */
 enum { HEADER, LAYERS, WEIGHT_TILES, REGIONS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
 
 struct table {
@@ -48,7 +48,8 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
 
 /* ---- places ---- */
 
-/* Where tables from `at` on lie, of the first accelerator all, of another one its own; the address after them. */
+/* Lays out tables from address `at` on: all for the first accelerator, only its own for another one. Returns the
+ * address after them. */
 static uint64_t lay_out(const struct cnnvp_build *build, int is_first, uint64_t at, uint64_t addresses[TABLES])
 {
     struct table tables[TABLES];
@@ -148,7 +149,7 @@ static void share_layer(const struct cnnvp_build *build, uint32_t accelerator, s
     share_tensor(build, accelerator, &layer->plan.out);
 }
 
-/* Where an accelerator's tables, written as the first one's, differ from those. */
+/* Adapts tables that are copies of the first accelerator's to another accelerator. */
 static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, const uint64_t addresses[TABLES],
                          uint8_t *binary)
 {
@@ -162,7 +163,7 @@ static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, 
     struct cnnvp_binary_member *members = place_of(build, binary, addresses[MEMBERS]);
     find_tables(build, tables);
     find_addresses(build, 0, first);
-    if (accelerator * header->batch >= header->images) /* there is nothing to do */
+    if (accelerator * header->batch >= header->images) /* this accelerator has no images */
         header->flags &= ~(uint32_t)CNNVP_BINARY_PRELOAD;
     header->element = build->shares.all[accelerator].element;
     header->element_irq = build->shares.all[accelerator].element_irq;
@@ -214,14 +215,14 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
         memcpy(binary, &list, sizeof list);
 }
 
-/* ---- which are read when ---- */
+/* ---- which tables are read in which step ---- */
 
 /*
- * Of a layer its entry and its weight tiles', of a fused group or a depth-first chain, which are one step, what
- * describes them, too. A step's most needed tables come first.
+ * A step is a layer, a fused group or a depth-first chain. A layer needs its entry and those of its weight tiles;
+ * groups and chains also need their own tables. The tables that a step needs most come first.
  */
 
-/* The step in hand, of an accelerator. */
+/* The current step of an accelerator. */
 struct listing {
     const struct cnnvp_build *build;
     uint64_t addresses[TABLES];
@@ -238,7 +239,7 @@ static cnnvp_result list(const struct listing *listing, uint64_t address, uint64
     return listing->list(listing->context, listing->accelerator, listing->step, address, bytes);
 }
 
-/* Entries of a table, from number `first` on. */
+/* Lists entries of a table from number `first` on. */
 static cnnvp_result list_entries(const struct listing *listing, size_t table, size_t first, size_t count)
 {
     struct table tables[TABLES];
@@ -286,7 +287,8 @@ static cnnvp_result list_chain(const struct listing *listing, size_t number)
     return CNNVP_DONE;
 }
 
-/* A layer and those that run with it, of which the schedule reads the entries at most. *count: how many they are. */
+/* Lists the step that begins with the layer. *count: number of its layers; of those after the first one the schedule
+ * may read the entries, so they come last. */
 static cnnvp_result list_step(const struct listing *listing, size_t layer, size_t *count)
 {
     const struct cnnvp_binary_layer *entry = &listing->build->entries[layer];

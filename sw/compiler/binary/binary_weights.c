@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of weight tiles: weights and biases of one slice, normalisation parameters, tables. */
+/* Writes the words of weight tiles: weights and biases of a slice, normalisation parameters, function tables. */
 #include <math.h>
 #include <string.h>
 
@@ -37,13 +37,14 @@ static int is_scaled(const struct fill *fill)
     return fill->layer->bias == CNNVP_SCALE_WORDS;
 }
 
-/* Steps are rounded; the whole number is the nearest one. */
+/* The nearest whole number; the step is rounded, so the quotient is not exact. */
 static int16_t whole_weight(float weight, float step)
 {
     return (int16_t)lrintf(weight / step);
 }
 
-/* What the zero point of its input's words, which those of the frame are, adds to the sums of an output. */
+/* What the zero point of the input's words adds to the sums of an output. Words of the frame are the zero point, too,
+ * so it is the same for all positions. */
 static int64_t zero_sum(const struct fill *fill, uint32_t output)
 {
     const size_t each = cnnvp_output_weights(fill->layer, cnnvp_layer_inputs(fill->layer));
@@ -54,7 +55,7 @@ static int64_t zero_sum(const struct fill *fill, uint32_t output)
     return sum * fill->layer->in.zero;
 }
 
-/* What is added to the sums of an output: a whole number of the file's, or the nearest one to the bias. */
+/* The whole number that is added to the sums of an output: the file's own, or the nearest one to the float bias. */
 static int64_t whole_bias(const struct fill *fill, uint32_t output)
 {
     const struct cnnvp_graph_layer *source = fill->source;
@@ -64,7 +65,7 @@ static int64_t whole_bias(const struct fill *fill, uint32_t output)
     return llrintf(fminf(fmaxf(whole, -0x1.fffffep30f), 0x1.fffffep30f));
 }
 
-/* By what outputs are scaled. */
+/* Writes the offset (32 bits) and the multiplier (binary32) of each output: struct cnnvp_scale. */
 static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
 {
     for (uint32_t o = first; o < first + count; ++o) {
@@ -79,8 +80,8 @@ static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
     }
 }
 
-/* Weights of one output, as words of so many bytes; of one that is scaled the whole numbers, which weights are
- * multiples of. */
+/* Writes the weights of one output as words of so many bytes. If the layer is scaled, the words are the weights divided
+ * by the output's step. */
 static void quantise(const struct fill *fill, uint32_t output, const float *weights, size_t count, uint32_t bytes,
                      uint8_t *to)
 {
@@ -102,7 +103,7 @@ static void put_table(struct fill *fill)
         put_word(fill, fill->table[i]);
 }
 
-/* A word for each output of one input after the other. They are read the other way round, so by blocks. */
+/* Writes weights as [input][output]. The source is [output][input], so it is read in blocks of inputs. */
 static void put_transposed(struct fill *fill, const struct cnnvp_weight_tile_part *slice)
 {
     enum { BLOCK = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which layers form chains, decided by shapes alone; and what there is to say of those that a build has. */
+/* Finds the layers that form depth-first chains, by their shapes alone, and describes the chains of a build. */
 
 #include "binary_internal.h"
 
@@ -21,7 +21,7 @@ cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp_error *error)
         error, "--block %u: the side of a block is a power of two, such as %u or %u", block, below, below * 2u);
 }
 
-/* Zeros before the first position that keep the size: floor before, ceil after (Part B 4-9). */
+/* The padding before the first position that keeps the map's size: floor before, ceil after (Part B 4-9). */
 static uint32_t pad_before(uint32_t kernel, uint32_t dilation)
 {
     return (kernel - 1u) * dilation / 2u;
@@ -55,7 +55,7 @@ static const char *why_no_pool(const struct cnnvp_graph_layer *layer, const stru
     return NULL;
 }
 
-/* NULL: the layer can be part of a chain. */
+/* Why the layer cannot be part of a chain; NULL: it can. */
 static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, uint32_t block)
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
@@ -68,7 +68,8 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
     return is_power_of_two(in->height) && is_power_of_two(in->width) ? NULL : "a side of its map is no power of two";
 }
 
-/* The one layer that reads the tensor and all of it; CNNVP_GRAPH_NONE: it has to be in memory. */
+/* The only layer that reads the tensor, if it reads all of it; otherwise CNNVP_GRAPH_NONE: the tensor has to be in
+ * memory. */
 static int32_t only_reader(const struct cnnvp_graph *graph, int32_t tensor)
 {
     int32_t reader = CNNVP_GRAPH_NONE;
@@ -128,7 +129,7 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
     return found ? CNNVP_DONE : no_chain(graph, block, error);
 }
 
-/* ---- those of a build ---- */
+/* ---- chains of a build ---- */
 
 cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
                                  struct cnnvp_work_info *work, struct cnnvp_error *error)

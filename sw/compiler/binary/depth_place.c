@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the blocks of a chain lie on chip. Each feature map has a slot in the input buffer for one block with the zeros
- * that its convolution needs around it. Two features may share their place unless both hold values at the same time:
- * what a convolution makes is complete at once, and nothing shallower holds values then; what a pool makes comes
- * together from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
- * Where there is room none share one: then the zeros of each are written once, and not for every block.
+ * Places the blocks of a chain on chip. Each feature map has a slot in the input buffer for one block and the zeros
+ * that its convolution needs around it. Two features may share a place unless both hold values at the same time. A
+ * convolution completes its output block at once, and then no shallower block holds values. A pool gathers its output
+ * block from several input blocks, and all shallower features are in use meanwhile. Feature 0 is loaded ahead of its
+ * use. If there is room, no places are shared: then the zeros of each slot are written once and not for every block.
  */
 #include "binary_internal.h"
 #include "plan.h"
@@ -56,7 +56,7 @@ static void describe_level(struct cnnvp_binary_level *level, uint32_t height, ui
         .block = *block};
 }
 
-/* The part of a block of the next feature that one block gives. */
+/* The part of a block of the next feature that one block of this layer's input makes. */
 static struct cnnvp_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
@@ -77,7 +77,7 @@ static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side,
     return is_conv(layer) ? block_side : cnnvp_depth_side(side, block);
 }
 
-/* Levels of the layers first .. first + count - 1 of the row. */
+/* Describes the features of the layers first .. first + count - 1 of the row: count + 1 levels. */
 static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
                             struct cnnvp_binary_level *levels)
 {
@@ -102,7 +102,7 @@ static void describe_levels(const struct cnnvp_depth_row *row, size_t first, siz
 
 /* ---- slots ---- */
 
-/* 1 if the level's block comes together from several of the level before. */
+/* 1: a block of the level is gathered from several blocks of the level before. */
 static int is_gathered(const struct cnnvp_binary_level *levels, size_t level)
 {
     return level > 0 &&
@@ -114,8 +114,8 @@ static uint64_t slot_bytes(const struct cnnvp_binary_level *level)
     return cnnvp_binary_align(cnnvp_binary_frame_bytes(&level->block));
 }
 
-/* Feature 0 into the first half, the others into the last, or into the other one where there is no room: it can be
- * loaded while they are worked on. Side by side: none shares a place or lies in another half. */
+/* Places feature 0 in the first half and the others in the last half, so that feature 0 can be loaded while the others
+ * are in use. If there is no room, a slot goes to the other half. `side_by_side`: neither that nor shared places. */
 static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count,
                              int side_by_side)
 {
@@ -145,7 +145,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_le
         row->sequence[i] = i;
     if (place_in_sequence(row, levels, count, 1) || place_in_sequence(row, levels, count, 0))
         return 1;
-    /* Otherwise the largest first. */
+    /* Try again with the largest slots first. */
     for (size_t i = 1; i < count; ++i)
         for (size_t k = i; k > 0 && slot_bytes(&levels[row->sequence[k]]) > slot_bytes(&levels[row->sequence[k - 1]]);
              --k) {
@@ -181,7 +181,7 @@ struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, si
     return layer;
 }
 
-/* Of a layer that the unit refuses as of one whose tiles are anything: compiling it says so. */
+/* The tile sizes that the layer's unit prefers. If the unit refuses the layer, compiling it reports that later. */
 static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_layer *layer)
 {
     struct cnnvp_tiling tiling;
@@ -199,7 +199,7 @@ static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const 
     return use.weight_bytes <= weight_bytes && use.output_bytes <= limits->output_bytes;
 }
 
-/* The next smaller part of `total` below `part`, a multiple of `multiple`; 0: there is none. */
+/* The next part of `total` that is smaller than `part` and a multiple of `multiple`; 0: there is none. */
 static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
 {
     for (uint32_t parts = (total + part - 1u) / part + 1u; parts <= total; ++parts) {
@@ -256,7 +256,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         (unsigned long long)have, size.instance, (unsigned long long)size.bytes);
 }
 
-/* Block padding is ordinary padding: the map is one block. */
+/* 1: the layer's input map is one block, so padding it by blocks is ordinary padding. */
 static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &row->graph->layers[index];
@@ -264,7 +264,7 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
     return in->height == layer->block_height && in->width == layer->block_width;
 }
 
-/* Appends the chain of layers first .. first + count - 1 if its slots fit: *added. */
+/* Adds the chain of layers first .. first + count - 1 if its slots fit. *added: 1: they do. */
 static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block, int *added,
                               struct cnnvp_error *error)
 {
@@ -318,8 +318,8 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
 
 /* ---- order tables ---- */
 
-/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the number, as long as both have such
- * bits; the rest of the longer one follows on top (Part B 4-4). */
+/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the block's number, as long as both
+ * coordinates have a bit i. The remaining bits of the longer one follow on top (Part B 4-4). */
 static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
 {
     const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
@@ -394,7 +394,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
     return options->order_table ? make_orders(&build->arena, build->depth, error) : CNNVP_DONE;
 }
 
-/* ---- layers as blocks see them ---- */
+/* ---- layers whose maps are blocks ---- */
 
 static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t chain, size_t first)
 {

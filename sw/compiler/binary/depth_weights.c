@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which weights of a chain stay in the weight buffer while it runs, and how they are sliced (Part B 4-15). All of them
- * stay where they fit. Otherwise each half is divided: below, slices are loaded for each block that needs them, the two
- * halves in turn; above stay those slices that would be loaded most often.
+ * Chooses which weights of a chain stay in the weight buffer while it runs, and how they are sliced (Part B 4-15). If
+ * all weights fit, all stay. Otherwise each half is divided. The lower part takes slices that are loaded for each
+ * block, the two halves in turn. In the upper part stay the slices that would be loaded most often.
  *
- * The largest slices are not the fastest: a layer waits for its first one; small ones cost the core instructions. What
- * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So
- * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
+ * The largest slices are not the fastest, since a layer waits for its first one; small slices cost the core more
+ * instructions. So the chain's time is estimated for slices of each power of two, which makes a larger buffer only add
+ * choices. The estimates also decide whether the scheduler unit issues the chain's instructions, for which all weights
+ * have to be on chip before the first block.
  */
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
@@ -16,24 +17,25 @@
 
 #define SMALLEST_SLICE 64u
 
-/* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. Fewer where
- * the guest repeats what it has pushed for the block before (guest/depth_convolution.c). */
+/* Measured core cycles for one block of a layer, without its slices but with the block's load and store. They are fewer
+ * if the guest repeats the instructions of the block before (guest/depth_convolution.c). */
 #define BLOCK_CORE 2600u
 #define AGAIN_CORE 1400u
 
-/* The core's cycles for the scheduler's table of a layer, measured, of which a network with one chain needs one for all
- * images: it is weighed by two of them. */
+/* Measured core cycles to write the scheduler's table of a layer. A network with one chain writes the table once for
+ * all images; the estimate divides the cycles among this many. */
 #define TABLE_CORE 35000u
 #define IMAGES 2u
 
-/* The core's work counts besides by this part. */
+/* 1 / CORE_PART of the core's work is added to the time of a block. */
 #define CORE_PART 64u
 
+/* One slice of weights. */
 struct piece {
     uint64_t bytes;
     uint64_t visits; /* blocks of the layer's input map */
     size_t number;
-    size_t layer; /* of the chain */
+    size_t layer; /* number in the chain */
     int stays;
     struct cnnvp_weight_tile *weight_tile; /* NULL while tiles are tried */
 };
@@ -62,7 +64,7 @@ static uint64_t visits_of(const struct cnnvp_binary_level *level)
     return UINT64_C(1) << (level->bits_x + level->bits_y);
 }
 
-/* Most often loaded first, then the largest. */
+/* Sorts by number of loads, most first, then by size, largest first. */
 static int by_visits(const void *a, const void *b)
 {
     const struct piece *x = a;
@@ -74,8 +76,8 @@ static int by_visits(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Places pieces in the halves above `from`, in turn where there is room, so that one comes while another one is used.
- * Returns 1 if all have a place. */
+/* Places pieces above address `from`, in alternate halves if there is room, so that one can be loaded while the one
+ * before is in use. Returns 1 if all have a place. */
 static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from)
 {
     uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {from, from};
@@ -91,7 +93,8 @@ static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pi
     return all;
 }
 
-/* Loads of a layer's weights for one block, in ps, and the longest of them, which only the layer before hides. */
+/* Loads of a layer's weights for one block: number, total time and the longest one. Only the calculation of the layer
+ * before can hide the longest one. */
 struct loads {
     uint64_t count, ps, longest_ps;
 };
@@ -100,11 +103,11 @@ struct loads {
 struct sliced {
     struct cnnvp_layer layer;
     struct loads first; /* for its first block */
-    struct loads next;  /* and for each further one */
+    struct loads next;  /* for each further block */
     uint64_t compute_ps;
 };
 
-/* A chain under work. */
+/* The chain in work. */
 struct slicing {
     const struct cnnvp_depth_row *row;
     const struct cnnvp_binary_level *levels;
@@ -112,12 +115,12 @@ struct slicing {
     size_t count;
     struct sliced *sliced;
     struct pieces pieces;
-    struct cnnvp_cost_query *query; /* about loads of weights */
+    struct cnnvp_cost_query *query; /* for loads of weights */
     struct cnnvp_error *error;
 };
 
-/* Slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth more than it must
- * be. */
+/* Cuts all layers into slices of at most `limit` bytes. Returns 0 if that would divide a layer's input channels more
+ * than slices of a whole half do. */
 static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *result)
 {
     const uint64_t most = slicing->row->target->limits.weight_bytes;
@@ -162,7 +165,7 @@ static void sum_loads(struct slicing *slicing)
     }
 }
 
-/* What a layer takes for one block, after one that calculates for so long, and a little of the core's work. */
+/* Time of a layer for one block, plus a part of the core's work. `before`: time that the layer before calculates. */
 static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t compute, const struct loads *loads,
                          uint64_t slices, uint64_t block_core, uint64_t before)
 {
@@ -172,7 +175,7 @@ static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t comput
     return cnnvp_maximum(cnnvp_maximum(compute, loads->ps) + waits, core) + core / CORE_PART;
 }
 
-/* What the chain costs for an image, by the estimate. */
+/* Estimated time of the chain for one image if the guest issues its instructions. */
 static uint64_t chain_ps(struct slicing *slicing)
 {
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
@@ -199,8 +202,8 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
     cnnvp_plan_cut_layer(&row->build->layers[index], cnnvp_plan_cut_of(&chosen));
 }
 
-/* The same where all weights stay and the scheduler unit issues: they are all loaded before the first block, and its
- * table is written; then the core has nothing to do. */
+/* Estimated time of the chain for one image if all weights stay and the scheduler unit issues its instructions. All
+ * weights are loaded and the scheduler's table is written before the first block; then the core has nothing to do. */
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
     const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
@@ -224,8 +227,8 @@ static int some_stay(const struct pieces *pieces)
     return 0;
 }
 
-/* Why the scheduler unit cannot issue the chain, NULL: it can. Loads of weights depend on what the buffer holds:
- * software issues those. */
+/* Why the scheduler unit cannot issue the chain; NULL: it can. Loads of weights during the chain depend on what the
+ * buffer holds, so only software issues them. */
 static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 {
     if (row->target->accelerators[0].scheduler == 0)
@@ -235,7 +238,7 @@ static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
     return all ? NULL : "not all its weights stay on chip, and the scheduler loads none";
 }
 
-/* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
+/* Chooses the fastest size of slices, *best, who issues the chain, and what stays with these slices. */
 static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_chain *chain, uint64_t *best,
                                   uint64_t *stream, const char **reason)
 {
@@ -260,7 +263,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
         const uint64_t unit_ps = cannot == NULL && row->issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : UINT64_MAX;
         const int by_unit = unit_ps <= guest_ps || (row->issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
         const uint64_t ps = by_unit ? unit_ps : guest_ps;
-        /* What was asked for goes before what is faster. */
+        /* The issuer that the user asked for takes precedence over a faster one. */
         if (row->issue == CNNVP_ISSUE_SCHEDULER && by_unit && !chain->scheduled)
             least = UINT64_MAX;
         if (ps >= least || (row->issue == CNNVP_ISSUE_SCHEDULER && chain->scheduled && !by_unit))

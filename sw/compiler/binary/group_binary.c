@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fused groups in the network binary: slots, cuts and weights of each, then what its tables hold. */
+/* Fused groups in the network binary: their slots, cuts and weights, and the contents of their tables. */
 #include "group_build.h"
 
 #include <stdlib.h>
@@ -20,14 +20,12 @@ static uint64_t tiles_of(const struct cnnvp_plan_group *group)
 
 /* ---- weights ---- */
 
-/* Of a layer however it is cut, but for what slices repeat. */
 uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer)
 {
     return cnnvp_binary_align(cnnvp_plan_weight_words(layer) * CNNVP_WORD_BYTES);
 }
 
-/* Which members' weights stay, and the bytes of each half that serve the others. Those with the most weights that fit
- * stay: what does not is loaded for each tile. */
+/* Of the members whose weights fit, those with the most weights stay. The others' weights are loaded for each tile. */
 uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
                                     unsigned char *stays)
 {
@@ -56,7 +54,7 @@ uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const 
     return stream;
 }
 
-/* Bytes of a half that weight tiles need which do not stay, or all of them. */
+/* Bytes of a half for the largest weight tile that does not stay; `staying_too`: for the largest of all. */
 static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, size_t count, int staying_too)
 {
     uint64_t bytes = 0;
@@ -66,7 +64,8 @@ static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, siz
     return cnnvp_binary_align(bytes);
 }
 
-/* Weight tiles of members that stay, then the others, which are loaded for each tile where there is no room. */
+/* Places the weight tiles of members whose weights stay, then the others as far as there is room. Weight tiles without
+ * a place are loaded for each tile. */
 static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                         struct cnnvp_error *error)
 {
@@ -111,7 +110,7 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
 
 /* ---- cuts ---- */
 
-/* The member as a layer of one tile. */
+/* Cuts a member as a layer whose map is one tile of the group. */
 static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
                                struct cnnvp_build *build, struct cnnvp_error *error)
@@ -136,7 +135,7 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     return CNNVP_DONE;
 }
 
-/* An addition that the layer before it does, as that is cut. */
+/* Cuts an addition that the layer before it does as that layer is cut. */
 static void cut_as_before(struct cnnvp_layer *layer)
 {
     struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(layer - 1);
@@ -149,7 +148,7 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
-    limits.weights = cnnvp_core_weights(1); /* with all that moves between the tiles of a group */
+    limits.weights = cnnvp_core_weights(1); /* groups keep the core busy: it also moves lines between tiles */
     CNNVP_FREED unsigned char *stays = malloc(group->count);
     if (stays == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -189,7 +188,7 @@ static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_
         (unsigned long long)lack, size.instance, (unsigned long long)size.bytes);
 }
 
-/* Members, slots and cuts of a run. The group is to be cleared, whatever the result. */
+/* Makes the members, slots and cuts of a run. The caller clears the group in any case. */
 static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_run *run,
                                struct cnnvp_build *build, struct cnnvp_plan_group *group, struct cnnvp_error *error)
@@ -296,7 +295,7 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
 
 /* ---- tables ---- */
 
-/* The slot itself: all its channels and lines. */
+/* The whole slot as a tensor: all its channels and lines. */
 static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
 {
     return (struct cnnvp_tensor){
@@ -314,7 +313,7 @@ static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
     };
 }
 
-/* A tensor that lies in a slot, or in some of its channels. */
+/* Lays a tensor into the slot, or into some of its channels. */
 static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnvp_plan_slot *slot,
                 struct cnnvp_tensor *tensor)
 {
@@ -330,7 +329,7 @@ static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnv
     tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;
 }
 
-/* The first member that makes a slot stands for it: all of them hold the same lines. */
+/* 1 + the first member that makes the slot; 0: no slot. If several members make a slot, they hold the same lines. */
 static uint32_t maker_of(const struct cnnvp_plan_group *group, size_t slot)
 {
     return is_slot(slot) ? (uint32_t)group->slots[slot].first + 1u : 0;

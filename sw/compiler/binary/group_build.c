@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fused groups: from layers of the graph to members and slots, and whether they can be fused at all. */
+/* Makes the members and slots of fused groups from layers of the graph, and checks that the layers can be fused. */
 #include "group_build.h"
 
 #include <stdlib.h>
 
 #include "binary_internal.h"
 
-/* Whether the tensor has its base's rows and columns: a part of the channels, or all of them. */
+/* 1: the tensor has its base's rows and columns, so it is the base or some of its channels. */
 static int is_plain(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const struct cnnvp_graph_tensor *view = &graph->tensors[tensor];
@@ -33,7 +33,8 @@ static int is_within(const struct cnnvp_plan_group *group, size_t layer)
     return layer >= group->first && layer < group->first + group->count;
 }
 
-/* Members that read views which have other rows than what was made, or that a reader outside reads. */
+/* Checks that the tensor can be a slot: no layer outside the group makes or reads it, it is no output of the network,
+ * and all members see it with the same rows and columns. */
 static cnnvp_result check_slot(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group, int32_t base,
                                const char *place, struct cnnvp_error *error)
 {
@@ -87,7 +88,7 @@ static size_t slot_of(const struct cnnvp_plan_group *group, const int32_t *bases
     return CNNVP_PLAN_NO_SLOT;
 }
 
-/* The tensor is what the group gives, or part of it. */
+/* Checks the layer against the group's output: no member reads it, and parts of it have the same rows and columns. */
 static cnnvp_result check_given(const struct cnnvp_graph *graph, const struct cnnvp_plan_group *group, size_t index,
                                 const char *place, struct cnnvp_error *error)
 {
@@ -151,7 +152,7 @@ struct cnnvp_layer cnnvp_group_added(const struct cnnvp_graph *graph, const stru
     return both;
 }
 
-/* Slots in the order in which they are made. */
+/* Finds the slots, in the order in which members make them. */
 static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
                                struct cnnvp_plan_group *group, int32_t *bases, const char *place,
                                struct cnnvp_error *error)

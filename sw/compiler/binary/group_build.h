@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fused groups of a build. */
+/* The fused groups of a build. */
 #ifndef CNNVP_COMPILER_GROUP_BUILD_H
 #define CNNVP_COMPILER_GROUP_BUILD_H
 
@@ -7,25 +7,25 @@
 #include "binary/network_binary.h"
 #include "group.h"
 
-/* NULL: the layer can be part of a group. */
+/* Why the layer cannot be part of a group; NULL: it can. */
 const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index);
 
-/* The addition that comes after the layer is done with its results: a convolution whose map nothing else reads. The two
- * are in one group. */
+/* 1: the layer is a convolution that can do the addition after it with its own results, if both are in one group.
+ * Nothing else reads its map. */
 int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer);
-/* The convolution with that addition. */
+/* The convolution together with that addition. */
 struct cnnvp_layer cnnvp_group_added(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer);
 
-/* What a member reads and makes. */
+/* The tensors that a member reads and makes. */
 struct cnnvp_group_ends {
     int32_t in, in2, out; /* tensors of the graph; in2 may be CNNVP_GRAPH_NONE */
-    int adds;             /* it does the addition after it */
+    int adds;             /* 1: it does the addition after it */
 };
 struct cnnvp_group_ends cnnvp_group_ends(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
                                          const struct cnnvp_plan_group *group, size_t number);
 
-/* Members and slots of a run whose layers are described. BAD_INPUT: it cannot be one group, with the run's place. To be
- * cleared when DONE. */
+/* Makes the members and slots of a run whose layers are described. BAD_INPUT: the run cannot be one group; the error
+ * has its place. The caller clears the group if the result is DONE. */
 CNNVP_MUST_USE cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
                                              const struct cnnvp_plan_run *run, struct cnnvp_plan_group *group,
                                              struct cnnvp_error *error);
@@ -35,33 +35,33 @@ struct cnnvp_fused {
     struct cnnvp_plan_group *groups;
     size_t count;
     struct cnnvp_binary_group *table;
-    struct cnnvp_binary_member *members; /* of all groups, one group's after the other's */
+    struct cnnvp_binary_member *members; /* of all groups, in their order */
     size_t member_count;
-    struct cnnvp_group_reach *reaches; /* rows, then columns, of one group after the other's */
+    struct cnnvp_group_reach *reaches; /* of all groups, in their order: rows, then columns */
     size_t reach_count;
 };
 
-/* Groups of the plan, with slots placed, and cuts for their layers. Layers that are in none are left alone. */
+/* Makes the groups of the plan: places their slots and cuts their layers. Other layers stay as they are. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                              const struct cnnvp_plan *plan, struct cnnvp_build *build,
                                              struct cnnvp_error *error);
-/* The same of one run, to see whether it fits: its layers' cuts go to the plan's. BAD_INPUT: it does not. */
+/* Tries the same with one run. If it fits, its layers' cuts go into the plan. BAD_INPUT: it does not fit. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                             const struct cnnvp_plan_run *run, struct cnnvp_build *build,
                                             struct cnnvp_plan *plan, struct cnnvp_error *error);
-/* group_search.c: the runs that are to be fused by the objective; build->finalists has each layer's. */
+/* group_search.c: finds the runs to fuse by the objective. build->finalists has the plans of the single layers. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_plan *plan, struct cnnvp_error *error);
-/* A layer's weights, but for what slices repeat. */
+/* Bytes of a layer's weights, each counted once however the layer is cut. */
 uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer);
-/* Which members' weights stay while the group runs, and the bytes of each half that serve the others. */
+/* Sets stays[i] if member i's weights stay while the group runs. Returns the bytes of each half for the others. */
 uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
                                     unsigned char *stays);
-/* Places for the weight tiles that stay; the weight tile table is complete. */
+/* Places the weight tiles that stay. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       struct cnnvp_error *error);
-/* The layers as tiles see them; tensors have their addresses. */
+/* Completes the groups' layers, whose maps lie in slots. Tensors have their addresses. */
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which layers to fuse: dynamic programming over the places between layers, with the cost of each layer by itself and
- * of each group that fits the chip. A group costs what the units say of its transfers and of its layers' calculations,
- * those that its tiles repeat included. Of a group's tiles the largest that fit are looked at: they repeat the least.
+ * Chooses the layers to fuse: dynamic programming over the places between layers, with the cost of each single layer
+ * and of each group that fits on chip. The cost of a group follows from the units' times for its transfers and
+ * calculations, including those that its tiles repeat. Only the largest tiles that fit are considered: they repeat the
+ * least.
  */
 #include "group_build.h"
 
@@ -12,15 +13,15 @@
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 
-#define LONGEST 40u    /* layers of a group */
-#define MISSES 3u      /* runs one after the other that do not fit: longer ones will not either */
-#define FITTING 2u     /* tiles of a halo that fit and are priced */
-#define EDGES 24u      /* of tiles along an axis that are looked at */
-#define STREAM_PART 8u /* of a half, for tiles of maps in memory, at the least */
-/* Of the core for a layer's tile: a group's places on chip take more of it than a step of a layer by itself. */
+#define LONGEST 40u    /* most layers of a group */
+#define MISSES 3u      /* after this many runs in sequence that do not fit, no longer ones are tried */
+#define FITTING 2u     /* fitting tile heights that are priced for each width and halo */
+#define EDGES 24u      /* most edges of tiles that are tried along an axis */
+#define STREAM_PART 8u /* tiles of maps in memory need at least 1 / STREAM_PART of a half */
+/* Core cycles for one layer of one tile. The slots of a group cost the core more than a step of a single layer. */
 #define TILE_CYCLES 1600.0
 
-/* What the others do with a map that is its own base. */
+/* The first layer that makes a base tensor, and the last one that makes or reads it. */
 struct use {
     size_t first_made, last_use;
 };
@@ -30,16 +31,16 @@ struct search {
     const struct cnnvp_target *target;
     struct cnnvp_build *build;
     const struct cnnvp_binary_options *options;
-    struct cnnvp_arena arena;       /* of what follows */
+    struct cnnvp_arena arena;       /* owns the arrays below */
     struct use *uses;               /* of each tensor */
     struct cnnvp_tiling *tilings;   /* of each layer */
-    struct cnnvp_plan_taken each;   /* what the objective makes of a ps, a pJ, a byte */
-    double *best;                   /* cost of the layers before each place */
-    struct cnnvp_plan_run *taken;   /* the last run before each place; of count 1: a layer by itself */
-    struct cnnvp_cost_query *query; /* about transfers */
+    struct cnnvp_plan_taken each;   /* cost of a ps, a pJ and a byte by the objective */
+    double *best;                   /* least cost of all layers before each place */
+    struct cnnvp_plan_run *taken;   /* the last run of that solution; count 1: a single layer */
+    struct cnnvp_cost_query *query; /* for transfers */
 };
 
-/* ---- what a group costs ---- */
+/* ---- cost of a group ---- */
 
 /* Lines that all tiles of one axis calculate, each rounded up to the unit's edge. */
 static uint64_t all_lines(const struct cnnvp_group_reach *table, uint32_t tiles, size_t count, size_t member,
@@ -51,7 +52,7 @@ static uint64_t all_lines(const struct cnnvp_group_reach *table, uint32_t tiles,
     return lines;
 }
 
-/* This many times a layer's own work. */
+/* The work of the member over all tiles, as a multiple of the layer's work by itself. */
 static double repeated(const struct cnnvp_plan_group *group, size_t member, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_tensor *out = &group->members[member].layer.out;
@@ -80,7 +81,7 @@ static void add_moved(struct cnnvp_plan_taken *to, double times, const struct cn
     to->bytes += times * (double)moved->bytes;
 }
 
-/* Tiles of an operand that lies in memory. */
+/* Adds the loads of all tiles of an operand in memory. */
 static void load_operand(const struct search *search, const struct cnnvp_plan_group *group, size_t member,
                          const struct cnnvp_tensor *operand, struct cnnvp_plan_taken *taken)
 {
@@ -127,7 +128,7 @@ static double results_of(const struct cnnvp_layer *layer)
     return (double)layer->out.channels * layer->out.height * layer->out.width;
 }
 
-/* Multiplications of a layer by itself, zeros of its padding included. */
+/* MACs of the layer by itself, including those with zeros of its padding. */
 static double macs_of(const struct cnnvp_layer *layer)
 {
     const double taps = (double)layer->kx * layer->ky * (layer->depthwise != 0 ? 1u : layer->in.channels);
@@ -166,7 +167,7 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
 
 /* ---- tiles of a group ---- */
 
-/* Whether tiles of maps in memory have room for what one pass of the unit needs. */
+/* 1: tiles of maps in memory have room for the operands of one pass of the unit. */
 static int has_room(const struct search *search, const struct cnnvp_plan_group *group)
 {
     for (size_t i = 0; i < group->count; ++i) {
@@ -197,7 +198,8 @@ static int fits(const struct search *search, struct cnnvp_plan_group *group)
            cnnvp_plan_group_place(group, top, search->target->limits.input_halves, &lack) && has_room(search, group);
 }
 
-/* Edges of tiles from the whole on down: parts, rounded up to the unit's edge or below it. */
+/* Edges of tiles in descending order: the whole, then parts of it. Parts are rounded up to a multiple of the unit's
+ * edge; parts below the edge are also tried without rounding. */
 struct edges {
     uint32_t values[EDGES];
     size_t count;
@@ -221,12 +223,12 @@ static struct edges edges_of(uint32_t total, uint32_t unit, uint32_t parts)
     return edges;
 }
 
-/* Of tiles of that width the highest that fit, by one halo. *best is the least cost so far. */
+/* Prices the highest tiles of the group's width and halo that fit. *best is the least cost so far. */
 static void try_heights(const struct search *search, const struct edges *heights, struct cnnvp_plan_group *group,
                         struct cnnvp_plan_run *run, double *best)
 {
     uint32_t fitting = 0;
-    /* As high as the map, there is nothing to keep. */
+    /* A tile as high as the map has no rows to keep, so CNNVP_HALO_ROW skips it. */
     for (size_t i = group->halo == CNNVP_HALO_ROW; i < heights->count && fitting < FITTING; ++i) {
         group->tile_h = heights->values[i];
         if (!fits(search, group))
@@ -263,7 +265,7 @@ static double try_tiles(const struct search *search, struct cnnvp_plan_run *run)
     for (size_t i = 0; i < widths.count; ++i) {
         group.tile_w = widths.values[i];
         for (enum cnnvp_group_halo halo = CNNVP_HALO_RECOMPUTE; halo <= CNNVP_HALO_FULL; ++halo) {
-            /* As wide as the map, full is row. */
+            /* For tiles as wide as the map CNNVP_HALO_FULL is the same as CNNVP_HALO_ROW. */
             if (!is_wanted(search, halo) || (halo == CNNVP_HALO_FULL && i == 0 && search->options->halo == 0))
                 continue;
             group.halo = halo;
@@ -276,7 +278,7 @@ static double try_tiles(const struct search *search, struct cnnvp_plan_run *run)
 
 /* ---- runs ---- */
 
-/* A map that the run makes, but not its last layer, is of use outside. */
+/* 1: a map that the run makes, other than its output, is also made or read outside the run. */
 static int is_torn(const struct search *search, size_t first, size_t end)
 {
     const struct cnnvp_graph *graph = search->graph;
@@ -335,7 +337,8 @@ static void note_uses(struct search *search)
     }
 }
 
-/* Of energy times time what the layers by themselves make of a little more of each; of traffic with a little time. */
+/* The cost of a ps, a pJ and a byte. The energy-delay product is linearised at the sums of all single layers. Traffic
+ * also counts a little of the time. */
 static struct cnnvp_plan_taken each_of(const struct search *search)
 {
     struct cnnvp_plan_taken all = {0};
@@ -374,7 +377,8 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
     return CNNVP_DONE;
 }
 
-/* The runs on the way with the least cost, in the layers' order, of which the real cuts fit as well. */
+/* Takes the runs of the solution with the least cost, in the layers' order. Runs whose actual cuts do not fit are left
+ * out. */
 static cnnvp_result take_runs(const struct search *search, struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
     size_t count = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How maps lie in memory: in planes, or in blocks of channels that lie interleaved, so that a row of a narrow tile is
- * one piece of many bytes, and bursts bring little else. A plan says it, or it is chosen: for each map the blocks, as
- * far as a burst has room for them, with which the plans of the layers that make and read it are the best and bring
- * less; else planes.
+ * Chooses how maps lie in memory: in planes, or in blocks of interleaved channels. With blocks a row of a narrow tile
+ * is one long contiguous piece, so bursts load few unneeded bytes. The layout comes from the plan, or it is chosen: for
+ * each map the blocks, at most as wide as a burst, with which the plans of the layers around the map have the best
+ * score and move fewer bytes than with planes; otherwise planes.
  */
 #include <math.h>
 #include <string.h>
@@ -12,20 +12,20 @@
 #include "cnnvp_integer.h"
 #include "core_path.h"
 
-#define SMALLEST_PART 8u /* of the largest blocks, those that are tried are larger than this part */
-#define KNOWN 16u        /* plans that are kept, for each layer */
-#define SWEEPS 2         /* over all maps, while one of them changes */
+#define SMALLEST_PART 8u /* blocks of at most 1 / SMALLEST_PART of the largest ones are not tried */
+#define KNOWN 16u        /* plans kept for each layer on average */
+#define SWEEPS 2         /* most sweeps over all maps */
 
-/* The core's part of a layer's path counts in so many steps: layers that are alike often share a plan. */
+/* The core's share of a layer's critical path is rounded to this many steps, so that layers can share plans. */
 #define PATH_STEPS 4.0
-/* By this part the core has to lengthen a network. */
+/* Layers are planned again if the core makes the network slower by more than 1 / CORE_PART. */
 #define CORE_PART 64.0
-/* And by this a plan by the path alone has to shorten it: bounds are rough. */
+/* A plan by the critical path alone has to be faster by 1 / PATH_PART, since bounds are rough. */
 #define PATH_PART 32.0
 
-/* ---- which layouts there are ---- */
+/* ---- which layouts are possible ---- */
 
-/* What a layer does with the map that needs planes; NULL: nothing. */
+/* Why the layer needs the map in planes; NULL: it does not. */
 static const char *planes_only(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t base)
 {
     const int reads = cnnvp_graph_base(graph, layer->in) == base, makes = cnnvp_graph_base(graph, layer->out) == base;
@@ -40,7 +40,7 @@ static const char *planes_only(const struct cnnvp_graph *graph, const struct cnn
     return NULL;
 }
 
-/* Why the map lies in planes; NULL: in blocks of any number of channels that divides *whole. */
+/* Why the map has to lie in planes; NULL: it can lie in blocks of any number of channels that divides *whole. */
 static const char *only_planes(const struct cnnvp_graph *graph, int32_t base, size_t *whole)
 {
     const struct cnnvp_graph_tensor *of = &graph->tensors[base];
@@ -72,7 +72,7 @@ static const char *why_not(const struct cnnvp_graph *graph, int32_t base, uint32
                                    : NULL;
 }
 
-/* The largest blocks of at most so many channels; 1: there are none. */
+/* The largest possible blocks of at most `most` channels; 1: only planes are possible. */
 static uint32_t largest_blocks(const struct cnnvp_graph *graph, int32_t base, uint32_t most)
 {
     size_t whole;
@@ -82,7 +82,7 @@ static uint32_t largest_blocks(const struct cnnvp_graph *graph, int32_t base, ui
     return cnnvp_maximum32(channels, 1u);
 }
 
-/* ---- setting them ---- */
+/* ---- setting layouts ---- */
 
 static void lay_tensor(struct cnnvp_tensor *tensor, uint32_t channels)
 {
@@ -114,7 +114,7 @@ cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnn
     return CNNVP_DONE;
 }
 
-/* ---- choosing them ---- */
+/* ---- choosing layouts ---- */
 
 struct known {
     struct cnnvp_layer layer;
@@ -128,19 +128,19 @@ struct choice {
     struct cnnvp_error *error;
     struct cnnvp_plan_limits limits;
     struct cnnvp_plan_weights *weights; /* of each layer's price */
-    uint32_t *blocks;                   /* of each map: as it is, */
-    uint32_t *other;                    /* and by the other way down */
+    uint32_t *blocks;                   /* current layout of each map: channels of a block */
+    uint32_t *other;                    /* layouts found from the other start */
     struct known *known;                /* plans so far */
     size_t known_count;
     cnnvp_result result;
 };
 
-/* The layer with its maps as they are, planned; NULL: that failed. */
 static int weigh_alike(const struct cnnvp_plan_weights *a, const struct cnnvp_plan_weights *b)
 {
     return a->longer == b->longer && a->units == b->units && a->core == b->core;
 }
 
+/* The plan of the layer with the current layouts of its maps; NULL: planning failed. */
 static const struct known *plan_of(struct choice *choice, size_t index)
 {
     const struct cnnvp_graph_layer *from = &choice->graph->layers[index];
@@ -156,7 +156,7 @@ static const struct known *plan_of(struct choice *choice, size_t index)
             cnnvp_plan_are_alike(&choice->known[i].layer, &layer))
             return &choice->known[i];
     if (choice->known_count == KNOWN * choice->graph->layer_count)
-        choice->known_count = 0; /* all over again */
+        choice->known_count = 0; /* forget all plans */
     struct known *known = &choice->known[choice->known_count];
     known->layer = layer;
     known->weights = choice->limits.weights;
@@ -172,12 +172,12 @@ static int touches(const struct choice *choice, size_t index, int32_t base)
     return cnnvp_graph_reads(choice->graph, layer, base) || cnnvp_graph_base(choice->graph, layer->out) == base;
 }
 
-/* What the plans of layers are worth, and their bytes of bursts, as they are and at least. */
+/* Sums over layers: scores of their plans, bytes of bursts, and the least possible bytes. */
 struct worth {
     double score, bytes, least;
 };
 
-/* What the layer moves at least: its operands, weights and results, each once. */
+/* The least bytes that the layer can move: its operands, weights and results, each once. */
 static double least_bytes(const struct cnnvp_layer *layer)
 {
     const struct cnnvp_tensor *const maps[] = {&layer->in, &layer->out, &layer->in2};
@@ -188,7 +188,7 @@ static double least_bytes(const struct cnnvp_layer *layer)
     return bytes;
 }
 
-/* Of those that make and read the map, in such blocks. */
+/* Sums over the layers that make or read the map, which lies in blocks of this many channels. */
 static struct worth worth_of(struct choice *choice, int32_t base, uint32_t channels)
 {
     struct worth worth = {0, 0, 0};
@@ -204,7 +204,8 @@ static struct worth worth_of(struct choice *choice, int32_t base, uint32_t chann
     return worth;
 }
 
-/* Those of the best plans, each about half of the one before; of equal ones the largest. 1: it has changed. */
+/* Chooses the blocks of a map by the scores. Each size tried is about half of the one before; of equal scores the
+ * largest blocks win. Returns 1 if the layout changes. */
 static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
 {
     const uint32_t before = choice->blocks[base];
@@ -224,7 +225,7 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
     return best != before;
 }
 
-/* From the layouts as they are, one map after the other. What all layers' plans are worth then. */
+/* Coordinate descent from the current layouts, one map at a time. Returns the sum of all layers' scores. */
 static double descend(struct choice *choice, const uint32_t *largest)
 {
     const struct cnnvp_graph *graph = choice->graph;
@@ -243,8 +244,8 @@ static double descend(struct choice *choice, const uint32_t *largest)
     return score;
 }
 
-/* Of both ways down: from what is, and from planes. Where large blocks just fit, of which a layer's both maps have to
- * be smaller for a good tile, one map alone is better left. */
+/* Takes the better result of two descents: from the current layouts and from planes. From large blocks a descent can
+ * get stuck: if a good tile needs smaller blocks in both maps of a layer, changing one map alone gains nothing. */
 static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
 {
     const struct cnnvp_graph *graph = choice->graph;
@@ -262,7 +263,7 @@ static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
     return choice->result;
 }
 
-/* What the plans of all layers take by the path. */
+/* Time of all layers' plans by the critical path. */
 static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_stage *stages, double *ps)
 {
     const struct cnnvp_build *build = choice->build;
@@ -273,8 +274,9 @@ static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_sta
     return *ps < 0 ? cnnvp_compiler_no_memory(choice->error) : CNNVP_DONE;
 }
 
-/* Where a network waits for the core, all is planned again with the prices that this gives; for the least time once
- * more by the path through both plans alone, if that makes it shorter. */
+/* If the network waits for the core, plans all layers again with prices that include the core's share of the critical
+ * path. For the objective time it plans once more with prices by the critical path alone, the mean of both plans'
+ * paths, and takes that if it is shorter. */
 static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *largest, struct cnnvp_arena *arena)
 {
     const size_t layers = choice->graph->layer_count, tensors = choice->graph->tensor_count;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plan as a file:
+ * Reads and writes plans as YAML files:
  *
- *   groups:                          # layers that are fused; each of the others runs by itself
- *     - layers: [conv1, pool1]       # one after the other as the network runs them
- *       tile_h: 14                   # of what the last one gives
+ *   groups:                          # layers that are fused; all others run by themselves
+ *     - layers: [conv1, pool1]       # consecutive, in the order of execution
+ *       tile_h: 14                   # tile of the last layer's output
  *       tile_w: 56
  *       halo: row                    # recompute, row or full
- *   cuts:                            # of layers; those that are left out are cut by the planner
+ *   cuts:                            # how layers are cut; the planner cuts the others
  *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
- *     dw2: {unit: vector}            # with tiles or without; pe_array or vector, else the faster one
+ *     dw2: {unit: vector}            # pe_array or vector, with tiles or alone; without it the planner chooses
  *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
- *   tensors:                         # how those lie in memory whose channels do not lie one after the other
- *     pool1: {memory_layout: blocks-32}   # 32 channels interleaved; pixels: all of them; planes: none
+ *   tensors:                         # memory layout of tensors; the others lie in planes
+ *     pool1: {memory_layout: blocks-32}   # 32 channels interleaved; pixels: all channels; planes: none
  *
- * Or what a schedule is to keep to, which then finds all the rest:
+ * Or constraints for a schedule, which chooses everything else:
  *
- *   halo: row                        # of all groups that fused and auto make
- *   order: table                     # of blocks depth first: morton, by counting, or table, the same made in advance
+ *   halo: row                        # of all groups that the schedules fused and auto make
+ *   order: table                     # of depth-first blocks: morton (by counting) or table (the same, precomputed)
  *
- * Of several layers or tensors of one name the second is name#2.
+ * If several layers or tensors have the same name, the second one is name#2, and so on.
  */
 #include "plan_data.h"
 
@@ -57,10 +57,10 @@ void cnnvp_plan_clear(struct cnnvp_plan *plan)
 
 /* ---- names ---- */
 
-/* Of layers, or of tensors. */
+/* Unique names of layers, or of tensors. */
 struct names {
     struct cnnvp_names numbers;
-    const char **of; /* NULL: it is none that a plan says anything of */
+    const char **of; /* by number; NULL: plans cannot name this one */
 };
 
 static int add_name(struct cnnvp_arena *arena, struct names *names, const char *name, size_t number)
@@ -73,10 +73,10 @@ static int add_name(struct cnnvp_arena *arena, struct names *names, const char *
     return unique != NULL && cnnvp_names_set(&names->numbers, unique, (uint32_t)number);
 }
 
-/* A layer makes it, or it is the network's input: others were folded into these. */
+/* 1: a base tensor that a layer makes, or the network's first input. Other tensors were folded away. */
 static int is_there(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    int there = tensor == cnnvp_graph_base(graph, graph->input); /* a further one stays in memory */
+    int there = tensor == cnnvp_graph_base(graph, graph->input); /* further inputs always stay in memory */
     for (size_t i = 0; i < graph->layer_count; ++i)
         there |= cnnvp_graph_base(graph, graph->layers[i].out) == tensor;
     return there && graph->tensors[tensor].base == CNNVP_GRAPH_NONE;
@@ -113,7 +113,7 @@ struct reader {
     struct all_names names;
 };
 
-/* A layer or a tensor, as `what` says. */
+/* Finds a name and returns its number. `what`: "layer" or "tensor", for messages. */
 static cnnvp_result find(struct reader *reader, const struct names *names, size_t count, const char *what,
                          const char *name, const char *place, size_t *number)
 {
@@ -173,7 +173,7 @@ static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_n
                               cnnvp_config_show(node->text).text);
 }
 
-/* The number of the node's key among those that there are; `count`: it is none of them. */
+/* The index of the node's key in `keys`; `count`: it is unknown, which is an error. */
 static size_t find_key(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *keys, size_t count)
 {
     struct cnnvp_suggest suggest;
@@ -190,7 +190,7 @@ static size_t find_key(struct reader *reader, const struct cnnvp_yaml_node *node
 
 typedef cnnvp_result (*read_fn)(struct reader *reader, const struct cnnvp_yaml_node *node);
 
-/* All of a list or a map. */
+/* Calls `read` for all children of a list or a map. */
 static cnnvp_result read_all(struct reader *reader, const struct cnnvp_yaml_node *all, enum cnnvp_yaml_kind kind,
                              const char *what, read_fn read)
 {
@@ -384,7 +384,7 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
     return CNNVP_DONE;
 }
 
-/* ---- what schedules keep to ---- */
+/* ---- constraints for schedules ---- */
 
 static cnnvp_result read_halo_of_all(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
@@ -448,7 +448,7 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
 
 /* ---- writing ---- */
 
-/* In double quotes, as YAML has it. */
+/* Writes a name in double quotes, escaped as YAML requires. */
 static void put_name(cnnvp_output *output, const char *name)
 {
     cnnvp_output_write(output, "\"", 1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Queries of a graph, and its simplification but for folding (graph_fold.c). */
 #include "graph_edit.h"
 
 #include <math.h>
@@ -132,7 +133,6 @@ int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint
 
 /* ---- editing ---- */
 
-/* The layer whose `out` is the tensor (views seen through), or -1. */
 ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
@@ -268,14 +268,14 @@ struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t i
     return &graph->layers[index];
 }
 
-/* Outputs of a layer that is a part of another: every `step`th from `first` on. */
+/* The output channels of a layer that is a part of another layer: every `step`th one from `first` on. */
 struct part {
     struct cnnvp_graph *graph;
     size_t first, step, count;
     int failed;
 };
 
-/* Of an array with `size` bytes for each output of the whole; NULL is none. */
+/* The part of an array that has `size` bytes for each output of the whole layer; NULL stays NULL. */
 static void *part_of(struct part *part, const void *whole, size_t size)
 {
     if (whole == NULL || part->step == 1)
@@ -287,8 +287,9 @@ static void *part_of(struct part *part, const void *whole, size_t size)
     return made;
 }
 
-/* One input channel a group and several outputs: a depthwise convolution for the first output of each group, for the
- * second ..., whose channels lie apart in the result. Else a convolution for each group. */
+/* Splits a grouped convolution. `deep`: groups have one input channel and several outputs; then there is a depthwise
+ * convolution for the first output of each group, one for the second and so on, and the channels of each lie apart in
+ * the result. Otherwise there is a convolution for each group. */
 static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, int deep, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer whole = graph->layers[index];
@@ -327,7 +328,7 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, int
     return CNNVP_DONE;
 }
 
-/* Layers that one convolution may become. */
+/* Most layers that one convolution may become. */
 #define SPLIT_MAX 4096u
 
 static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *error)
@@ -350,8 +351,8 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
 
 /* ---- concatenations and paddings ---- */
 
-/* The tensor can lie in another one: its words are its own, layers make all of them, no other tensor has a place for
- * them, and their format is that of the other or free. */
+/* 1: the tensor can become a part of another one: it is no view, a layer makes it, it is no input or output of the
+ * network, and its format is not fixed or is that of the other one. */
 static int can_move(const struct cnnvp_graph *graph, int32_t tensor, int32_t into)
 {
     const uint32_t whole = graph->tensors[tensor].whole & graph->tensors[cnnvp_graph_base(graph, into)].whole;
@@ -361,7 +362,7 @@ static int can_move(const struct cnnvp_graph *graph, int32_t tensor, int32_t int
     return whole != 0 || !cnnvp_graph_has_fixed_format(graph, tensor);
 }
 
-/* The concatenation's copy is not needed where the layers that make the part can write to its place. */
+/* Removes a concatenation's copy if the layers that make the part can write to its place directly. */
 static void place_concatenations(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count;) {
@@ -380,7 +381,7 @@ static int pads_itself(const struct cnnvp_graph_layer *window)
     return window->pad_top != 0 || window->pad_left != 0 || window->pad_bottom != 0 || window->pad_right != 0;
 }
 
-/* The view has all of the other tensor's words, as the same maps. */
+/* 1: the view shows all words of the other tensor with the same channels, rows and columns. */
 static int has_all(const struct cnnvp_graph *graph, int32_t view, int32_t tensor)
 {
     const struct cnnvp_graph_tensor *all = &graph->tensors[tensor];
@@ -393,8 +394,8 @@ static int has_all(const struct cnnvp_graph *graph, int32_t view, int32_t tensor
     return view == tensor;
 }
 
-/* A padding with zeros is the window's own where only one convolution reads it, or an average that pads nothing;
- * one with the lowest number where a maximum pads nothing. */
+/* Folds paddings into the only layer that reads them: zeros into a convolution, or into an average pool without padding
+ * at the top and left; the lowest number into a maximum pool without padding. */
 static void fold_paddings(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i + 1 < graph->layer_count; ++i) {
@@ -446,7 +447,8 @@ static int needs_border(const struct cnnvp_graph *graph, const struct cnnvp_grap
            (out->width - 1) * layer->sx + (layer->kx - 1) * layer->dx - layer->pad_left >= in->width;
 }
 
-/* Words without gaps: fully connected layers read a vector, and views with other rows lie in the same words. */
+/* 1: the tensor's base must have no gaps between rows: a fully connected layer reads it as a vector, or the tensor is a
+ * view with other rows and columns. */
 static int needs_dense(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t tensor)
 {
     const struct cnnvp_graph_tensor *view = &graph->tensors[tensor];
@@ -458,7 +460,7 @@ static int needs_dense(const struct cnnvp_graph *graph, const struct cnnvp_graph
     return 0;
 }
 
-/* max{x, lowest value}: a layer that copies. */
+/* Inserts a layer that copies a tensor: max{x, -infinity}. */
 static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t index, int32_t from, int32_t *to)
 {
     const struct cnnvp_graph_tensor source = graph->tensors[from];
@@ -505,7 +507,7 @@ static int base_is_dense(const struct cnnvp_graph *graph, int32_t base)
     return 0;
 }
 
-/* The readers that need a border get a copy of their own; what they read then has no other reader but them. */
+/* Readers that need a border around a tensor that must have no gaps get a copy of their own. */
 static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (int32_t t = 0; t < (int32_t)graph->tensor_count; ++t) {
@@ -527,7 +529,7 @@ int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer)
            layer->arithmetic != CNNVP_ARITHMETIC_DIV;
 }
 
-/* The operand whose format is fixed is better the first one. */
+/* Makes an operand with a fixed format the first one: formats.c only adapts to the first operand's format. */
 static void order_operands(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -549,7 +551,7 @@ int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer)
     return 1;
 }
 
-/* The layer's result has all words of its input and no others, in another order. */
+/* 1: the layer only permutes the words of its input, and its result is read only by softmax. */
 static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const int32_t in = cnnvp_graph_base(graph, layer->in);
@@ -558,7 +560,7 @@ static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer
            graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0;
 }
 
-/* A tensor that only layers of softmax read, or a copy for them, and that has a format of its own. */
+/* Sets `scores` of tensors without a fixed format that only softmax reads, directly or through a permutation. */
 static void find_scores(struct cnnvp_graph *graph)
 {
     for (size_t i = graph->layer_count; i-- > 0;) {
@@ -602,13 +604,13 @@ static float at_output(const float *values, size_t count, size_t output)
     return values[count == 1 ? 0 : output];
 }
 
-/* 1: a tensor of whole numbers of a quantised file. */
+/* 1: the tensor has whole numbers of a quantised file. */
 static int is_whole(const struct cnnvp_graph *graph, int32_t tensor)
 {
     return graph->tensors[cnnvp_graph_base(graph, tensor)].whole != 0;
 }
 
-/* 1: multipliers to those of the result are ordinary numbers, and the bias counts in what the sums count in. */
+/* 1: the multipliers of all outputs are in a reasonable range, and the steps of the bias are those of the sums. */
 static int steps_fit(const struct cnnvp_graph_steps *steps, float result)
 {
     const size_t count = steps->bias_count > steps->weight_count ? steps->bias_count : steps->weight_count;

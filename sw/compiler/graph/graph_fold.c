@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers that become part of the one before them, and scales that become part of the one after. */
+/* Folds layers into the layer before them, and scales of quantised tensors also into the layer after them. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- normalisations ---- */
 
-/* Weights of each output. */
+/* Number of weights of each output. */
 static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     if (layer->op == CNNVP_OP_NORM)
@@ -16,8 +16,8 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
     return (size_t)(cnnvp_graph_macs(graph, layer) / cnnvp_graph_words(&graph->tensors[layer->out]));
 }
 
-/* Of weights that are multiples of a step for each output, the steps of the scaled ones; the bias is a number from then
- * on. A factor of almost 0 leaves weights of 0, whatever the step. 0: no memory. */
+/* Scales the steps of quantised weights with the weights. The bias is a float from then on. Factors near 0 count as
+ * 1e-12: the weights become 0 with any step. Returns 0 if out of memory. */
 static int scale_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before,
                        const struct cnnvp_graph_layer *norm)
 {
@@ -34,8 +34,8 @@ static int scale_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *befo
     return 1;
 }
 
-/* The convolution, fully connected layer or normalisation gets the channel-wise x * scale + offset that follows it. Its
- * weights are its own: each layer has read them for itself. */
+/* Folds the channel-wise x * scale + offset of `norm` into the convolution, fully connected layer or normalisation
+ * before it. No other layer shares its weights, so they can change. */
 static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *norm)
 {
     const uint32_t outputs = graph->tensors[before->out].channels;
@@ -44,7 +44,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
         if (!scale_steps(graph, before, norm))
             return 0;
     } else if (before->steps.out > 0.0f || !(norm->steps.out > 0.0f) || norm->steps.in > 0.0f)
-        before->steps = (struct cnnvp_graph_steps){.in = 0.0f}; /* it was scaled otherwise, too */
+        before->steps = (struct cnnvp_graph_steps){.in = 0.0f}; /* other scales are folded in: steps are unknown */
     before->steps.out = norm->steps.out;
     for (uint32_t i = 0; i < before->post_count; ++i)
         before->posts[i].value *= norm->uniform;
@@ -57,7 +57,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     }
     const size_t each = weights_each(graph, before);
     for (uint32_t o = 0; o < outputs && !graph->weightless; ++o) {
-        const int uniform = norm->uniform != 0.0f; /* a view may have other channels */
+        const int uniform = norm->uniform != 0.0f; /* then norm->weights may have another number of channels */
         const float factor = uniform ? norm->uniform : norm->weights[o];
         cnnvp_float_kernels()->scale(before->weights + o * each, factor, each, before->weights + o * each);
         if (before->bias != NULL)
@@ -73,17 +73,17 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
         return 0;
     if (norm->norm != CNNVP_NORM_STORED || before->product != 0)
         return 0;
-    /* Whole numbers were rounded. Limits can be scaled, other functions cannot. */
+    /* Whole numbers have been rounded before the norm. Limits can be scaled, other posts cannot. */
     if (graph->tensors[cnnvp_graph_base(graph, before->out)].whole != 0 ||
         (before->post_count != 0 && (!(norm->uniform > 0.0f) || cnnvp_graph_has_table(before))))
         return 0;
-    /* A view between them with other channels would need other scales, if there are several. */
+    /* If a view with other channels lies between, only a uniform scale can be folded. */
     return graph->tensors[before->out].channels == graph->tensors[norm->in].channels || norm->uniform != 0.0f;
 }
 
 /* ---- functions ---- */
 
-/* The layer that makes `gate`, a sigmoid of `in`, which nothing else reads; -1: it is something else. */
+/* The layer that makes `gate`, if that is a (hard) sigmoid of `in` with only one reader; otherwise -1. */
 static ptrdiff_t sigmoid_of(const struct cnnvp_graph *graph, int32_t in, int32_t gate)
 {
     const ptrdiff_t at = cnnvp_graph_producer(graph, gate);
@@ -95,7 +95,7 @@ static ptrdiff_t sigmoid_of(const struct cnnvp_graph *graph, int32_t in, int32_t
     return layer->in == in && layer->out == gate && (is_sigmoid || layer->gates != 0) ? at : -1;
 }
 
-/* x * sigmoid(x) is one function, SiLU or hard swish, which exporters write so. */
+/* Joins x * sigmoid(x), as exporters write SiLU and hard swish, into one function. */
 static void join_functions(struct cnnvp_graph *graph)
 {
     for (size_t i = graph->layer_count; i-- > 0;) {
@@ -120,13 +120,13 @@ static void join_functions(struct cnnvp_graph *graph)
 
 /* ---- activations ---- */
 
-/* Copies that put what they read somewhere else: nothing is folded into them, and they into nothing. */
+/* 1: a copy that changes the place of words. Nothing is folded into it, and it is folded into nothing. */
 static int is_copy(const struct cnnvp_graph_layer *layer)
 {
     return layer->placed != 0 || layer->concat != 0 || layer->permuted != 0 || layer->cropped != 0;
 }
 
-/* Limits that follow each other: one lower and one upper limit. */
+/* Consecutive limits, combined into one lower and one upper limit. */
 struct limits {
     float low;
     float high;
@@ -152,7 +152,7 @@ static void flush(struct limits *limits, struct cnnvp_graph_post *posts, uint32_
     *limits = (struct limits){-INFINITY, INFINITY};
 }
 
-/* Posts of both layers. Returns how many there are. */
+/* Joins the posts of both layers, with combined limits. Returns how many there are. */
 static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *after,
                            struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS])
 {
@@ -175,7 +175,7 @@ static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct 
 static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *after)
 {
     struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
-    /* A product's weights leave no place for a table. */
+    /* The weights of a product are words of a tensor, so no table can follow them. */
     if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(after) ||
         (before->product != 0 && cnnvp_graph_has_table(after)))
         return 0;
@@ -183,7 +183,7 @@ static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct c
            !(cnnvp_graph_has_table(before) && cnnvp_graph_has_table(after));
 }
 
-/* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
+/* Merges the layer at `index` into `before`. The result has the later tensor's name. */
 static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
@@ -197,7 +197,7 @@ static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, s
         old->height == new->height) {
         before->out = layer->out;
     } else {
-        /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
+        /* Activation of a flattened tensor: `before` keeps its output's shape, and the flat tensor becomes a view. */
         cnnvp_graph_set_whole(graph, before->out, new);
         graph->tensors[layer->out].base = before->out;
     }
@@ -231,7 +231,7 @@ static cnnvp_result fold_into_before(struct cnnvp_graph *graph, struct cnnvp_err
 
 /* ---- scales of whole numbers ---- */
 
-/* The words before a scale in the shape in which the layer reads those after it. */
+/* The scale's input tensor in the shape of `view`, a view of its output. */
 static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
 {
     const struct cnnvp_graph_tensor shape = graph->tensors[view];
@@ -246,7 +246,7 @@ static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_laye
     return made;
 }
 
-/* 1: the layer that makes `view` is (q - zero) * scale with one scale, and the view shows all of it. */
+/* 1: `scale` is (q - zero) * scale with one scale for all channels, and `view` shows all of its output. */
 static int is_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
 {
     return scale->op == CNNVP_OP_NORM && scale->uniform != 0.0f && scale->post_count == 0 &&
@@ -254,7 +254,7 @@ static int is_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_la
            cnnvp_graph_words(&graph->tensors[scale->out]) == cnnvp_graph_words(&graph->tensors[view]);
 }
 
-/* A scale like that, after the layer at `index`, whose result it makes of `whole`. */
+/* Inserts a copy of the scale after the layer at `index`, which then makes `whole`. 0: out of memory. */
 static int add_scale(struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *scale, int32_t whole)
 {
     struct cnnvp_graph_layer after = *scale;
@@ -273,7 +273,7 @@ static int add_scale(struct cnnvp_graph *graph, size_t index, const struct cnnvp
     return cnnvp_graph_insert(graph, index + 1, &after, graph->tensors[after.out].name) != NULL;
 }
 
-/* In front of a maximum: that of the whole numbers is scaled. */
+/* Moves scales from before a maximum pool to after it, so that the pool reads and makes whole numbers. */
 static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -301,7 +301,7 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
     return fold_into_before(graph, error);
 }
 
-/* From whole numbers to the same ones: only limits are left. */
+/* A rescaling with equal steps and zero points changes nothing: only its limits stay, as an activation. */
 static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -321,7 +321,7 @@ static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error
     return fold_into_before(graph, error);
 }
 
-/* (q - zero) * scale in front of a product with weights: the weights are scaled, the numbers stay whole. */
+/* Folds (q - zero) * scale before a layer with weights into the weights, so that the layer reads whole numbers. */
 static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -345,7 +345,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
     return CNNVP_DONE;
 }
 
-/* The layer divides by its result's step, rounds and limits, and nothing else. */
+/* 1: the layer only quantises: it divides by its output's step, rounds and applies limits. */
 static int only_quantises(const struct cnnvp_graph_layer *layer)
 {
     const float factor = 1.0f / layer->steps.out;
@@ -353,7 +353,7 @@ static int only_quantises(const struct cnnvp_graph_layer *layer)
            !(layer->uniform < factor || layer->uniform > factor) && !cnnvp_graph_has_table(layer);
 }
 
-/* A sum, difference or product of two tensors, or an average of whole maps. */
+/* 1: the layer can scale and quantise by itself: a sum, difference or product of two tensors, or an average of maps. */
 static int can_join(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in], *out = &graph->tensors[layer->out];
@@ -364,7 +364,7 @@ static int can_join(const struct cnnvp_graph *graph, const struct cnnvp_graph_la
            layer->post_count == 0;
 }
 
-/* The layer that divides the layer's result by a step, rounds and limits; -1: it is more than that. */
+/* The layer that quantises the layer's result and can be joined with it; -1: there is none. */
 static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
@@ -380,8 +380,8 @@ static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t index)
                : -1;
 }
 
-/* What onnxruntime does in one operator it rounds with the zero point: also sums and products between bytes, without
- * limits, where they are unsigned. */
+/* The zero point that onnxruntime adds before it rounds. It does so in operators that it runs as one: QLinear ones, and
+ * sums and products of unsigned bytes without limits. 0 for others. */
 static int32_t centre_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *add,
                          const struct cnnvp_graph_layer *quantiser)
 {
@@ -391,7 +391,7 @@ static int32_t centre_of(const struct cnnvp_graph *graph, const struct cnnvp_gra
     return is_one && add->arithmetic != CNNVP_ARITHMETIC_SUB ? out->zero : 0;
 }
 
-/* The step of an operand whose numbers are (q - zero) * scale, and its words; 0: they are not. */
+/* The step of an operand that is (q - zero) * scale, and the tensor of its whole numbers; 0: it is not. */
 static float join_operand(struct cnnvp_graph *graph, int32_t operand, int32_t *words)
 {
     const ptrdiff_t at = operand != CNNVP_GRAPH_NONE ? cnnvp_graph_producer(graph, operand) : -1;
@@ -401,7 +401,7 @@ static float join_operand(struct cnnvp_graph *graph, int32_t operand, int32_t *w
     return graph->layers[at].steps.in;
 }
 
-/* (q - zero) * scale in front of a layer, and the quantisation behind it: it does all of it. */
+/* Joins (q - zero) * scale before a layer and the quantisation after it with the layer. */
 static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -427,7 +427,7 @@ static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *er
     return CNNVP_DONE;
 }
 
-/* Steps are of products of whole numbers. */
+/* Only layers that read whole numbers keep the steps of their weights. */
 static void forget_steps(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {

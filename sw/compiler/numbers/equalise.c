@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels brought to like sizes: a layer with weights gives a channel times 2^k, those with weights that read it take
- * it times 2^-k, and in float not a bit of the network's results changes. One format a tensor then serves channels
- * whose values differ by 10^3, and one a layer weights that differ by 10^4, as those of trained networks do (M. Nagel
- * et al., Data-free quantization through weight equalization and bias correction, ICCV 2019).
+ * Cross-layer equalisation: scales channels to similar sizes. The weights that make a channel are multiplied by 2^k,
+ * and the weights that read it by 2^-k; in float not a bit of the network's results changes. Then one format for a
+ * tensor serves channels whose values differ by 10^3, and one format for a layer serves weights that differ by 10^4, as
+ * in trained networks (M. Nagel et al., Data-free quantization through weight equalization and bias correction, ICCV
+ * 2019).
  *
- * What lies between must give 2^k times as much of 2^k times as much: ReLU, LeakyRelu, pools, copies, and additions,
- * differences and maxima of two maps, whose channels all have the same k then: a family. Other functions and limits,
- * and the network's inputs and outputs, hold k at 0. Networks whose channels are alike stay as they are: k would gain
- * nothing.
+ * All layers between must be linear for factors 2^k: ReLU, LeakyRelu, pools, copies, and additions, differences and
+ * maxima of two maps. The channels that such layers connect have the same k: a family. Other functions and limits, and
+ * the network's inputs and outputs, fix k at 0. Networks whose channels have similar sizes stay as they are.
  *
- * k is half the bits that a channel's values, and the weights that make it, leave unused of their words, less those
- * that the weights which read it do; nothing becomes larger than the largest is. Weights with a step for each output
- * leave no bits unused of those that make a channel, and their biases have 32 bits.
+ * k is half of a difference: the unused bits of a channel's values and of the weights that make it, less the unused
+ * bits of the weights that read it. No value or weight becomes larger than the largest one. If the weights of each
+ * output have their own step, those that make a channel have no unused bits, and their biases have 32 bits.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "numbers.h"
 
-/* Networks whose k are all below stay as they are. */
+/* Networks whose k are all below this stay as they are. */
 #define SPREAD_MIN 3
 
 #define POWER_MAX 30
 #define LEAST 0x1p-60f
 
-/* What weights gain on one side they lose on the other, which makes room for more. */
+/* Most sweeps. Scaling changes the unused bits of the weights on both sides, so that another sweep can gain more. */
 #define SWEEPS 4
 
-/* Bits that words leave unused, of those that count. */
+/* A mean: the sum of unused bits, and the number of summands. */
 struct unused {
     int32_t bits;
     int32_t count;
 };
 
+/* Channels with the same k: a union-find set. */
 struct family {
-    size_t of; /* the one that it has joined, or itself */
-    int fixed;
-    int32_t power; /* so far */
-    int32_t more;  /* of this sweep */
-    int32_t room;  /* for it */
+    size_t of;     /* parent, or itself */
+    int fixed;     /* 1: k is 0 */
+    int32_t power; /* k so far */
+    int32_t more;  /* what this sweep adds to k */
+    int32_t room;  /* most that it may add */
     struct unused made, read;
 };
 
@@ -51,7 +52,7 @@ struct equaliser {
     float *rows; /* the largest weight of each output of a layer */
 };
 
-/* How a layer's weights lie: [outputs][depth][taps]; so many outputs read the same channels. */
+/* The shape of a layer's weights: [outputs][depth][taps]. Each `group` consecutive outputs read the same channels. */
 struct weights {
     size_t outputs, depth, taps, group;
 };
@@ -75,13 +76,13 @@ static size_t plane_of(const struct cnnvp_graph_tensor *tensor)
     return (size_t)tensor->height * tensor->width;
 }
 
-/* 1: its channels are channels of its memory. */
+/* 1: the tensor has its base's planes, so its channels are channels of the base. */
 static int has_channels(const struct cnnvp_graph *graph, int32_t tensor)
 {
     return plane_of(&graph->tensors[tensor]) == plane_of(&graph->tensors[cnnvp_graph_base(graph, tensor)]);
 }
 
-/* Of a tensor without channels that of all its memory, which is fixed. */
+/* The family of a channel. A tensor without channels of its base has the base's first family, which is fixed. */
 static struct family *family_of(const struct equaliser *all, int32_t tensor, size_t channel)
 {
     const struct cnnvp_graph_tensor *of = &all->graph->tensors[tensor];
@@ -93,7 +94,8 @@ static struct family *family_of(const struct equaliser *all, int32_t tensor, siz
     return &all->families[at];
 }
 
-/* The tensor whose channels a layer with weights reads: a flat view's are those of the maps. */
+/* The tensor whose channels a layer with weights reads. A fully connected layer that reads a flat view of whole maps
+ * reads the channels of these maps. */
 static int32_t read_by(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const int32_t base = cnnvp_graph_base(graph, layer->in);
@@ -164,7 +166,7 @@ static void tie(const struct equaliser *all)
         tie_layer(all, &graph->layers[i]);
 }
 
-/* Of words of which the largest is 1; those that are 0, or next to it, say nothing. */
+/* Counts the unused bits of a magnitude that is `part` of the largest one. Magnitudes near 0 do not count. */
 static void count_bits(struct family *family, struct unused *unused, float part)
 {
     if (!(part > LEAST))
@@ -176,8 +178,8 @@ static void count_bits(struct family *family, struct unused *unused, float part)
         family->room = bits < family->room ? bits : family->room;
 }
 
-/* They count in the first sweep alone: they keep half of what they leave unused, for what the calibration has not seen.
- */
+/* Counts a tensor's values. They count for k in the first sweep only: half of their unused bits stay for values that
+ * the calibration has not seen. In all sweeps they limit how much k may grow. */
 static void count_values(const struct equaliser *all, int32_t tensor, int first)
 {
     const struct cnnvp_graph_tensor *of = &all->graph->tensors[tensor];
@@ -200,7 +202,7 @@ static struct weights weights_of(const struct cnnvp_graph *graph, const struct c
         outputs, in->channels / layer->groups, (size_t)layer->kx * layer->ky, outputs / layer->groups};
 }
 
-/* Of the channel that is an output's input of this number. */
+/* The family of the channel that is input number `input` of an output. */
 static struct family *input_of(const struct equaliser *all, const struct cnnvp_graph_layer *layer,
                                const struct weights *weights, size_t output, size_t input)
 {
@@ -220,7 +222,7 @@ static void count_weights(const struct equaliser *all, const struct cnnvp_graph_
         count_bits(family, &family->made, all->rows[o] / most);
         all->rows[o] = most;
     }
-    if (layer->scaled != 0 && each == weights.taps) /* the step follows */
+    if (layer->scaled != 0 && each == weights.taps) /* one input each: the output's step follows the weights */
         return;
     for (size_t first = 0; first < weights.outputs; first += weights.group)
         for (size_t i = 0; i < weights.depth; ++i) {
@@ -234,7 +236,7 @@ static void count_weights(const struct equaliser *all, const struct cnnvp_graph_
         }
 }
 
-/* A bias may become as large as the largest value or bias is. */
+/* Limits k so that no bias becomes larger than the largest bias or result. */
 static void limit_by_bias(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_tensor *out = &all->graph->tensors[layer->out];
@@ -248,7 +250,7 @@ static void limit_by_bias(const struct equaliser *all, const struct cnnvp_graph_
     }
 }
 
-/* Returns the largest power of a sweep. */
+/* Chooses what this sweep adds to each family's k. Returns the largest of these. */
 static int32_t choose_powers(const struct equaliser *all, int first)
 {
     int32_t most = 0;
@@ -316,7 +318,7 @@ static cnnvp_result scale_all(const struct equaliser *all)
     return CNNVP_DONE;
 }
 
-/* For who wants the file's values. */
+/* Stores each channel's k, with which --dump computes the file's values. */
 static cnnvp_result keep_powers(const struct equaliser *all)
 {
     for (size_t i = 0; i < all->graph->tensor_count; ++i) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Positions side by side, output channels below each other, products added one after the other: the fixed order
- * vectorises this way. Input planes are copied with their padding, split by stride, so that every tap reads consecutive
- * numbers: position y * pitch + x of the result reads number position + offset[tap]. What lies between the rows is left
- * out at last; where it would take too many of the vectors, as on small maps, each tap has numbers of its own instead,
- * without anything between.
+ * Convolutions on the host's vector units. Lanes are positions of the result, and each result adds its products in a
+ * fixed order. Input planes are copied with their padding and split into phases by the stride, so that every tap reads
+ * consecutive numbers: position y * pitch + x of the result reads number position + offset[tap]. Positions between the
+ * result's rows are computed too, and dropped at the end. If they would take too much of the vectors, as on small maps,
+ * each tap has its own copy of the numbers instead, without gaps between rows.
  */
 #include "float_conv.h"
 #include "cnnvp_integer.h"
@@ -16,21 +16,21 @@ struct packing {
     const struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor *in;
     const struct cnnvp_graph_tensor *out;
-    size_t inputs; /* channels of a group */
+    size_t inputs; /* input channels of a group */
     size_t outputs;
-    size_t phases_x; /* columns of the input by their position modulo the stride, as far as taps use them */
+    size_t phases_x; /* phases (column modulo stride) of the input that taps use */
     size_t phases_y;
     size_t row;       /* numbers of a packed row */
-    size_t rows;      /* of a phase */
-    size_t plane;     /* numbers of an input channel: all phases */
+    size_t rows;      /* packed rows of a phase */
+    size_t plane;     /* numbers of a packed input channel: all phases */
     size_t steps;     /* products of a result */
     size_t pitch;     /* positions from row to row of the result */
-    size_t positions; /* of the result, with what lies between its rows */
-    int direct;       /* the input is what its packing would be */
-    int by_taps;      /* each tap has numbers of its own */
+    size_t positions; /* positions of the result, including those between its rows */
+    int direct;       /* 1: the packed input would equal the input, so it is not copied */
+    int by_taps;      /* 1: each tap has its own copy of the numbers */
 };
 
-/* Phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
+/* Number of phases for `taps` taps at distance `dilation`: all residues up to the largest one that they reach. */
 static size_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
 {
     const size_t reach = (size_t)(taps - 1u) * dilation + 1u;
@@ -58,7 +58,7 @@ static struct packing plan(const struct cnnvp_graph *graph, const struct cnnvp_g
     p.direct = p.steps == p.inputs && layer->sx == 1 && layer->sy == 1 && p.row == p.in->width &&
                p.rows == p.in->height && layer->pad_top == 0 && layer->pad_left == 0;
     const size_t area = (size_t)p.out->height * p.out->width;
-    /* copies for each tap are worth a quarter of the work where enough channels of the result read them */
+    /* copies for each tap pay if they save a quarter of the vectors and enough output channels read them */
     p.by_taps = !p.direct && p.outputs >= CNNVP_FLOAT_CHANNELS && 4u * vectors(area) <= 3u * vectors(p.positions);
     if (p.by_taps) {
         p.pitch = p.out->width;
@@ -74,7 +74,7 @@ void cnnvp_float_scratch_free(struct cnnvp_float_scratch *scratch)
     *scratch = (struct cnnvp_float_scratch){0};
 }
 
-/* 0 if offsets of 32 bits do not reach all numbers. */
+/* Raises the room needed to that of a convolution. Returns 0 if 32-bit offsets cannot reach all numbers. */
 static int raise_to(const struct packing *p, size_t *floats, size_t *steps)
 {
     const size_t needed = p->by_taps ? p->steps * p->positions + p->plane : p->inputs * p->plane;
@@ -85,7 +85,7 @@ static int raise_to(const struct packing *p, size_t *floats, size_t *steps)
     return 1;
 }
 
-/* The same for the blocks of a convolution, each a map of its own: their taps can need more than the whole map. */
+/* The same for a convolution by blocks, each a map of its own. Copies for each tap can make it need more room. */
 static int raise_to_blocks(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t *floats,
                            size_t *steps)
 {
@@ -119,7 +119,7 @@ int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_
     return scratch->planes != NULL && scratch->offsets != NULL;
 }
 
-/* Where the numbers of a tap begin in a packed plane. */
+/* Offset of a tap's first number in a packed plane. */
 static size_t tap_offset(const struct packing *p, size_t ky, size_t kx)
 {
     const struct cnnvp_graph_layer *layer = p->layer;
@@ -137,7 +137,7 @@ static void make_offsets(const struct packing *p, uint32_t *offset)
                 offset[step] = (uint32_t)(p->by_taps ? step * p->positions : i * p->plane + tap_offset(p, ky, kx));
 }
 
-/* One packed row: input columns first, first + stride, ..., zeros where there is none. */
+/* Packs a row: input columns first, first + stride, ..., with zeros outside the input. */
 static void pack_row(const float *x, size_t width, int64_t first, size_t stride, size_t count, float *to)
 {
     size_t i = 0;
@@ -170,7 +170,7 @@ static void pack_plane(const struct packing *p, const float *x, float *to)
             }
 }
 
-/* The numbers of each tap of a packed plane. */
+/* Copies the numbers of each tap from a packed plane. */
 static void pack_taps(const struct packing *p, const float *plane, float *to)
 {
     const size_t width = p->out->width;
@@ -198,7 +198,7 @@ static void pack(const struct packing *p, const float *x, float *planes)
     }
 }
 
-/* Positions [first, end) of one channel, leaving out what lies between rows. */
+/* Copies positions [first, end) of one channel to the result, without those between rows. */
 static void unpack(const struct packing *p, size_t first, size_t end, const float *sums, float *y)
 {
     size_t row = first / p->pitch;
@@ -211,13 +211,13 @@ static void unpack(const struct packing *p, size_t first, size_t end, const floa
     }
 }
 
-/* Output channels of a group; a part of the work takes CNNVP_FLOAT_CHANNELS of them. */
+/* The output channels of a group. A part of the work is CNNVP_FLOAT_CHANNELS of them. */
 struct group {
     const struct cnnvp_float_kernels *kernels;
     const struct packing *packing;
     const float *planes;
     const uint32_t *offsets;
-    size_t first; /* channel of the layer's result */
+    size_t first; /* first output channel of the group */
     float *y;
 };
 
@@ -226,7 +226,7 @@ static void run_part(void *context, size_t part)
     const struct group *group = context;
     const struct packing *p = group->packing;
     const struct cnnvp_graph_layer *layer = p->layer;
-    /* channels of the result lie so far apart */
+    /* distance of the result's channels */
     const size_t step = p->out->channel_step > 1 ? p->out->channel_step : 1;
     const size_t area = (size_t)p->out->height * p->out->width * step;
     const size_t channels = cnnvp_minimum(p->outputs - part * CNNVP_FLOAT_CHANNELS, CNNVP_FLOAT_CHANNELS);
@@ -245,7 +245,7 @@ static void run_part(void *context, size_t part)
     }
 }
 
-/* Multiplications below which threads are not worth waking: some 10 us of one. */
+/* With fewer multiplications, some 10 us of one thread, other threads are not worth waking. */
 #define SHARED_WORK (1u << 19)
 
 void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cnnvp_graph *graph,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The float reference model: all layers but convolutions (float_conv.c). */
 #include "float_conv.h"
 
 #include <float.h>
@@ -13,7 +14,7 @@ static size_t block_area(const struct cnnvp_graph_layer *layer)
     return (size_t)layer->block_height * layer->block_width;
 }
 
-/* Room for one block of a layer's input and one of its output, of whichever layer needs most. */
+/* Floats for a block of a layer's input and one of its output, for the layer that needs most. */
 static size_t block_words(const struct cnnvp_graph *graph)
 {
     size_t most = 1;
@@ -26,7 +27,7 @@ static size_t block_words(const struct cnnvp_graph *graph)
     return most;
 }
 
-/* One image's tensors. */
+/* Allocates one image's tensors. 0: out of memory. */
 static int make_maps(const struct cnnvp_graph *graph, float **maps)
 {
     for (size_t i = 0; i < graph->tensor_count; ++i) {
@@ -91,7 +92,7 @@ struct shapes {
     float *y;
 };
 
-/* First and end output position whose tap lies inside the input: position * stride + offset in [0, size). */
+/* Output positions [first, end) whose tap lies inside the input: position * stride + offset in [0, size). */
 static void valid_range(uint32_t size, uint32_t outputs, uint32_t stride, int64_t offset, uint32_t *first,
                         uint32_t *end)
 {
@@ -116,7 +117,7 @@ static void max_row(float *restrict y, const float *restrict x, uint32_t count, 
     }
 }
 
-/* One tap of one input plane on one output plane: adds, or takes the maximum. */
+/* Applies one tap of an input plane to an output plane: adds, or takes the maximum. */
 static void sweep_tap(const struct cnnvp_graph_layer *layer, const struct shapes *s, const float *x, float *y,
                       uint32_t tap_y, uint32_t tap_x, int average)
 {
@@ -144,13 +145,13 @@ static void fill(float *y, size_t count, float value)
         y[i] = value;
 }
 
-/* Channels of the result lie this many apart. */
+/* Distance of the tensor's channels. */
 static size_t step_of(const struct cnnvp_graph_tensor *tensor)
 {
     return tensor->channel_step > 1 ? tensor->channel_step : 1;
 }
 
-/* Taps of one axis between two limits. */
+/* Number of taps along one axis within [low, high). */
 static int64_t counted(int64_t first, uint32_t kernel, int32_t low, int32_t high)
 {
     const int64_t begin = first < low ? low : first;
@@ -185,7 +186,7 @@ static void run_pool(const struct cnnvp_graph_layer *layer, const struct shapes 
     }
 }
 
-/* Outputs of a fully connected layer, FC_PART at a time. */
+/* A fully connected layer. A part of the work is FC_PART outputs. */
 struct fc {
     const struct cnnvp_float_kernels *kernels;
     const struct cnnvp_graph_layer *layer;
@@ -193,7 +194,7 @@ struct fc {
 };
 
 #define FC_PART 32u
-#define SHARED_WEIGHTS (1u << 17) /* of a layer: below, threads are not worth waking */
+#define SHARED_WEIGHTS (1u << 17) /* for layers with fewer weights other threads are not worth waking */
 
 static void run_fc_part(void *context, size_t part)
 {
@@ -228,12 +229,12 @@ static float maximum(float a, float b)
     return a > b ? a : b;
 }
 
-/* Of a batch. */
+/* Images [first, end) of a batch. */
 struct images {
     size_t first, end;
 };
 
-/* Mean and variance of a channel, whose first word is `at`. */
+/* Mean and variance over the images of the channel whose first word is number `at`. */
 static void statistics(struct cnnvp_floatref *run, struct images images, int32_t tensor, size_t at, double *mean,
                        double *variance)
 {
@@ -256,7 +257,7 @@ static void statistics(struct cnnvp_floatref *run, struct images images, int32_t
     *variance = squares / count;
 }
 
-/* Of a tensor's magnitudes, that which its format makes 0. */
+/* The magnitude below which the tensor's format makes values 0. */
 static double vanishing(struct cnnvp_floatref *run, int32_t tensor, struct images images)
 {
     float largest = 0.0f;
@@ -268,8 +269,8 @@ static double vanishing(struct cnnvp_floatref *run, int32_t tensor, struct image
     return (double)largest * 0x1p-16;
 }
 
-/* With the statistics of these images; the largest of 1 / sigma, scale, offset so far are kept. Those of channels whose
- * words are 0 do not count: the format that has 1 / sqrt(epsilon) would have nothing left for the others. */
+/* Normalises these images with their own statistics, and updates the largest 1 / sigma, scale and offset. Channels
+ * whose words are all 0 do not count: a format for their 1 / sqrt(epsilon) would leave too few bits for the others. */
 static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct images images)
 {
     const struct cnnvp_graph_layer *layer = &run->graph->layers[index];
@@ -306,7 +307,7 @@ static float combine(enum cnnvp_layer_arithmetic arithmetic, float a, float b)
     case CNNVP_ARITHMETIC_MUL:
         return a * b;
     case CNNVP_ARITHMETIC_DIV:
-        /* As far as the hardware goes: the largest word there is. */
+        /* The vector unit gives the largest word for a division by 0. Here it is 0, which widens no format. */
         return b < 0.0f || b > 0.0f ? a / b : 0.0f;
     case CNNVP_ARITHMETIC_MAX:
         return a > b ? a : b;
@@ -342,7 +343,7 @@ static void run_permuted(const struct cnnvp_graph_layer *layer, const struct sha
                 *to++ = s->x[c * strides[layer->from[0]] + y * strides[layer->from[1]] + x * strides[layer->from[2]]];
 }
 
-/* A part of each map to some place of the result. */
+/* Copies a part of each map to its place in the result. */
 static void run_moved(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     const size_t height = layer->cropped != 0 ? layer->crop_height : s->in->height;
@@ -355,7 +356,7 @@ static void run_moved(const struct cnnvp_graph_layer *layer, const struct shapes
         }
 }
 
-/* count numbers, `step` apart. */
+/* Softmax of `count` numbers at distance `step`. */
 static void softmax(const float *x, float *y, size_t count, size_t step)
 {
     float largest = x[0];
@@ -368,7 +369,7 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
         y[i] = (float)(cnnvp_exp((double)x[i] - (double)largest) / sum);
 }
 
-/* exp(-16) is 1e-7; softmax gives 15 fraction bits. */
+/* exp(-16) is 1e-7, which is 0 in the 15 fraction bits of softmax's results. */
 #define FAR_BELOW 16.0f
 
 static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
@@ -421,16 +422,16 @@ static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count
     }
 }
 
-/* To the nearest whole number, the even one of two. */
+/* Rounds to the nearest whole number, ties to even. */
 static void round_all(float *y, size_t count)
 {
-    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it leaves no bit after the point */
+    const float magic = 12582912.0f; /* 1.5 * 2^23: the sum has no fraction bits */
     for (size_t i = 0; i < count; ++i)
         if (y[i] > -4194304.0f && y[i] < 4194304.0f)
             y[i] = (y[i] + magic) - magic;
 }
 
-/* What comes after a layer's own function, on a part of its results. */
+/* Applies the layer's posts and rounding to a part of its results. */
 static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t count)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -442,7 +443,7 @@ static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t co
         round_all(y, count);
 }
 
-/* Copies a block of each of `channels` maps to the block's own map, or back. */
+/* Copies a block of each channel to a map of the block's size, or back. */
 static void copy_block(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *tensor, float *map,
                        size_t channel_words, float *block, int back)
 {
@@ -454,7 +455,7 @@ static void copy_block(const struct cnnvp_graph_layer *layer, const struct cnnvp
         }
 }
 
-/* A convolution that is padded block by block: each block is a map of its own. */
+/* Runs a convolution that is padded block by block: each block is a map of its own. */
 static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     const size_t plane = (size_t)s->in->height * s->in->width;
@@ -477,7 +478,7 @@ static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_laye
         }
 }
 
-/* The weights are another tensor. */
+/* Runs a convolution whose weights are another tensor. */
 static void run_product(struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     struct cnnvp_graph_layer conv = *layer;
@@ -485,7 +486,7 @@ static void run_product(struct cnnvp_floatref *run, const struct cnnvp_graph_lay
     cnnvp_float_conv(run->kernels, run->graph, &conv, s->x, s->y, &run->scratch);
 }
 
-/* The layer's own function on one image. */
+/* Runs a layer on one image, without its posts. */
 static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -530,7 +531,7 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
     }
 }
 
-/* Channels that lie apart are finished one by one. */
+/* Finishes a layer; channels that are not adjacent are finished one by one. */
 static void finish_layer(struct cnnvp_floatref *run, size_t index)
 {
     const int32_t number = run->graph->layers[index].out;
@@ -542,7 +543,7 @@ static void finish_layer(struct cnnvp_floatref *run, size_t index)
         finish(run, index, run->data[number] + i * block * step, block);
 }
 
-/* One layer of all images of a batch. */
+/* Runs one layer on all images of a batch. */
 static void run_batch(struct cnnvp_floatref *run, size_t index, size_t count)
 {
     const struct cnnvp_graph_layer *layer = &run->graph->layers[index];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the number formats of tensors, weights and biases by the rules in numbers.h. */
 #include "numbers.h"
 
 #include <math.h>
@@ -7,29 +8,28 @@
 #include "float_kernels.h"
 
 #define MARGIN CNNVP_FORMAT_MARGIN
-/* Of words of 8 bits, which have so few that the largest values, of which there are few, may saturate a little. */
+/* For 8-bit words: the few largest values may saturate a little, which leaves more precision for the others. */
 #define BYTE_MARGIN 0.85
 
-/* Most fraction bits that softmax and normalisation with statistics of the data take: the vector unit's shifts end
- * there.
- */
+/* Most fraction bits of the input of softmax and of normalisation with statistics of the data: the vector unit cannot
+ * shift by more. */
 #define STATISTICS_FRAC_MAX 24
 
-/* What softmax gives without a shift, and with the vector unit's largest. */
+/* Fraction bits of softmax's results without a shift, and how many more the vector unit's largest shift gives. */
 #define SOFTMAX_FRAC(bytes) ((int32_t)(bytes)*8 - 1)
 #define SOFTMAX_FRAC_MORE 15
 
-/* By so much at most the operands of an addition are brought together. */
+/* Largest difference between the fraction bits of the operands of an addition. */
 #define OPERANDS_APART 40
 
-/* Shifts at write-out. Beyond them a sum becomes 0, or saturates, as it does with these. */
+/* Limits of shifts at write-out. Sums already become 0, or saturate, at these limits. */
 #define SHIFT_MIN (-48)
 #define SHIFT_MAX 63
 
-/* Largest bias of a channel in steps of its sums: an offset of 32 bits. */
+/* Largest bias in steps of the sums: an offset of 32 bits. */
 #define BIAS_MAX 2.1e9f
 
-enum { QUANTISED = 512 }; /* words at a time */
+enum { QUANTISED = 512 }; /* words quantised at a time */
 
 /* value * 2^exponent, exact; exponent -1000 .. 1000. */
 static double scale(double value, int32_t exponent)
@@ -102,8 +102,7 @@ static float maximum(float a, float b)
     return a > b ? a : b;
 }
 
-/* What the layer's sums are beyond the format of its results saturates, which softmax does not tell from what they are.
- */
+/* 1: only softmax reads the layer's results. Sums beyond their format may saturate: softmax's results stay the same. */
 static int gives_scores(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     return graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0 && cnnvp_graph_passes(layer);
@@ -115,9 +114,9 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
     return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
 }
 
-/* Gives tensors that must have one format the same: the smallest. Also second operands of additions, which may not
- * have more fraction bits than the first, and first ones that have too many for the second. Each round lowers at least
- * one; fracs are bounded. Softmax's stay. */
+/* Gives tensors that must share a format the smallest frac of all. Second operands of additions get at most the frac of
+ * the first, and first ones at most OPERANDS_APART more than the second. Each round lowers at least one frac, so it
+ * ends. Fixed formats stay. */
 static void unify(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
@@ -148,7 +147,7 @@ static void unify(struct cnnvp_graph *graph)
     }
 }
 
-/* Statistics of the data take epsilon as a number of 32 bits. */
+/* Most fraction bits at which epsilon, in units of 2^(-2 frac), fits 32 bits. */
 static int32_t statistics_frac_max(float epsilon)
 {
     int32_t frac = STATISTICS_FRAC_MAX;
@@ -169,7 +168,7 @@ static void limit_statistics(struct cnnvp_graph *graph)
     }
 }
 
-/* Of two that share a format, one that was zero throughout is taken to be as large as the other. 1: it was. */
+/* If one of two tensors that share a format was always 0, it is assumed to be as large as the other. 1: it was. */
 static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
 {
     struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_base(graph, one)];
@@ -182,7 +181,8 @@ static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
     return taken;
 }
 
-/* Otherwise the format of a tensor of unknown size would become that of all it is copied or added to. */
+/* Applies take_size until nothing changes. Without it, the default format of a tensor that was always 0 would spread to
+ * all tensors that it is copied or added to. */
 static void take_sizes(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
@@ -197,7 +197,8 @@ static void take_sizes(struct cnnvp_graph *graph)
     }
 }
 
-/* Words of 8 bits follow the largest share of the calibration: of many alike each is small. */
+/* Sets the format of softmax's results. 8-bit words get more fraction bits if all results of the calibration are small,
+ * as those of long lines are. */
 static void set_shares(struct cnnvp_graph *graph, int32_t out)
 {
     struct cnnvp_graph_tensor *shares = &graph->tensors[cnnvp_graph_base(graph, out)];
@@ -243,7 +244,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
         graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;
 }
 
-/* Of a weightless graph 0. */
+/* The largest magnitude of parameters; 0 for a weightless graph. */
 static float largest_of(const struct cnnvp_graph *graph, const float *values, size_t count)
 {
     return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
@@ -254,7 +255,7 @@ static int32_t frac_up_to(float largest, double margin, int32_t most)
     return largest > 0.0f ? minimum(cnnvp_frac_for(largest, margin, 2u), most) : CNNVP_FRAC_UNKNOWN;
 }
 
-/* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
+/* Formats of normalisation with statistics of the data. bias_shift gives the betas the format of the offsets. */
 static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer)
 {
     const int32_t data = graph->tensors[layer->in].frac;
@@ -268,14 +269,14 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
-/* Steps, one for the weights of each output, for a write-out that scales. */
+/* Chooses a step for the weights of each output, for a write-out that scales. */
 static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
 {
     const size_t outputs = graph->tensors[layer->out].channels;
     const float most = layer->narrow_weights != 0 ? INT8_MAX : INT16_MAX;
     float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
     int64_t *bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *bias);
-    if (steps == NULL || bias == NULL) /* which the arena says */
+    if (steps == NULL || bias == NULL) /* the arena has noted it */
         return;
     layer->steps = (struct cnnvp_graph_steps){
         .in = (float)scale(1.0, -graph->tensors[layer->in].frac),
@@ -287,15 +288,15 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     for (size_t o = 0; o < outputs; ++o) {
         const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each);
         const float offset = layer->has_bias ? fabsf(layer->bias[o]) / layer->steps.in : 0.0f;
-        /* Small weights are rounded so that the bias, which counts in their steps, has 32 bits. */
+        /* A large bias makes the step larger, so that the bias in steps fits 32 bits. */
         steps[o] = maximum(largest / most, offset / BIAS_MAX);
         steps[o] = steps[o] > 0.0f ? steps[o] : 1.0f;
         bias[o] = layer->has_bias ? llrint((double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o])) : 0;
     }
 }
 
-/* A bias of floats is a whole number of steps of the sums. Weights of few bits are larger numbers of smaller steps, so
- * that it is nearer to one; beside a large bias those that are almost 0 are. */
+/* A float bias is rounded to a whole number of steps of the sums. If weights use few of their bits, smaller steps make
+ * that rounding finer. If the bias is too large, larger steps make it fit; then weights near 0 lose precision. */
 static void refine_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
 {
     const size_t outputs = graph->tensors[layer->out].channels;
@@ -310,7 +311,7 @@ static void refine_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
             parts *= 2.0f;
         refined[o] = steps->weights[steps->weight_count == 1 ? 0 : o] / parts;
     }
-    steps->weights = refined != NULL ? refined : steps->weights; /* else the arena says so */
+    steps->weights = refined != NULL ? refined : steps->weights; /* NULL: the arena has noted it */
     steps->weight_count = refined != NULL ? outputs : steps->weight_count;
 }
 
@@ -331,14 +332,14 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
     float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
     float sum_max = layer->pre_max_abs;
-    if (gives_scores(graph, layer)) { /* a mask is far below all that counts; more of it says nothing */
+    if (gives_scores(graph, layer)) { /* masks are far below all numbers that count, so they are cut off */
         const float counted = graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
         bias_max = bias_max > 4.0f * counted ? 4.0f * counted : bias_max;
         sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
     }
     layer->weight_frac =
         weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u) : CNNVP_FRAC_UNKNOWN;
-    /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
+    /* Accumulators are exact modulo 2^acc_bits: only the final sum has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&
            !(scale((double)sum_max * MARGIN, in_frac + layer->weight_frac) < limit))
@@ -356,7 +357,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     if (layer->steps.bias == NULL && layer->bias != NULL)
         refine_steps(graph, layer, weights / outputs);
     if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0)
-        layer->steps.out = (float)scale(1.0, -layer->pre_frac); /* of whole numbers, which it does not make */
+        layer->steps.out = (float)scale(1.0, -layer->pre_frac); /* the output is not quantised: step of its format */
 }
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of functions for the vector unit: piecewise-linear, step functions and LeakyRelu. */
 #include "numbers.h"
 
 #include <math.h>
@@ -9,16 +10,16 @@
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1       /* sqrt(1 / 2) */
 #define SQRT_2_PI 0x1.9884533d43651p-1       /* sqrt(2 / pi) */
 
-/* Larger exponents give no float. */
+/* The exponential of larger exponents overflows a float. */
 #define EXPONENT_MAX 88.0
-/* Logarithms and powers of numbers below count as that of it: the least positive float there is. */
+/* Logarithms and powers of smaller numbers are those of the least positive float. */
 #define LEAST 0x1p-149
 
 #define STEP_SEGMENTS 3
-/* Of functions without straight ends: with its header and some biases a table takes 2 KiB. */
+/* Segments for functions without straight ends: with its header and some biases a table takes 2 KiB. */
 #define MORE_SEGMENTS 480
 
-/* Where the pieces of a function's table lie (functions.def). */
+/* The pieces of a function's table (functions.def). */
 struct pieces {
     size_t segments;
     double range; /* 0: as far as the values reach */
@@ -86,7 +87,7 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
     }
 }
 
-/* Beyond the results' format they are its limits: what is never reached takes no precision from the rest. */
+/* A function limited to the range of its results' format, so that values out of it cost no precision. */
 struct limited {
     const struct cnnvp_graph_post *post;
     double limit;
@@ -98,7 +99,7 @@ static double call_function(const void *context, double x)
     return bounded(cnnvp_post_function(limited->post, x), limited->limit);
 }
 
-/* Segments of one word each around the value, of which the last one goes on to all words above. */
+/* A step function: segments of one word each around the step's value; the last one extends to all words above. */
 static int step(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac, int16_t *words)
 {
     const double value = ldexp((double)post->value, in_frac);
@@ -119,8 +120,8 @@ static int step(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t ou
 }
 
 /*
- * Two lines that meet at 0 (vact, models/inference/lanes/lanes.h): x0 = -2^15 and segments of 2^15 words. The slope of
- * the right one is 1 with 14 fraction bits and the change of format in the shift.
+ * Two lines that meet at 0 (vact, models/inference/lanes/lanes.h): x0 = -2^15 and two segments of 2^15 words. Slopes
+ * have 14 fraction bits; the right one is 1. The returned shift converts between the formats.
  */
 static int leaky_relu(float alpha, int32_t in_frac, int32_t out_frac, int16_t *words)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many bits words have: a property of each tensor, which all that follows asks for. */
+/* Chooses the word size of each tensor and of each layer's weights: 8 or 16 bits. */
 #include "numbers.h"
 
-/* Weights of an output with which the sum of its input's zero points is sure to have 32 bits. */
+/* Most weights of an output for which the sum of zero point times weight always fits 32 bits. */
 #define WEIGHTS_OF_ZEROS 32768u
 
-/* The numbers that the layer's limits let through, with the result's zero point, have 8 bits. */
+/* 1: all numbers within the layer's limits, plus the result's zero point, fit 8 bits. */
 static int has_room(const struct cnnvp_graph_layer *maker, int32_t zero)
 {
     float low = INT16_MIN, high = INT16_MAX;
@@ -27,7 +27,7 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
     return (size_t)(cnnvp_graph_macs(graph, layer) / ((size_t)out->height * out->width * out->channels));
 }
 
-/* The layer takes numbers less a zero point: it moves them, the vector unit subtracts it, or the write-out does. */
+/* 1: the layer can read words with a zero point: it copies them, or the vector unit or the write-out subtracts it. */
 static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM || layer->op == CNNVP_OP_ADD ||
@@ -35,7 +35,7 @@ static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_
            (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
 }
 
-/* The words are the numbers themselves, which must have 8 bits then. */
+/* Removes the zero point: words are then the numbers themselves. An input that had one gets 16 bits. */
 static void drop_zero(struct cnnvp_graph *graph, int32_t tensor)
 {
     struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
@@ -44,7 +44,8 @@ static void drop_zero(struct cnnvp_graph *graph, int32_t tensor)
     base->word_zero = 0;
 }
 
-/* 1: a result has no room for what its layer makes, or what is moved had words of two kinds. */
+/* Resolves conflicts: layers that copy words need the same kind of words on both sides, and results need room for what
+ * their layer makes. Returns 1 if anything changed. */
 static int settle(struct cnnvp_graph *graph)
 {
     int changed = 0;
@@ -68,6 +69,8 @@ static int settle(struct cnnvp_graph *graph)
     return changed;
 }
 
+/* Flags of `readers`: layers that read the tensor, directly or through copies (SUM: also that make it); BEFORE_PRODUCT:
+ * a product depends on it; OF_VECTOR: the vector unit computes or reads it. */
 enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8, BEFORE_PRODUCT = 16, OF_VECTOR = 32 };
 
 static uint32_t reader_of(const struct cnnvp_graph_layer *layer)
@@ -79,7 +82,7 @@ static uint32_t reader_of(const struct cnnvp_graph_layer *layer)
     return cnnvp_graph_aligns_operands(layer) ? SUM : 0;
 }
 
-/* Words that are moved have one size: what reads them there counts here. */
+/* Tensors that are copies of each other have the same word size, so they share their flags. */
 static void share_readers(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
@@ -95,8 +98,8 @@ static void share_readers(struct cnnvp_graph *graph)
     }
 }
 
-/* A sum that goes on from layer to layer, beside normalisations that read it, as a transformer's. Its terms differ
- * much, and of 8 bits each would have those that are left below the largest one's. */
+/* Finds sums that continue from addition to addition and that normalisations read, such as the residual stream of a
+ * transformer. Their terms differ much in size, so with 8 bits the smaller ones would lose most of their bits. */
 static void find_long_sums(struct cnnvp_graph *graph)
 {
     struct cnnvp_graph_tensor *tensors = graph->tensors;
@@ -121,7 +124,7 @@ static void find_long_sums(struct cnnvp_graph *graph)
     }
 }
 
-/* What a product is still to be made of, through whatever layers, and what the vector unit changes. */
+/* Finds tensors on which a product depends, through any layers, and those that the vector unit computes or reads. */
 static void find_products(struct cnnvp_graph *graph)
 {
     struct cnnvp_graph_tensor *tensors = graph->tensors;
@@ -152,9 +155,9 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)
     return products;
 }
 
-/* Of floats those for which 8 bits are too few, and which no array of 8 bits has to take: what a quantised file
- * calculates between its numbers, long sums, and after the last product a classifier's numbers and what is calculated,
- * such as a detector's boxes beside its shares. */
+/* Gives unquantised tensors 16 bits if 8 are too few: what a quantised file computes in float, long sums that no
+ * product reads, and, after the last product, a classifier's outputs and results of the vector unit, such as a
+ * detector's boxes. */
 static void keep_wide(struct cnnvp_graph *graph)
 {
     const int quantised = cnnvp_words_are_quantised(graph);
@@ -188,7 +191,8 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_opti
         layer->narrow_weights =
             narrow && is_product(layer) &&
             (!quantised || (options->scales && cnnvp_graph_is_scaled(graph, layer) && layer->steps.narrow));
-        /* Numbers that a quantised file still has to round, or has rounded, are not rounded here. */
+        /* Between quantised and unquantised numbers, the unquantised ones keep 16 bits: only the file's own rounding
+         * counts. */
         if (in->whole != out->whole)
             (in->whole != 0 ? out : in)->narrow = 0;
         if (in->whole != 0 &&

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* A command is known by 64 bits of its hash, and its place by others: whole commands would not stay in a cache. */
+/* One entry. Half of a command's 128-bit hash selects the entry, the other half identifies the command. Entries with
+ * whole commands would be too large for the host's caches. */
 struct known {
     uint64_t hash;
-    uint64_t ps; /* 0: there is none */
+    uint64_t ps; /* 0: the entry is empty */
 };
 
 struct cnnvp_command_costs {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Simulates the core and the units over pieces of layers with a bounded queue, and walks back the critical path. */
 #include "core_path.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define QUEUE_PIECES 8.0 /* at least so many pieces of layers fill the queue */
-#define ALONE 4u         /* of a layer that fills no such piece */
+#define QUEUE_PIECES 8.0 /* the queue holds at least this many pieces of a layer */
+#define ALONE 4u         /* the fewest pieces of a layer */
 
-/* A part of a layer in which core and units work evenly: when the core begins and ends, and when the units end. */
+/* A piece of a layer. Layers are divided into pieces of equal work. */
 struct piece {
     size_t stage;
-    double core, units;
-    double begin, pushed, end;
-    size_t room; /* begins when this one has left the queue, counted from 1; 0: none need have */
+    double core, units;        /* ps of work */
+    double begin, pushed, end; /* when the core begins and ends, and when the units end */
+    size_t room; /* the core begins once this piece, counted from 1, has left the queue; 0: the queue has room */
 };
 
 static size_t pieces_of(const struct cnnvp_core_stage *stage, double queue_ps)
@@ -23,7 +24,7 @@ static size_t pieces_of(const struct cnnvp_core_stage *stage, double queue_ps)
 
 static double run(struct piece *pieces, size_t count, double queue_ps)
 {
-    double queued = 0; /* of the pieces after `room`, in ps of the core */
+    double queued = 0; /* core time of the pieces after `room`, which are in the queue */
     size_t room = 0;
     for (size_t i = 0; i < count; ++i) {
         struct piece *piece = &pieces[i];
@@ -39,7 +40,7 @@ static double run(struct piece *pieces, size_t count, double queue_ps)
     return count != 0 ? pieces[count - 1u].end : 0;
 }
 
-/* From the end back: each piece's time is the core's, or the units'. */
+/* Follows the critical path from the end back. Each piece on it counts as the core's time or the units' time. */
 static void walk(struct piece *pieces, size_t count, struct cnnvp_core_stage *stages)
 {
     int in_core = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Builds the commands and transfers that the units are asked about, and extrapolates from their answers. */
 #include "cost_query.h"
 
 #include <math.h>
@@ -13,16 +14,16 @@
 #include "command_costs.h"
 #include "isa/isa.h"
 
-#define SOURCE_OUTPUT 2u   /* of a vector operand */
-#define ANSWERS 128u       /* at first; a power of two */
-#define STRIP_CHANNELS 16u /* up to this many, strips of rows are priced */
-#define SPREAD 8u          /* numbers of inputs that are priced */
-#define SPREAD_SIDE 4u     /* at most, of the results */
-#define STRIP_PART 16u     /* lower ones are taken if they are faster by this part */
+#define SOURCE_OUTPUT 2u   /* source of a vector operand: the output buffer */
+#define ANSWERS 128u       /* initial size of the table; a power of two */
+#define STRIP_CHANNELS 16u /* strips of rows are priced with at most this many channels */
+#define SPREAD 8u          /* how many input counts of a slice are priced */
+#define SPREAD_SIDE 4u     /* most rows and columns of results of these slices */
+#define STRIP_PART 16u     /* lower strips are taken if they save more than 1 / STRIP_PART of the time */
 #define MAX_PS (UINT64_C(1) << 50)
-#define TIME_PART 16.0 /* of what the memory can move in a time: so many bytes are worth it */
+#define TIME_PART 16.0 /* traffic: a time counts as 1 / TIME_PART of the bytes that the memory can move in it */
 
-/* Transfers are asked about with this many planes or bytes: what more of them takes follows from the difference. */
+/* Units are asked about transfers of this many planes or bytes. Other sizes are extrapolated linearly. */
 #define FEW_PLANES 2u
 #define MANY_PLANES 10u
 #define FEW_BYTES UINT32_C(2048)
@@ -40,13 +41,13 @@ struct cnnvp_cost_query {
     const struct cnnvp_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
-    uint64_t latency; /* UINT64_MAX: not asked yet */
-    uint64_t request; /* likewise */
-    uint64_t line[2]; /* of few and of many bytes; UINT64_MAX: not asked yet */
-    uint64_t vectors; /* instructions of the vector unit that were asked about for a tile */
+    uint64_t latency; /* ps to load one word; UINT64_MAX: not asked yet */
+    uint64_t request; /* ps to request one load; UINT64_MAX: not asked yet */
+    uint64_t line[2]; /* ps to load FEW_BYTES and MANY_BYTES, less the latency; UINT64_MAX: not asked yet */
+    uint64_t vectors; /* instructions of the vector unit for the tile in question */
     char refusal[256];
-    struct cnnvp_error wrong; /* "": nothing is */
-    size_t count, size;       /* of answers: known, and places */
+    struct cnnvp_error wrong; /* the first invalid answer; "": there is none */
+    size_t count, size;       /* answers in the table, and entries of the table */
     struct answer *answers;
 };
 
@@ -158,7 +159,7 @@ struct cnnvp_command cnnvp_plan_slice_command(const struct cnnvp_layer *layer, c
 
 /* ---- answers ---- */
 
-/* The answer, or the empty place where it is to be. */
+/* The answer to the question, or the empty entry for it. */
 static struct answer *place_of(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7])
 {
     uint64_t hash = (uint64_t)kind;
@@ -172,7 +173,7 @@ static struct answer *place_of(struct cnnvp_cost_query *query, enum kind kind, c
     }
 }
 
-/* Twice as many places; where there is no memory for them, none of the answers is known any more. */
+/* Doubles the table. If there is no memory for that, it empties the table instead. */
 static void make_room(struct cnnvp_cost_query *query)
 {
     struct answer *const before = query->answers;
@@ -214,7 +215,8 @@ static void no_answer(struct cnnvp_cost_query *query, const char *instance, cons
                  (unsigned)command->opcode, (unsigned long long)ps, what);
 }
 
-/* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
+/* Returns the command's time in ps, or CNNVP_PLAN_REFUSED if the unit refuses it. With `keep`, it stores the unit's
+ * reason in query->refusal. */
 static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_command *command, int keep)
 {
     const uint64_t known = cnnvp_command_cost(query->limits->costs, command);
@@ -269,7 +271,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_
     return answer->ps[0];
 }
 
-/* Of all rows of the map, strips of equal height after each other, with some channels in and out. */
+/* Time to calculate all rows of the map in strips of this height, with a few input and output channels. */
 static uint64_t strips_ps(struct cnnvp_cost_query *query, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_layer *layer = query->layer;
@@ -303,7 +305,7 @@ uint32_t cnnvp_plan_strip_rows(struct cnnvp_cost_query *query, const struct cnnv
         ps = lower;
         best = rows;
     }
-    query->refusal[0] = '\0'; /* of strips that need not fit; the search asks about those that do */
+    query->refusal[0] = '\0'; /* these strips need not fit; the search asks about those that do */
     return best;
 }
 
@@ -326,11 +328,11 @@ uint32_t cnnvp_plan_spread_inputs(struct cnnvp_cost_query *query, uint32_t input
         least = (double)ps / slice.in;
         best = slice.in;
     }
-    query->refusal[0] = '\0'; /* as of strips */
+    query->refusal[0] = '\0'; /* these slices need not fit either */
     return best;
 }
 
-/* So many such instructions. */
+/* Time of `count` such instructions. */
 static uint64_t vector_ps(struct cnnvp_cost_query *query, struct cnnvp_operation operation,
                           const struct cnnvp_vector *vector, uint32_t count)
 {
@@ -341,7 +343,7 @@ static uint64_t vector_ps(struct cnnvp_cost_query *query, struct cnnvp_operation
     return ps != CNNVP_PLAN_REFUSED ? ps * count : ps;
 }
 
-/* Of what an operand has of a box of results: on chip, or loaded. */
+/* Strides of an operand, on chip or loaded as a tile. `box`: channels, rows and columns of the results. */
 static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const struct cnnvp_tensor *operand,
                                        const uint32_t box[3])
 {
@@ -356,7 +358,8 @@ static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const st
                                 : cnnvp_spread_strides(operand, &layer->out, tile);
 }
 
-/* Both operands in the input buffer, the second after the first; or one in place of the results. */
+/* An elementwise layer has both operands in the input buffer, the second after the first. An addition to a convolution
+ * has one operand in the output buffer, in the place of the results. */
 static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box[3])
 {
     const struct cnnvp_layer *layer = query->layer;
@@ -372,7 +375,7 @@ static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box
     return vector_ps(query, operation, &vector, count);
 }
 
-/* The array's sums of values and of squares. */
+/* Time of the array to add up values and squares. */
 static uint64_t sums_ps(struct cnnvp_cost_query *query, uint32_t channels)
 {
     uint64_t sum = 0;
@@ -388,8 +391,8 @@ static uint64_t sums_ps(struct cnnvp_cost_query *query, uint32_t channels)
     return sum;
 }
 
-/* Channels are repetitions; vectors of one word a channel lie after the results. Statistics of a batch are of all
- * images of a step, each of which is transformed by itself. */
+/* One repetition of an instruction handles one channel. Vectors of one word a channel lie after the results. Statistics
+ * of a batch come from all images of a step at once; the transformation runs image by image. */
 static uint64_t norm_ps(struct cnnvp_cost_query *query, uint32_t channels, uint32_t plane)
 {
     const uint32_t images = query->layer->tile_images;
@@ -423,7 +426,8 @@ static uint64_t norm_ps(struct cnnvp_cost_query *query, uint32_t channels, uint3
     return sum;
 }
 
-/* Groups of words that one instruction takes; transposed results take another, of as many beats at most. */
+/* One instruction handles `groups` groups of `count` words. The form that transposes results takes at most as many
+ * beats. */
 static uint64_t softmax_ps(struct cnnvp_cost_query *query, uint32_t channels, uint32_t rows, uint32_t columns)
 {
     const uint32_t axis = query->layer->axis;
@@ -443,7 +447,7 @@ static uint64_t softmax_ps(struct cnnvp_cost_query *query, uint32_t channels, ui
                      cnnvp_divide_up32(channels * rows * columns, count * groups));
 }
 
-/* The first one of a layer of its own is over the operand, others are over the results. */
+/* The first post-operation of an activation layer reads the layer's operand; all others read the results. */
 static uint64_t post_ps(struct cnnvp_cost_query *query, uint32_t index, const uint32_t box[3])
 {
     const struct cnnvp_layer *layer = query->layer;
@@ -482,8 +486,8 @@ struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_cost_query *query, 
     return (struct cnnvp_plan_vectors){sum, query->vectors};
 }
 
-/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where it is unknown, or it is too large for the
- * buffer: no reason to refuse the layer. */
+/* Time of a transfer into the input buffer. 0: unknown, for example if it is too large for the buffer, which is no
+ * reason to refuse the layer. */
 static uint64_t transfer_ps(struct cnnvp_cost_query *query, enum cnnvp_opcode opcode, uint32_t word_shift,
                             uint32_t interleaved, uint64_t offset, const struct cnnvp_transfer *transfer)
 {
@@ -513,7 +517,7 @@ uint64_t cnnvp_plan_request_ps(struct cnnvp_cost_query *query)
     return query->request;
 }
 
-/* Of this many, where `few` take ps[0] and `many` ps[1]. */
+/* Time for `count`, if `few` take ps[0] and `many` take ps[1]. */
 static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const uint64_t ps[2])
 {
     const uint64_t more = ps[1] > ps[0] ? ps[1] - ps[0] : 0;
@@ -522,12 +526,12 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
     return ps[0] * count / few;
 }
 
-/* How a box of a tensor lies in memory: bytes of a row and between the starts of rows and of planes, which are those of
- * a block where channels lie interleaved. */
+/* How a box of a tensor lies in memory, in bytes: offset of its first word, length of a row, strides of rows and
+ * planes. If channels are interleaved, a plane is a block of channels. */
 struct lie {
     uint64_t first, row, row_stride, plane_stride;
-    uint64_t aligned; /* in a burst, where a box of this width begins, others beside it: a multiple of it */
-    int is_one;       /* the DMA asks for all planes at once, otherwise for each */
+    uint64_t aligned; /* offsets in a burst at which rows of such boxes begin are multiples of this */
+    int is_one;       /* 1: the DMA requests all planes at once; 0: plane by plane */
 };
 
 static struct lie lie_of(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t rows,
@@ -549,11 +553,12 @@ static struct lie lie_of(const struct cnnvp_cost_query *query, const struct cnnv
     return lie;
 }
 
-/* That the DMA is asked about: from the first interior word on, all planes, or one of them, which stands for others. */
+/* Bursts of the box that the DMA is asked about, which begins at the first interior word. If planes are requested one
+ * by one, the first plane's bursts count for all. */
 static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct lie *lie, uint32_t planes, uint32_t rows)
 {
     const uint64_t burst = query->limits->burst_bytes;
-    uint64_t count = 0, behind = 0; /* a burst that ends one row and begins the next comes once */
+    uint64_t count = 0, behind = 0; /* a burst shared by two rows is loaded once */
     for (uint64_t plane = 0; plane < (lie->is_one ? planes : 1u); ++plane)
         for (uint32_t row = 0; row < rows; ++row) {
             const uint64_t first = lie->first + plane * lie->plane_stride + row * lie->row_stride;
@@ -564,7 +569,7 @@ static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct lie
     return lie->is_one ? count : count * planes;
 }
 
-/* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
+/* Time to load a box. The DMA is asked about boxes of a few and of many planes at the first interior word. */
 static uint64_t box_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t channels,
                        uint32_t rows, uint32_t columns)
 {
@@ -588,12 +593,12 @@ static uint64_t box_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor
             .buffer_plane_stride = rows * columns << shift};
         const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, lie.first, &box);
         const uint64_t latency = latency_ps(query);
-        /* The first planes often begin with a burst: what planes anywhere take on average. */
+        /* The first planes often begin at a burst: scale to the average over all places. */
         answer->ps[i] = ps > latency ? (ps - latency) * cnnvp_plan_box(query, tensor, planes, rows, columns).bytes /
                                            (bursts_of(query, &lie, planes / block, rows) * query->limits->burst_bytes)
                                      : 0;
     }
-    /* Too many planes for the buffer are refused: as many as the fewer take. */
+    /* The DMA refuses planes that do not fit into the buffer: only the answer for a few planes is known. */
     if (answer->ps[1] < answer->ps[0])
         return answer->ps[0] * channels / few;
     return extrapolate(channels, few, many, answer->ps);
@@ -637,7 +642,7 @@ struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_cost_query *query, con
 {
     const uint64_t burst = query->limits->burst_bytes, blocks = channels / tensor->column_stride;
     const struct lie lie = lie_of(query, tensor, rows, columns);
-    /* Rows, and planes, that are nearer to each other than a burst take the bursts of all that they span. */
+    /* Rows (or planes) with gaps shorter than a burst take all bursts of the range that they span. */
     const int rows_touch = lie.row_stride - lie.row < burst;
     const uint64_t plane = rows_touch ? (rows - 1u) * lie.row_stride + lie.row : lie.row;
     const uint64_t step = rows_touch ? lie.plane_stride : lie.row_stride;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the slots of a fused group lie: from the top of the halves down, so that the rest of both serves tiles. */
+/* Places the slots of a fused group from the top of the halves down, so that the rest of the halves serves tiles. */
 #include "group.h"
 
 #define HALVES CNNVP_SCRATCHPAD_HALVES
 #define ALIGNMENT 64u
-#define LARGE_PART 4u /* one half alone serves tiles where the other one has less than this part of its room */
+#define LARGE_PART 4u /* one half alone serves tiles if the other has less than a 4th of its room */
 
-/* Both operands of an addition lie in one half: the half of one that has a place. */
+/* The half in which the slot has to lie: both operands of an addition lie in the same half, so an operand that has its
+ * place decides for the other. */
 static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
 {
     uint32_t forced = CNNVP_SCRATCHPAD_ANY;
@@ -29,7 +30,7 @@ static uint32_t forced_half(const struct cnnvp_plan_group *group, size_t slot)
     return forced;
 }
 
-/* The half that the slot's maker reads from; the other one is better. */
+/* The half that the slot's maker reads from. The slot should lie in the other half. */
 static uint32_t source_half(const struct cnnvp_plan_group *group, const struct cnnvp_plan_slot *slot)
 {
     const struct cnnvp_plan_member *maker = &group->members[slot->first];
@@ -38,7 +39,8 @@ static uint32_t source_half(const struct cnnvp_plan_group *group, const struct c
     return maker->layer.in.on_chip ? maker->layer.in.chip_half : 1u;
 }
 
-/* What slots that are there with the member leave. Both operands of an addition lie in one half. */
+/* Gives the member's tiles the room that the live slots leave. One half alone may serve them, but not for an addition
+ * with an operand on chip: the tile of the other operand has to lie in that operand's half. */
 static void leave_room(struct cnnvp_plan_group *group, size_t number, const struct cnnvp_scratchpad *pad,
                        const uint64_t top[2])
 {
@@ -61,7 +63,7 @@ int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2]
     for (size_t s = 0; s < group->slot_count; ++s) {
         struct cnnvp_plan_slot *slot = &group->slots[s];
         const uint64_t bytes = cnnvp_plan_slot_bytes(slot);
-        /* What stays from tile to tile always is there. */
+        /* A slot whose lines stay from tile to tile lives through the whole group. */
         const int stays = group->halo != CNNVP_HALO_RECOMPUTE;
         slot->place = (struct cnnvp_place){.bytes = (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT,
                                            .begin = stays ? 0 : slot->first,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Computes which lines of each map a tile of a fused group calculates, holds in slots and pads with zeros. */
 #include "group.h"
 
 #include <stdlib.h>
@@ -6,31 +7,32 @@
 
 enum axis { ROWS, COLUMNS };
 
-/* Lines [first, end) of a map; without any, where the next ones would begin. */
+/* Lines [first, end) of a map. An empty span has the line at which the next lines would begin. */
 struct span {
     int32_t first, end;
 };
 
-/* What a tile needs of a slot: `low` is the first line, of what is needed now or later. */
+/* The lines that a tile needs of a slot. */
 struct need {
-    int32_t low;
-    struct span lines;
-    int any;
+    int32_t low;       /* the first line that this tile or a later one needs */
+    struct span lines; /* only `end` is used */
+    int any;           /* 1: this tile needs lines */
 };
 
 struct slot {
-    struct need need; /* in the tile in work */
+    struct need need; /* of the current tile */
+    /* The map's line that the slot begins with, in this tile and in the one before; the slot's size in lines. */
     int32_t held, held_before, capacity;
 };
 
 struct reaching {
     const struct cnnvp_plan_group *group;
     enum axis axis;
-    int cached;
-    uint32_t tile; /* its lines */
+    int cached;    /* 1: lines stay in slots from tile to tile; 0: each tile recomputes what it needs */
+    uint32_t tile; /* lines of a tile */
     struct cnnvp_group_reach *reach;
     struct slot *slots;
-    int32_t *ends; /* of the members: lines below it were calculated in tiles before */
+    int32_t *ends; /* of each member: lines below this were calculated in earlier tiles; -1: none */
 };
 
 static int32_t smaller(int32_t a, int32_t b)
@@ -48,7 +50,7 @@ static uint32_t size_of(const struct cnnvp_tensor *tensor, enum axis axis)
     return axis == ROWS ? tensor->height : tensor->width;
 }
 
-/* Lines of an operand that lines of the results need. Of none: where those would begin. */
+/* The lines of an operand that the result lines `out` need. */
 static struct span operand_lines(const struct cnnvp_layer *layer, const struct cnnvp_tensor *operand, enum axis axis,
                                  struct span out)
 {
@@ -75,12 +77,12 @@ static void need_operand(struct reaching *reaching, size_t slot, const struct cn
         need->lines.end = need->any ? larger(need->lines.end, lines.end) : lines.end;
         need->any = 1;
     }
-    /* A reader that is done needs nothing later either. */
+    /* A reader without lines in this tile may still need lines in later tiles, unless it has reached its map's end. */
     if (lines.end > lines.first || (reaching->cached && out.first < (int32_t)size_of(&layer->out, reaching->axis)))
         need->low = smaller(need->low, lines.first);
 }
 
-/* What the member calculates in tile number `tile`. */
+/* The lines that the member calculates in tile number `tile`. */
 static struct span lines_of(const struct reaching *reaching, size_t member, uint32_t tile)
 {
     const struct cnnvp_plan_member *of = &reaching->group->members[member];
@@ -94,7 +96,7 @@ static struct span lines_of(const struct reaching *reaching, size_t member, uint
     const struct need *need = &reaching->slots[of->out].need;
     const int32_t end = need->any ? smaller(size, need->lines.end) : 0;
     int32_t first = need->any ? larger(0, need->low) : 0;
-    /* Lines between that nobody needs are left out: windows of one line with a stride of two. */
+    /* Lines that no reader needs are skipped, for example by windows of one line with a stride of two. */
     if (reaching->cached && reaching->ends[member] >= 0)
         first = need->any ? larger(first, reaching->ends[member]) : reaching->ends[member];
     return (struct span){first, larger(first, end)};
@@ -117,7 +119,7 @@ static void reach_back(struct reaching *reaching, uint32_t tile)
     }
 }
 
-/* Which line each slot begins with. */
+/* Sets the line that each slot begins with. */
 static void hold(struct reaching *reaching, uint32_t tile)
 {
     for (size_t s = 0; s < reaching->group->slot_count; ++s) {
@@ -155,7 +157,7 @@ static void describe(struct reaching *reaching, uint32_t tile, size_t i)
     reaching->slots[slot].capacity = larger(reaching->slots[slot].capacity, larger(needed, end) - held);
 }
 
-/* Several members may make parts of a slot, of which some are read by the others: what stays is what any has. */
+/* Several members may make parts of one slot. All of them keep the most lines that any of them keeps. */
 static void agree(struct reaching *reaching, uint32_t tile)
 {
     const struct cnnvp_plan_group *group = reaching->group;
@@ -187,7 +189,7 @@ static void reach_tile(struct reaching *reaching, uint32_t tile)
     }
 }
 
-/* Slots as wide as the map begin with what the first tile needs, for all tiles. */
+/* With CNNVP_HALO_FULL a slot is as wide as its map: it begins with the same column in all tiles, the first tile's. */
 static void widen(struct reaching *reaching, uint32_t tiles)
 {
     const struct cnnvp_plan_group *group = reaching->group;
@@ -214,7 +216,7 @@ static void widen(struct reaching *reaching, uint32_t tiles)
 
 static void reach_axis(struct cnnvp_plan_group *group, struct reaching *reaching, uint32_t tiles)
 {
-    memset(reaching->ends, 0xff, group->count * sizeof *reaching->ends); /* -1: nothing yet */
+    memset(reaching->ends, 0xff, group->count * sizeof *reaching->ends); /* -1 */
     for (uint32_t tile = 0; tile < tiles; ++tile)
         reach_tile(reaching, tile);
     if (reaching->axis == COLUMNS && group->halo == CNNVP_HALO_FULL)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes that follow from how a layer is cut: tiles, weight tiles and bytes in the buffers. */
 #include "plan.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "binary/layer_command.h"
 #include "cost_query.h"
 
-#define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
+#define NORM_VECTORS 5u /* vectors of one word a channel: mean, 1 / sigma, scale, product, offset */
 
 int cnnvp_plan_has_weights(const struct cnnvp_layer *layer)
 {
@@ -90,7 +91,7 @@ static int is_swept_in_parts(const struct cnnvp_layer *layer)
     return cnnvp_window_rows(layer) < layer->ky || cnnvp_window_columns(layer) < layer->kx;
 }
 
-/* A result's bytes in the output buffer, at most; as many as its unit says if it needs more meanwhile. */
+/* The most bytes that a result takes in the output buffer. `of_unit` is what the unit needs while it calculates. */
 static uint32_t result_bytes_of(const struct cnnvp_layer *layer, uint32_t of_unit)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION ? layer->posts[0].format : layer->format;
@@ -215,7 +216,7 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name, const
     return CNNVP_DONE;
 }
 
-/* What a plan does not depend on. */
+/* Clears the members that a plan does not depend on. */
 static void forget_values(struct cnnvp_layer *layer)
 {
     const uint32_t narrow = ~UINT32_C(0) << CNNVP_NARROW_LSB | 1u << CNNVP_TABLED_LSB;

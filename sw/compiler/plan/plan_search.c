@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which ways there are to cut a layer, what each takes at least, and the best few.
+ * The search: lists the ways to cut a layer, computes a lower bound of the time of each, and keeps the best few.
  *
- * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the
- * core's pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are
- * brought follows from the loops that layer.h describes, and from what stays in the halves of a buffer from
- * one step to the next. All is that of a batch.
+ * The bound of a way is the longest of four: all calculations (overlapped with transfers in the order of instructions),
+ * all work of the vector unit, all transfers, and the core's work; plus the first loads and the last store, which
+ * nothing hides. How often inputs and weights are loaded follows from the loops in layer.h and from the tiles that stay
+ * in the halves of a buffer from one step to the next. All figures are for a whole batch.
  */
 #include "cost_query.h"
 #include "binary/layer_command.h"
@@ -16,11 +16,12 @@
 
 #define CANDIDATES 24u
 
-/* Tiles down to this part of a large array's rows and columns are tried: PEs idle, but more channels are on chip. */
+/* On large arrays, tiles down to 1 / ARRAY_PART of their rows and columns are tried. Then PEs idle, but more channels
+ * are on chip. */
 #define ARRAY_PART 4u
-#define SMALL_EDGE 8u /* what is no longer is not divided */
+#define SMALL_EDGE 8u /* edges of at most this length are not divided */
 
-/* So much longer a batch may take, to load less. */
+/* A batch may take longer by 1 / BATCH_PART of the shortest time, to load less. */
 #define BATCH_PART 128.0
 
 struct candidates {
@@ -28,7 +29,7 @@ struct candidates {
     size_t count;
 };
 
-/* total, then its parts in 2, 3, 4, 6, 8, 12 ..., each rounded up to the multiple, down to the multiple itself. */
+/* Lists total, total / 2, total / 3, / 4, / 6, / 8, / 12 ..., each rounded up to the multiple, down to the multiple. */
 static struct candidates parts_of(uint32_t total, uint32_t multiple)
 {
     struct candidates list = {.values = {total}, .count = 1};
@@ -47,9 +48,9 @@ static struct candidates parts_of(uint32_t total, uint32_t multiple)
     return list;
 }
 
-/* This many parts of `size`, and a last one of `rest`, if that is not 0. */
+/* A total as parts of equal size, and the rest. */
 struct split {
-    uint32_t count[2];
+    uint32_t count[2]; /* number of equal parts; 1 if there is a rest, else 0 */
     uint32_t size[2];
 };
 
@@ -62,23 +63,23 @@ struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
-    int at_edge; /* its transfers are told by those of a full tile */
+    int at_edge; /* 1: times of transfers follow from those of a full tile; the units are not asked */
     struct cnnvp_cost_query *query;
     struct cnnvp_plan_finalists *finalists;
-    double bytes_a_ps; /* of the score by traffic, else 0 */
-    double longest;    /* prices above are left out, and the fewest bytes are the best; 0: the lowest price is */
+    double bytes_a_ps; /* objective traffic: bytes in the score for each ps; else 0 */
+    double longest;    /* not 0: ways that take more ps are left out, and the fewest bytes are the best */
 };
 
 /* ---- bounds ---- */
 
 struct work {
-    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the unit that the layer names */
-    uint64_t inputs, weights;                     /* of memory: ps of their loads */
+    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the layer's unit; ends: first and last transfers */
+    uint64_t inputs, weights;                     /* ps of their loads, a part of `memory` */
     uint64_t steps;
-    uint32_t input_slices, output_slices; /* of a step: an instruction each */
+    uint32_t input_slices, output_slices; /* of a step; each pair is one instruction */
     uint64_t read_bytes, write_bytes;     /* of bursts */
-    double moving;                        /* pJ that are not of time */
-    int refused;
+    double moving;                        /* pJ of transfers and partial sums, without static power */
+    int refused;                          /* 1: a unit refuses an instruction */
 };
 
 static uint64_t accepted(struct work *work, uint64_t ps)
@@ -92,7 +93,7 @@ static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *s
     return accepted(work, cnnvp_plan_slice_ps(search->query, slice));
 }
 
-/* Of all output slices of a step at one input slice. */
+/* Time of all output slices of a step for one input slice. */
 static uint64_t outputs_ps(struct search *search, const struct cnnvp_plan_slice *step, struct work *work)
 {
     const struct split out = split_of(step->out, search->layer->tile_out);
@@ -106,7 +107,7 @@ static uint64_t outputs_ps(struct search *search, const struct cnnvp_plan_slice 
     return ps;
 }
 
-/* Of a step with weights: its first, its last and the other input slices. */
+/* Time of a step with weights: its first input slice, those between, and the last. */
 static uint64_t sliced_ps(struct search *search, struct cnnvp_plan_slice step, struct work *work)
 {
     const uint32_t inputs = step.in;
@@ -135,7 +136,7 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
     if (cnnvp_plan_has_weights(layer) && !whole)
         return sliced_ps(search, step, work);
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
-        return 0; /* all is the vector unit's */
+        return 0; /* all work is the vector unit's: cnnvp_plan_vectors_of */
     const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_window_columns(layer)) *
                            cnnvp_divide_up32(layer->ky, cnnvp_window_rows(layer));
     const uint64_t ps = slice_ps(search, &step, work);
@@ -164,7 +165,7 @@ static void calculate(struct search *search, struct work *work)
     }
 }
 
-/* The units are asked about full tiles; those at the edges follow from them. */
+/* Asks the units about full tiles only. The times of tiles at the edges follow from the full ones (add_moved). */
 static struct cnnvp_plan_moved move_box(struct search *search, const struct cnnvp_tensor *tensor, uint32_t channels,
                                         uint32_t rows, uint32_t columns)
 {
@@ -181,7 +182,7 @@ static struct cnnvp_plan_moved move_operand(struct search *search, const struct 
                     cnnvp_minimum32(box[1], operand->height), cnnvp_minimum32(box[2], operand->width));
 }
 
-/* One input slice of a step. */
+/* The load of one input slice of a step. */
 static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_layer *layer = search->layer;
@@ -206,13 +207,13 @@ static struct cnnvp_plan_moved move_input(struct search *search, uint32_t rows, 
     return moved;
 }
 
-/* all * part / whole. Of a large map all * part is beyond 64 bits; whole * part is not: words of maps in memory. */
+/* all * part / whole. For a large map all * part overflows 64 bits; whole * part, words of maps in memory, does not. */
 static uint64_t part_of(uint64_t all, uint64_t part, uint64_t whole)
 {
     return all / whole * part + all % whole * part / whole;
 }
 
-/* How often a batch brings tiles of the input, image by image, and weight tiles. */
+/* How many input tiles (for each image) and weight tiles a batch loads. */
 struct visits {
     uint64_t inputs, weight_tiles;
 };
@@ -223,7 +224,7 @@ static struct visits visits_of(const struct search *search, const struct cnnvp_p
     const struct cnnvp_plan_limits *limits = search->limits;
     const uint64_t together = cnnvp_divide_up32(limits->batch, layer->tile_images); /* steps of one tile and group */
     const uint64_t tiles = (uint64_t)counts->tiles * counts->input_slices;
-    /* What one group's tiles read stays where all of it has a half; a group's weights likewise. */
+    /* One group's input tiles stay for the next group if each has its own half; a group's weights likewise. */
     const int inputs_stay =
         !cnnvp_plan_is_channelwise(layer) && (layer->images_outer ? tiles : tiles * together) <= limits->input_halves;
     const uint64_t slices = (uint64_t)counts->input_slices * counts->output_slices;
@@ -257,7 +258,8 @@ static double moving_pj(const struct search *search, const struct visits *visits
            partial * each->partial_word;
 }
 
-/* `times` more, of tiles at an edge, or of the first, full one. */
+/* Adds `times` transfers of a tile. The first tile that is added is the full one; the times of others are in proportion
+ * to their bytes. */
 static void add_moved(struct cnnvp_plan_moved *sum, struct cnnvp_plan_moved *full, uint64_t times,
                       struct cnnvp_plan_moved moved)
 {
@@ -268,7 +270,7 @@ static void add_moved(struct cnnvp_plan_moved *sum, struct cnnvp_plan_moved *ful
     sum->words += times * moved.words;
 }
 
-/* What the tiles of a group move, each once: an input slice, what is added, and the results. */
+/* Transfers of all tiles of a group: one input slice of each, the operand that is added, and the results. */
 struct moves {
     struct cnnvp_plan_moved input, added, store;
 };
@@ -293,7 +295,7 @@ static struct moves moves_of(struct search *search)
     return moves;
 }
 
-/* All but the calculations. */
+/* The work of a way, without the calculations. */
 static struct work transfers_of(struct search *search)
 {
     const struct cnnvp_layer *layer = search->layer;
@@ -346,8 +348,8 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
     return way->score < than->score || (way->score <= than->score && way->taken.ps < than->taken.ps);
 }
 
-/* Instructions are issued in order. Beside the calculation of a slice goes what the next one waits for: its weights,
- * its input if that is another one, and, beside the last of a step, the step's results. */
+/* Time of calculations and transfers, issued in order. The calculation of a slice overlaps with the loads for the next
+ * slice: its weights, and its input if that differs. The last calculation of a step overlaps also with stores. */
 static uint64_t in_order(const struct work *work)
 {
     const double inputs = work->input_slices, outputs = work->output_slices, steps = (double)work->steps;
@@ -359,7 +361,7 @@ static uint64_t in_order(const struct work *work)
                                (inputs - 1) * fmax(calculation, load) + fmax(calculation, last)));
 }
 
-/* What the way that is set takes by its work. */
+/* The bound and the score of the current way, from its work. */
 static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
@@ -383,7 +385,8 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
         .units = units};
 }
 
-/* It takes too long, or the list is full of better ones: also if this is only a part of its work. */
+/* 1: the way takes too long, or the list is full of better ones. More work cannot change that, so it also holds for a
+ * way whose calculations are not yet counted. */
 static int is_out(const struct search *search, const struct cnnvp_plan_finalist *way)
 {
     const struct cnnvp_plan_finalists *finalists = search->finalists;
@@ -406,7 +409,7 @@ static void insert(struct search *search, struct cnnvp_plan_finalist way)
         finalists->all[finalists->count++] = way;
 }
 
-/* Units are asked about calculations last: that takes the longest. */
+/* Asking the units about calculations takes the longest, so they are asked only if the transfers leave a chance. */
 static void consider(struct search *search)
 {
     const struct cnnvp_plan_limits *limits = search->limits;
@@ -426,7 +429,7 @@ static void consider(struct search *search)
 
 /* ---- ways ---- */
 
-/* All slices of the group and the inputs at the tile that is set. */
+/* Considers all slices of inputs and of the group's outputs for the current tile. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
 {
     struct cnnvp_layer *layer = search->layer;
@@ -445,7 +448,7 @@ static void consider_slices(struct search *search, const struct candidates *inpu
     }
 }
 
-/* Directions that a layer's calculation needs whole. */
+/* Reduces the candidates to the whole extent in directions that a layer's calculation cannot cut. */
 static void keep_whole(const struct cnnvp_layer *layer, struct candidates *groups, struct candidates *heights,
                        struct candidates *widths)
 {
@@ -465,7 +468,7 @@ static uint32_t least_edge(uint32_t edge)
     return cnnvp_maximum32(edge / ARRAY_PART, cnnvp_minimum32(edge, SMALL_EDGE));
 }
 
-/* Channels that are moved together: tiles that are brought from memory, or go there, have whole blocks. */
+/* Channels of an interleaved block; 1: planes. Tiles in memory are transferred in whole blocks. */
 static uint32_t block_of(const struct cnnvp_tensor *tensor)
 {
     return tensor->on_chip ? 1u : tensor->column_stride;
@@ -476,7 +479,7 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
     return a / (uint32_t)cnnvp_common_divisor(a, b) * b;
 }
 
-/* Of which the channels of a group are a multiple. */
+/* The number that the channels of a group are a multiple of. */
 static uint32_t group_block(const struct cnnvp_layer *layer)
 {
     const uint32_t out = block_of(&layer->out);
@@ -494,10 +497,10 @@ static void consider_tiles(struct search *search)
     struct candidates heights = parts_of(layer->out.height, edge);
     struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));
     const uint32_t low = tiling->rows > SMALL_EDGE ? edge / 2u : edge;
-    const size_t strips = heights.count; /* all that are not low */
+    const size_t strips = heights.count; /* without the low one added below */
     if (low < heights.values[heights.count - 1] && heights.count < CANDIDATES)
         heights.values[heights.count++] = low;
-    /* A folded row fills the array in parts of as many positions as there are PEs. */
+    /* Parts of a folded row fill the array if their positions are a multiple of its PEs. */
     const struct candidates full = parts_of(layer->out.width, tiling->rows * tiling->cols);
     for (size_t i = 1; i < full.count && layer->folded != 0 && widths.count < CANDIDATES; ++i)
         widths.values[widths.count++] = full.values[i];
@@ -511,8 +514,8 @@ static void consider_tiles(struct search *search)
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {
             layer->tile_h = heights.values[h];
-            /* Narrow tiles at heights up to the array's, or where even the lowest strip does not fit; else whole rows:
-             * they are contiguous. */
+            /* Narrow tiles are tried at heights up to the array's and at the lowest height; otherwise only whole rows,
+             * which are contiguous. */
             const int narrow = layer->tile_h <= tiling->rows || h + 1 == heights.count;
             for (size_t w = 0; w < (narrow ? widths.count : 1); ++w) {
                 if (h >= strips && w != 0 && low * widths.values[w] < pes)
@@ -524,8 +527,8 @@ static void consider_tiles(struct search *search)
     }
 }
 
-/* Where weights can serve several images: how many of them a step takes, and whether groups or images come first.
- * Statistics of a batch take all of them. */
+/* If weights can serve several images, tries how many images a step takes, and whether groups or images are the outer
+ * loop. Statistics of a batch take all images. */
 static void consider_edges(struct search *search)
 {
     struct cnnvp_layer *layer = search->layer;
@@ -544,14 +547,14 @@ static void consider_edges(struct search *search)
     }
 }
 
-/* Half of a window's side, in whole pieces. */
+/* Half of a window's side, rounded up to whole kernel pieces. */
 static uint32_t half_window(uint32_t side, uint32_t piece)
 {
     return cnnvp_divide_up32(side, 2u * piece) * piece;
 }
 
-/* Pooling windows larger than a half of the input buffer are swept in parts: rows, then columns too. Parts are whole
- * pieces as the unit takes them, the last one is the rest. */
+/* Pooling windows for which no tile fits are swept in parts: the rows are divided first, then the columns. Parts are
+ * whole kernel pieces, as the unit takes them; the last one is the rest. */
 static void consider_parts(struct search *search)
 {
     struct cnnvp_layer *layer = search->layer;
@@ -590,14 +593,14 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
     if (limits->weights.core > 0) {
-        /* Lower than the unit wants them: more channels in fewer commands. */
+        /* Tiles lower than the unit prefers have more channels in fewer commands. */
         const uint32_t rows = search.tiling.rows;
         search.tiling.rows = 1;
         consider_edges(&search);
         search.tiling.rows = rows;
     }
     if (finalists->count == 0) {
-        /* Smaller than the unit wants them. */
+        /* Try tiles smaller than the unit prefers. */
         search.tiling.rows = search.tiling.cols = search.tiling.in = search.tiling.out = 1;
         consider_edges(&search);
     }
@@ -614,7 +617,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
         return CNNVP_DONE;
     if (cnnvp_plan_refusal(search.query)[0] != '\0')
         return cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
-    /* The last one that was tried. */
+    /* The last way tried is the smallest. */
     finalists->all[0].cut = cnnvp_plan_cut_of(&trial);
     *smallest = cnnvp_plan_use_of(&trial, search.tiling.result_bytes);
     return CNNVP_DONE;
@@ -623,8 +626,8 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
 struct edge {
     const char *name;
     uint32_t value, most;
-    int whole;      /* no part of it will do */
-    uint32_t block; /* it is a multiple of this, or all there are */
+    int whole;      /* 1: it has to be `most` */
+    uint32_t block; /* it has to be a multiple of this, or `most` */
 };
 
 static cnnvp_result check_edges(const struct cnnvp_layer *layer, const char *name, const char *place,

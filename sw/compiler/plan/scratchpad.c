@@ -8,7 +8,7 @@ static int is_there(const struct cnnvp_place *place, size_t first, size_t last)
     return place->begin <= last && first <= place->end;
 }
 
-/* The lowest offset from the edge at which the place overlaps no other one that is there at the same time. */
+/* The lowest offset from the edge at which the place overlaps no other place that lives at the same time. */
 static uint64_t free_offset(const struct cnnvp_scratchpad *pad, const struct cnnvp_place *place)
 {
     uint64_t offset = 0;

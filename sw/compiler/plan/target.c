@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the planner's limits, energies and addresses from a resolved configuration. */
 #include "plan.h"
 #include "cnnvp_costs.h"
 #include "cnnvp_integer.h"
@@ -17,8 +18,8 @@
 #define DEFAULT_BURST_BYTES 64u
 #define DEFAULT_QUEUE_WORDS 4096u
 #define KNOWN_COSTS 32768u
-#define WORD_BYTES 2.0         /* of a link to a buffer */
-#define MILLIWATTS_A_PJ 1000.0 /* in a picosecond */
+#define WORD_BYTES 2.0         /* bytes of a word on a link to a buffer */
+#define MILLIWATTS_A_PJ 1000.0 /* 1 pJ/ps is 1000 mW */
 
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
@@ -128,7 +129,7 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
     return CNNVP_DONE;
 }
 
-/* The depth-first scheduler is optional; without an interrupt line it is of no use to the guest software. */
+/* The depth-first scheduler is optional. The guest software cannot use one without an interrupt line. */
 static void read_scheduler(const cnnvp_config *config, const char *suffix, struct cnnvp_target_accelerator *accelerator)
 {
     char table[CNNVP_TARGET_NAME];
@@ -173,7 +174,7 @@ static uint64_t number(const cnnvp_config *config, const char *name, uint64_t ot
     return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
 }
 
-/* 0 where the instance has no such statistic: a third party's. */
+/* pJ of one count of a statistic; 0 if the instance, such as a third-party unit, lacks it. */
 static double energy(const cnnvp_config *config, const char *instance, const char *stat)
 {
     struct cnnvp_error ignored;
@@ -181,7 +182,7 @@ static double energy(const cnnvp_config *config, const char *instance, const cha
     return cnnvp_config_energy(config, instance, stat, &picojoules, &ignored) == CNNVP_DONE ? picojoules : 0;
 }
 
-/* Picojoules of a byte of the DMA on its way; 0 where there is no such instance. */
+/* pJ to move a byte between the DMA and this instance; 0 if there is no such instance. */
 static double way_of(const cnnvp_config *config, const char *to)
 {
     struct cnnvp_error ignored;
@@ -219,7 +220,7 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
     return CNNVP_DONE;
 }
 
-/* A unit that has no width of its sums keeps 64 bits. */
+/* A unit without a parameter acc_bits keeps sums of 64 bits. */
 static void read_sums(const cnnvp_config *config, struct cnnvp_plan_limits *limits)
 {
     static const uint32_t opcodes[] = {CNNVP_OPCODE_conv,   CNNVP_OPCODE_pool,  CNNVP_OPCODE_step,
@@ -247,7 +248,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     limits->memory_base = target->memory_base;
     limits->batch = 1;
     limits->burst_bytes = (uint32_t)number(config, "dma.burst_bytes", DEFAULT_BURST_BYTES);
-    /* One core drives all accelerators, in turn. */
+    /* One core drives all accelerators in turn. */
     limits->core_ps = (uint32_t)(PS_A_US * target->accelerator_count / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
     limits->weights.longer = 1;
     limits->queue_ps = (double)number(config, "instruction.queue_depth", DEFAULT_QUEUE_WORDS) * CNNVP_PLAN_WORD_CYCLES *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accelerators of a platform that share a network's images: which they are, and that they are alike. */
+/* Finds the accelerators of a platform that share a network's images, and checks that they are alike. */
 #include <stdio.h>
 #include <string.h>
 
 #include "plan.h"
 
-/* The element's name without CNNVP_INSTRUCTION_ELEMENT, NULL: it is none of an accelerator. */
+/* The suffix of a further accelerator's instruction element; NULL: the instance is no such element. */
 static const char *suffix_of(const struct cnnvp_config_instance *instance, const char *kind)
 {
     const size_t length = strlen(CNNVP_INSTRUCTION_ELEMENT);
@@ -29,7 +29,7 @@ static const char *kind_of(const cnnvp_config *config, const char *name)
     return find(config, name, &instance) && instance.unit != NULL ? instance.unit->kind : "";
 }
 
-/* Where it is written, "" for nothing that the configuration has. */
+/* File and line that define the instance or parameter; "" if the configuration lacks it. */
 static const char *place_of(const cnnvp_config *config, const char *name)
 {
     const char *place;
@@ -75,7 +75,7 @@ static cnnvp_result compare_parameter(const cnnvp_config *config, const char *na
     return differ(config, name, text, first, other_text, error);
 }
 
-/* A unit of another accelerator, and the first one's of the same place. */
+/* Compares a unit of another accelerator with the first accelerator's unit. */
 static cnnvp_result compare_units(const cnnvp_config *config, const struct cnnvp_config_instance *unit,
                                   const struct cnnvp_config_instance *first, struct cnnvp_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which unit takes a layer, in which numbers, and how it wants its tiles cut. */
+/* Chooses the unit of a layer and what the unit's write-out does, and asks for number formats and tile sizes. */
 #include "cost_query.h"
 
 #include <math.h>
@@ -10,22 +10,23 @@
 #include "cnnvp_buffer.h"
 #include "isa/isa.h"
 
-#define MAX_PARTS 64u  /* of a channel, in rows and in columns */
-#define UNIT_PART 32.0 /* the vector unit has to be better by this part of the array's score: bounds are rough */
+#define MAX_PARTS 64u  /* most parts of a channel in each of rows and columns */
+#define UNIT_PART 32.0 /* the vector unit's score has to be better by 1 / UNIT_PART, since bounds are rough */
 
 static int has_unit(const struct cnnvp_layer *layer)
 {
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
 }
 
-/* The instruction that adds up. */
+/* The instruction that accumulates the layer's sums. */
 static uint32_t sums_opcode(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_FC ? CNNVP_OPCODE_matmul : cnnvp_window_operation(layer, 1, 1).opcode;
 }
 
-/* Into how many parts the array cuts a channel, whose sums lie where its results will be, so that adding them up takes
- * the least time; none where it does not take them, or its sums are too narrow to be exact. */
+/* Chooses the parts of each channel that the array's PEs add up for normalisation, so that it takes the least time. The
+ * sums of the parts have to fit where the results will lie. There are no parts if the array refuses the instruction or
+ * its accumulators are too narrow for exact sums. */
 static cnnvp_result choose_parts(struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits,
                                  struct cnnvp_error *error)
 {
@@ -74,7 +75,8 @@ const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_
     }
 }
 
-/* How the unit of the layer's commands wants it cut. FAILED: it takes none of them, for the reason in *refusal. */
+/* The tile sizes that the unit of the layer's commands prefers. FAILED: it refuses the layer for the reason in
+ * *refusal. */
 static cnnvp_result ask_tiling(const struct cnnvp_layer *layer, const char *name,
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                struct cnnvp_error *refusal, struct cnnvp_error *error)
@@ -89,7 +91,7 @@ static cnnvp_result ask_tiling(const struct cnnvp_layer *layer, const char *name
     return cnnvp_compiler_error(error, "layer \"%s\": %s", name, refusal->text);
 }
 
-/* The instruction that writes a layer's results, over one of them. */
+/* The instruction that writes a layer's results, for a single result. */
 static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
@@ -111,7 +113,7 @@ static struct cnnvp_command last_command(const struct cnnvp_layer *layer)
     return command;
 }
 
-/* Whether the command's unit takes it, wherever its data are. */
+/* Sets *taken: 1 if the command's unit takes it. An invalid address is no refusal: addresses are not set yet. */
 static cnnvp_result ask_taken(const struct cnnvp_plan_limits *limits, const struct cnnvp_command *command, int *taken,
                               struct cnnvp_error *error)
 {
@@ -122,7 +124,8 @@ static cnnvp_result ask_taken(const struct cnnvp_plan_limits *limits, const stru
     return CNNVP_DONE;
 }
 
-/* How many of the posts are limits that the write-out of the layer's instruction keeps: none of softmax and tables. */
+/* Sets `clips`: how many of the posts are limits that the write-out of the layer's instruction applies. It applies none
+ * if that instruction is a softmax or a table. */
 static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                                   struct cnnvp_error *error)
 {
@@ -137,7 +140,7 @@ static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, c
     if (has_unit(layer) && layer->unit == CNNVP_UNIT_ARRAY) {
         struct cnnvp_tiling tiling;
         CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
-        if (!tiling.limits) { /* one that does not know of them might take the command all the same */
+        if (!tiling.limits) { /* a unit that does not know limits might still take the command and ignore them */
             layer->clips = 0;
             return CNNVP_DONE;
         }
@@ -148,7 +151,7 @@ static cnnvp_result choose_limits(struct cnnvp_layer *layer, const char *name, c
     return CNNVP_DONE;
 }
 
-/* What its best plan is worth; lower is better. */
+/* The score of the layer's best plan; lower is better. */
 static double score_of(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_finalists finalists;
@@ -158,8 +161,9 @@ static double score_of(const struct cnnvp_layer *layer, const char *name, const 
     return result == CNNVP_DONE && finalists.count != 0 ? finalists.all[0].score : INFINITY;
 }
 
-/* Whether the write-out takes a convolution's results through the table after its limits, too: it is better than a pass
- * of the vector unit, whose words it gives but for random numbers. */
+/* Decides whether the write-out also takes a convolution's results through the table after its limits: if that has the
+ * better score than a pass of the vector unit. The results are the same words, except with stochastic rounding, where
+ * the table stays with the vector unit. */
 static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                                  struct cnnvp_error *error)
 {
@@ -215,7 +219,7 @@ cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, 
     return ask_taken(limits, &command, scales, error);
 }
 
-/* Whether the layer's unit takes it: FAILED: it does not, for the reason in *said. */
+/* Asks whether the layer's unit takes it, and sets `folded`. FAILED: the unit refuses it for the reason in *said. */
 static cnnvp_result ask_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                              struct cnnvp_error *said, struct cnnvp_error *error)
 {
@@ -239,7 +243,7 @@ static cnnvp_result ask_unit(struct cnnvp_layer *layer, const char *name, const 
     return result;
 }
 
-/* ps of a slice; 0: the layer's unit refuses it. */
+/* Time of a slice in ps; 0: the layer's unit refuses it. */
 static uint64_t unit_ps(const struct cnnvp_layer *layer, const struct cnnvp_plan_slice *slice,
                         const struct cnnvp_plan_limits *limits)
 {
@@ -251,7 +255,8 @@ static uint64_t unit_ps(const struct cnnvp_layer *layer, const struct cnnvp_plan
     return result == CNNVP_DONE && cost.status == CNNVP_OK ? cost.ps : 0;
 }
 
-/* 1 unless the first one is faster at the largest slice that both take. */
+/* 1: on the largest slice that both take, the layer as `other` is faster than as `first`, so a plan for it is worth the
+ * search. Slices are halved until both take one. */
 static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_layer *other,
                            const struct cnnvp_plan_limits *limits)
 {
@@ -269,8 +274,8 @@ static int is_worth_a_plan(const struct cnnvp_layer *first, const struct cnnvp_l
     }
 }
 
-/* The unit of the first of `count` layers that is like what this one is `on` that unit; of none: that of the best plan.
- */
+/* Chooses between the layer on[array] and on[vector]. If one of the `count` layers before it is alike on its own unit,
+ * that unit is taken, otherwise the one with the better plan. */
 static uint32_t best_unit(const struct cnnvp_layer on[2], const char *name, const struct cnnvp_plan_limits *limits,
                           const struct cnnvp_layer *before, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a platform's connections are those that the guest software takes for granted (wiring.def): with others it
- * would compute nonsense without a word. */
+/* Checks that a platform's connections and parameters are those that the guest software takes for granted (wiring.def).
+ * With others the software would silently compute wrong results. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const struct wire {
     enum who who;
     const char *name; /* instance.port */
     const char *target;
-    int choice; /* may be open */
+    int choice; /* 1: the port may be open */
 } wires[] = {
 #define CNNVP_WIRE(who, instance, port, target) {who, #instance "." #port, target, 0},
 #define CNNVP_CHOICE(who, instance, port, target) {who, #instance "." #port, target, 1},
@@ -40,7 +40,7 @@ static const char *const shared[] = {
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* What is checked: an accelerator of a platform for this software. */
+/* The accelerator that is checked. */
 struct check {
     const cnnvp_config *config;
     enum who who;
@@ -79,7 +79,7 @@ void cnnvp_target_name(const char *name, const char *suffix, char own[CNNVP_TARG
                    name + length);
 }
 
-/* One of those that networks know, so not a third-party unit that lies between. */
+/* 1: an instance of wiring.def or its counterpart in another accelerator, so not a third-party unit in between. */
 static int is_known(const struct cnnvp_accelerators *accelerators, const char *text, size_t length)
 {
     if (is_shared(text, length))
@@ -93,7 +93,7 @@ static int is_known(const struct cnnvp_accelerators *accelerators, const char *t
     return 0;
 }
 
-/* Another accelerator's own: what all have is checked with the first one. */
+/* 1: the wire is checked for this accelerator. Wires of shared instances are checked with the first one only. */
 static int concerns(const struct check *check, const struct wire *wire)
 {
     const int first = *check->suffix == '\0';
@@ -102,7 +102,7 @@ static int concerns(const struct check *check, const struct wire *wire)
     return (wire->who == ALL || wire->who == check->who) && (first || !is_shared(wire->name, strcspn(wire->name, ".")));
 }
 
-/* A port that is left open because what networks need behind it was taken away. */
+/* Refuses a port that is open because the platform lacks the instance that it should lead to. */
 static cnnvp_result check_open(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
     char name[CNNVP_TARGET_NAME];
@@ -120,7 +120,8 @@ static cnnvp_result check_open(const struct check *check, const struct wire *wir
         error, "%s: %s: the platform has no instance %s, which networks need there", place, name, wanted);
 }
 
-/* Where there is a scratchpad, its port stands for a buffer: input for input_buffer. */
+/* The target that the wire should have. If there is a scratchpad, its ports stand for the buffers: scratchpad.input for
+ * input_buffer. */
 static void name_wanted(const struct check *check, const struct wire *wire, char wanted[CNNVP_TARGET_NAME])
 {
     static const char suffix[] = "_buffer";
@@ -158,7 +159,7 @@ static cnnvp_result check_wire(const struct check *check, const struct wire *wir
         strchr(wanted, '.') != NULL
             ? strcmp(target, wanted) == 0
             : is_instance(target, length, instance) ||
-                  (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus leads there too */
+                  (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus also leads to dram */
     if (same || !is_known(check->accelerators, target, length))
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "%s: %.*s.connect.%s: leads to %s; networks need %s there", place, (int)dot,
@@ -179,9 +180,9 @@ static cnnvp_result check_fixed(const cnnvp_config *config, enum who who, const 
                                 who == TRAINING ? " on the training engine" : "", wanted);
 }
 
-/* ---- units that the software leaves alone ---- */
+/* ---- units that the software does not use ---- */
 
-/* Instances, in the order of the configuration; is[i]: 1 if that one is driven. */
+/* All instances in the order of the configuration. is[i]: 1 if instance i is used (driven) directly or indirectly. */
 struct driven {
     const cnnvp_config *config;
     struct cnnvp_accelerators accelerators;
@@ -190,7 +191,8 @@ struct driven {
     unsigned char *is;
 };
 
-/* Addressed by the software, or it works by itself: it has a process, leads outside, or nothing could lead to it. */
+/* 1: the instance needs no other instance to drive it: the software addresses it, it is marked idle, it has a process
+ * or a port to the outside, or nothing could be connected to it. */
 static int is_first(const struct cnnvp_config_instance *instance, const struct driven *driven)
 {
     char name[CNNVP_TARGET_NAME];
@@ -213,7 +215,7 @@ static int is_first(const struct cnnvp_config_instance *instance, const struct d
     return !can_be_led_to && cnnvp_config_window(driven->config, instance->name, &base, &size) != CNNVP_DONE;
 }
 
-/* What the ports of a driven instance lead to is driven too; 1 if any was not before. */
+/* Marks the targets of a driven instance's ports as driven. Returns 1 if any of them was not marked before. */
 static int drive_targets(struct driven *driven, const struct cnnvp_config_instance *from)
 {
     int changed = 0;
@@ -312,7 +314,7 @@ static cnnvp_result check_wires(const struct check *check, struct cnnvp_error *e
     return CNNVP_DONE;
 }
 
-/* Each accelerator in turn. */
+/* Runs the check `look` on each accelerator. */
 static cnnvp_result check_each(
     const cnnvp_config *config, enum cnnvp_target_software software, const struct cnnvp_accelerators *accelerators,
     cnnvp_result (*look)(const struct check *check, struct cnnvp_error *error), struct cnnvp_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the compiler share: errors with text, a map from names, random numbers. */
+/* Shared by all parts of the compiler: error messages, a map of names, random numbers, platform memory. */
 #ifndef CNNVP_COMPILER_H
 #define CNNVP_COMPILER_H
 
@@ -11,14 +11,14 @@
 #include "base.h"
 #include "cnnvp_network.h"
 
-/* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT; says that memory ran out, returns
- * CNNVP_FAILED. */
+/* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
 #define cnnvp_compiler_error(error, ...) cnnvp_config_error(error, NULL, __VA_ARGS__)
+/* Writes that memory ran out and returns CNNVP_FAILED. */
 #define cnnvp_compiler_no_memory(error) cnnvp_config_no_memory(error)
-/* Puts the file in front of the message of bad input where that does not begin with it; returns `result`. */
+/* Prefixes the message of CNNVP_BAD_INPUT with the file's name unless it begins with it. Returns `result`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
 
-/* The window of a layer that has none. */
+/* The window members of a layer without a window. */
 #define CNNVP_ONE_TAP .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1
 
 /* Elements of an array. */
@@ -37,12 +37,12 @@ static inline uint32_t cnnvp_float_bits(float value)
     return bits;
 }
 
-/* A console that nobody reads. */
+/* A console callback that drops its data. */
 void cnnvp_no_console(void *context, const void *data, size_t size);
 
 /* ---- names ---- */
 
-/* Name to number. The names must live as long as the map. */
+/* A map from names to numbers. The names must live as long as the map. */
 struct cnnvp_names {
     struct cnnvp_name {
         const char *name;
@@ -52,36 +52,37 @@ struct cnnvp_names {
     size_t count;
 };
 
-/* Sets a name's value, new or not. 0: no memory. */
+/* Adds a name, or changes its value. 0: out of memory. */
 CNNVP_MUST_USE int cnnvp_names_set(struct cnnvp_names *names, const char *name, uint32_t value);
-/* 0: not there. */
+/* 0: the map does not have the name. */
 int cnnvp_names_get(const struct cnnvp_names *names, const char *name, uint32_t *value);
 void cnnvp_names_clear(struct cnnvp_names *names);
 
 /* ---- random numbers ---- */
 
 /*
- * Sample `index` of the seeded normal distribution: the sum of twelve uniform numbers less 6 (mean 0, variance 1,
- * between -6 and 6), each 24 bits of one cnnvp_round_random. Integer arithmetic and one exact conversion: the
- * same everywhere.
+ * Sample `index` of a seeded, approximately normal distribution: the sum of twelve uniform numbers, each 24 bits of one
+ * cnnvp_round_random, less 6 (mean 0, variance 1, between -6 and 6). Integer arithmetic and one exact conversion, so
+ * the result is the same on every host.
  */
 float cnnvp_normal(uint64_t seed, uint64_t index);
 
-/* Bytes of a platform's memory that are written as a whole: there, where it gives direct memory, otherwise in a copy.
- */
+/* ---- memory of a platform ---- */
+
+/* A range of a platform's memory to be written: the memory itself if the platform gives direct access, else a copy. */
 struct cnnvp_staged {
     cnnvp_platform *platform;
     uint64_t address;
     size_t bytes;
-    const char *what; /* they are, for messages */
+    const char *what; /* what the bytes are, for messages */
     void *data;
     void *copy; /* NULL: `data` is the memory */
 };
 
-/* `data` is for the caller to fill; its bytes may be of any value. */
+/* Begins a write. The caller fills `data`, whose initial bytes are undefined. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stage(cnnvp_platform *platform, uint64_t address, uint64_t bytes, const char *what,
                                         struct cnnvp_staged *staged, struct cnnvp_error *error);
-/* They are there. */
+/* Ends the write: all bytes are in the platform's memory. */
 CNNVP_MUST_USE cnnvp_result cnnvp_unstage(struct cnnvp_staged *staged, struct cnnvp_error *error);
 static inline void cnnvp_staged_clear(struct cnnvp_staged *staged)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work of the compiler that falls into parts, on all processors. Parts are taken in any order by any thread, so each
- * writes places of its own and results do not depend on how many threads there are. The simulation never runs on them.
+ * A thread pool for the compiler. Threads take the parts of the work in any order. Each part writes only its own data,
+ * so results do not depend on the number of threads. The simulation never runs on these threads.
  */
 #ifndef CNNVP_COMPILER_PARALLEL_H
 #define CNNVP_COMPILER_PARALLEL_H
 
 #include <stddef.h>
 
-/* Threads that wait for work; NULL is a pool without any. */
+/* NULL is a pool without threads. */
 struct cnnvp_pool;
 
-/* As many threads as there are processors for this one besides the caller's, and not more than 15; NULL if that is
- * none, or if none can be had. They live until cnnvp_pool_free. */
+/* Makes a thread for each processor that this process may use, except the caller's, and at most 15. NULL if there is no
+ * other processor or no memory. The threads live until cnnvp_pool_free. */
 struct cnnvp_pool *cnnvp_pool_new(void);
 void cnnvp_pool_free(struct cnnvp_pool *pool);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fused groups (layer.h): which lines of which maps a tile needs, and where they lie in the input buffer.
- * Along each axis by itself, from the last layer back.
+ * Fused groups (layer.h): which lines of each map a tile needs, and where they lie in the input buffer. Lines are rows
+ * or columns; each axis is computed separately, from the last layer back to the first.
  */
 #ifndef CNNVP_COMPILER_GROUP_H
 #define CNNVP_COMPILER_GROUP_H
@@ -13,20 +13,20 @@
 
 /* A layer of a group. */
 struct cnnvp_plan_member {
-    struct cnnvp_layer layer; /* its maps' shapes; tensors that are whole on chip have their places */
-    size_t in, in2, out;      /* slots; CNNVP_PLAN_NO_SLOT: elsewhere */
-    int done;                 /* an addition that the member before it has done: nothing is left of it */
-    uint64_t tile_bytes;      /* from 0 on of each half, or of one, that serve tiles of maps in memory */
-    uint32_t tile_half;       /* 1 or 2: of this one alone; 0: of each */
+    struct cnnvp_layer layer; /* has the shapes of its maps, and the places of tensors that are whole on chip */
+    size_t in, in2, out;      /* slots; CNNVP_PLAN_NO_SLOT: the map is not in a slot */
+    int done;                 /* 1: an addition that the member before it computes; this member has no work */
+    uint64_t tile_bytes;      /* bytes from address 0 of a half that are free for tiles of maps in memory */
+    uint32_t tile_half;       /* halves with these bytes: 0: both; 1 or 2: only the first or second */
 };
 
 /* A map that is made and read within the group. */
 struct cnnvp_plan_slot {
     uint32_t channels, height, width; /* of the map */
-    uint32_t word_shift;              /* of its words, as in struct cnnvp_tensor */
-    int32_t zero;                     /* the same */
-    size_t first, last;               /* the first member that makes it, the last that reads it */
-    uint32_t rows, columns;           /* lines that the slot has room for */
+    uint32_t word_shift;              /* word size, as in struct cnnvp_tensor */
+    int32_t zero;                     /* word that stands for 0, as in struct cnnvp_tensor */
+    size_t first, last;               /* first member that makes the map, last member that reads it */
+    uint32_t rows, columns;           /* size of the slot, in lines of the map */
     struct cnnvp_place place;
 };
 
@@ -48,14 +48,14 @@ struct cnnvp_plan_group {
 
 void cnnvp_plan_group_clear(struct cnnvp_plan_group *group);
 
-/* Fills rows, columns, and the slots' room for lines, for the tile and halo that are set. FAILED: no memory. */
+/* Fills `rows` and `columns` of the group and of its slots for the group's tile size and halo. FAILED: no memory. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_group_reach(struct cnnvp_plan_group *group);
 
-/* Places the slots, below `top` of each half, and sets the members' room for tiles. 0: there is no room; *lack has the
- * bytes that are missing. */
+/* Places the slots below address `top` of each half and sets the members' tile_bytes and tile_half. Returns 0 if there
+ * is no room; *lack is then the number of missing bytes. */
 int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2], uint32_t halves, uint64_t *lack);
 
-/* Lines of a member's results that a tile calculates at most. */
+/* The most rows or columns of a member's results that any tile calculates. */
 uint32_t cnnvp_plan_group_rows(const struct cnnvp_plan_group *group, size_t member);
 uint32_t cnnvp_plan_group_columns(const struct cnnvp_plan_group *group, size_t member);
 

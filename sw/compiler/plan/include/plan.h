@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (layer.h) so that what the guest
- * brings on chip fits into one half of each buffer.
+ * The planner: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (layer.h) so that its tiles fit into
+ * one half of each buffer.
  *
- * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
- * (cost_query.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
- * core's work. The one with the best bound is taken, or by another objective the one with the least energy, product of
- * both, or traffic; with --tune the best few are tried on the platform
- * (network_tune.c).
+ * The planner asks the platform's units for the time of commands and transfers and for their preferred tile sizes
+ * (cost_query.h). From the answers it computes a bound for each way to cut a layer: the longest of calculation,
+ * transfers and the core's work. It takes the way with the best bound or, by other objectives, with the least energy,
+ * energy-delay product, or traffic. With --tune the best few ways are tried on the platform (network_tune.c).
  */
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
@@ -17,30 +16,30 @@
 #include "cnnvp_network.h"
 #include "compiler.h"
 
-/* Picojoules that differ from way to way to cut a layer; what all ways have in common is left out. */
+/* Picojoules that depend on how a layer is cut. Energy that is the same for all ways to cut it is left out. */
 struct cnnvp_plan_energy {
-    double read_byte, write_byte;                /* of bursts off chip, without activations of rows */
-    double input_word, weight_word, output_word; /* that a transfer brings into or takes out of a buffer */
-    double partial_word;                         /* of sums that are kept and read back */
-    double mac;                                  /* that is done again */
-    double ps;                                   /* of time */
+    double read_byte, write_byte;                /* pJ a byte of off-chip bursts, without row activations */
+    double input_word, weight_word, output_word; /* pJ to transfer one word into or out of the buffer */
+    double partial_word;                         /* pJ to write and read back one word of a partial sum */
+    double mac;                                  /* pJ of a MAC that is recomputed */
+    double ps;                                   /* pJ of static power a ps */
 };
 
 struct cnnvp_plan_limits {
-    uint64_t input_bytes; /* of one half */
+    uint64_t input_bytes; /* one half of the input buffer; weights and results likewise */
     uint64_t weight_bytes;
     uint64_t output_bytes;
-    uint64_t scratchpad_bytes; /* of one half, where they are its regions; 0: each is a buffer */
-    uint64_t joint_bytes;      /* the same where each layer takes of it what it needs; 0: they are of these sizes */
-    uint32_t sum_bits;         /* of an array that adds up what normalisation needs; 0: none does */
+    uint64_t scratchpad_bytes; /* one half of the scratchpad whose regions these buffers are; 0: separate buffers */
+    uint64_t joint_bytes; /* the same if each layer divides the half by its own needs; 0: regions have fixed sizes */
+    uint32_t sum_bits;    /* accumulator width of an array that adds up sums for normalisation; 0: it does not */
     uint32_t input_halves;
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint8_t sum_bytes[256];            /* of the slot of a partial sum that an instruction keeps, by its opcode */
+    uint8_t sum_bytes[256];            /* bytes of a partial sum in the output buffer, by opcode */
     cnnvp_units *units;                /* of the platform */
-    struct cnnvp_command_costs *costs; /* that they have said */
-    uint64_t memory_base;              /* where transfers are asked about */
-    uint32_t core_ps;                  /* a cycle of the core, for each accelerator that it drives */
+    struct cnnvp_command_costs *costs; /* answers of the units so far */
+    uint64_t memory_base;              /* address that cost queries of transfers count from */
+    uint32_t core_ps;                  /* ps of a core cycle, times the number of accelerators that the core drives */
     uint32_t batch;                    /* images that go through a layer together, 1 or more */
     uint32_t burst_bytes;              /* of off-chip memory */
     enum cnnvp_plan_objective objective;
@@ -48,34 +47,33 @@ struct cnnvp_plan_limits {
     int weights_stay; /* 1: weight tiles are in the weight buffer already */
     struct cnnvp_plan_weights {
         double longer, units, core;
-    } weights;       /* of a layer's price in time: the longer of the units' and the core's work, and each by itself */
-    double queue_ps; /* of the core's work, whose instructions the element's queue holds */
+    } weights;       /* factors in a layer's price: of the longer of the units' and the core's time, and of each */
+    double queue_ps; /* core time to push as many instructions as the element's queue holds */
 };
 
-/* Cycles that the core takes for a calculation or a store with its descriptor, for a load, its request included, for a
- * step besides, and for a layer: the guest software's loops, within a tenth over the runs of 12 networks on 3 presets.
- * They weigh in bounds; what they take is seen in trials. */
+/* Core cycles of the guest software: for a calculation or a store with its descriptor, for a load with its request, for
+ * the rest of a step, and for a layer. They are within a tenth over runs of 12 networks on 3 presets. Only bounds use
+ * them: trials measure the real software. */
 #define CNNVP_PLAN_COMMAND_CYCLES 105u
 #define CNNVP_PLAN_LOAD_CYCLES 140u
 #define CNNVP_PLAN_STEP_CYCLES 600u
 #define CNNVP_PLAN_LAYER_CYCLES 100u
 
-/* And for a word that it pushes, whatever that is of: 27 to 74 in 86 runs of 10 networks on 3 presets. */
+/* Core cycles for each word that the core pushes into the queue: 27 to 74 in 86 runs of 10 networks on 3 presets. */
 #define CNNVP_PLAN_WORD_CYCLES 40u
 
-/* Of equal bounds the one with less work is taken: all of it counts besides, by this part, which is fitted to the times
- * of nine networks. */
+/* The sum of all work, divided by this, is added to each bound: of equal bounds the one with less work is better. The
+ * divisor is fitted to the times of nine networks. */
 #define CNNVP_PLAN_WORK_PART 8u
 
-/* Bytes of one half that the layer's tiles need at most, of all images of a step. `unit_bytes`: result_bytes of its
- * struct cnnvp_tiling. */
+/* The most bytes of one half that the layer's tiles need, for all images of a step. */
 struct cnnvp_plan_use {
     uint64_t input_bytes;
     uint64_t weight_bytes;
     uint64_t output_bytes;
 };
 
-/* Bytes of a half that begin regions of a scratchpad. */
+/* Regions of a scratchpad begin at multiples of this. */
 #define CNNVP_PLAN_REGION_BYTES 64u
 
 static inline uint64_t cnnvp_plan_region(uint64_t bytes)
@@ -83,7 +81,7 @@ static inline uint64_t cnnvp_plan_region(uint64_t bytes)
     return (bytes + CNNVP_PLAN_REGION_BYTES - 1u) / CNNVP_PLAN_REGION_BYTES * CNNVP_PLAN_REGION_BYTES;
 }
 
-/* Where a layer takes what it needs of a scratchpad: bytes of a half. */
+/* Bytes of a scratchpad's half if the layer divides it by its own needs. */
 static inline uint64_t cnnvp_plan_joint_bytes(const struct cnnvp_plan_use *use)
 {
     return cnnvp_plan_region(use->input_bytes) + cnnvp_plan_region(use->weight_bytes) + use->output_bytes;
@@ -92,29 +90,30 @@ static inline uint64_t cnnvp_plan_joint_bytes(const struct cnnvp_plan_use *use)
 /* 1: they fit. */
 int cnnvp_plan_fits(const struct cnnvp_plan_use *use, const struct cnnvp_plan_limits *limits);
 
-/* The parts of a scratchpad that are regions where it is divided once for a run. */
+/* If a scratchpad is divided once for a run, its regions are these parts of a half: a 4th, a 2nd and a 4th. */
 #define CNNVP_PLAN_INPUT_PART 4u
 #define CNNVP_PLAN_WEIGHT_PART 2u
 #define CNNVP_PLAN_OUTPUT_PART 4u
 
-/* What is to be set so that a half of a buffer has so many bytes. */
+/* The setting that gives a half of a buffer at least `half_bytes` bytes. */
 struct cnnvp_plan_size {
     const char *instance;
-    uint64_t bytes; /* its size */
+    uint64_t bytes; /* its parameter `size`: a power of two for each half */
 };
 enum cnnvp_plan_buffer { CNNVP_PLAN_INPUT, CNNVP_PLAN_WEIGHTS, CNNVP_PLAN_OUTPUT };
 struct cnnvp_plan_size cnnvp_plan_size(const struct cnnvp_plan_limits *limits, enum cnnvp_plan_buffer buffer,
                                        uint64_t half_bytes);
 
-/* Needs op, shapes, window, bias, posts and the tiles of the layer. Of tensors that are on chip no tiles are loaded. */
+/* Needs op, shapes, window, bias, posts and the tiles of the layer. Tensors that are on chip need no bytes for tiles.
+ * `unit_bytes`: result_bytes of the layer's struct cnnvp_tiling. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_t unit_bytes);
 
-/* What a plan says of the unit of a convolution or pooling: nothing, or 1 + that of layer.h. */
+/* The unit that a plan chooses for a convolution or pooling: this, or 1 + enum cnnvp_layer_unit. */
 #define CNNVP_PLAN_ANY_UNIT 0u
 
-/* A layer's tiles, and the order of its images. */
+/* How a layer is cut into tiles, and the order of its images. */
 struct cnnvp_plan_cut {
-    uint32_t unit; /* what its tiles are for; cnnvp_plan_cut_layer leaves the layer's own */
+    uint32_t unit; /* the unit that the tiles are made for; cnnvp_plan_cut_layer does not set the layer's unit */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t tile_kx, tile_ky;
@@ -122,26 +121,27 @@ struct cnnvp_plan_cut {
 void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut);
 struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer);
 
-/* How the layer is cut. */
+/* Into how many parts a layer is cut. */
 struct cnnvp_plan_counts {
     uint32_t groups;
-    uint32_t tiles; /* spatial, of a group */
+    uint32_t tiles; /* spatial tiles of one group */
     uint32_t input_slices;
     uint32_t output_slices; /* of a full group */
-    uint32_t weight_tiles;  /* of the layer */
+    uint32_t weight_tiles;  /* of the whole layer */
 };
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer);
 
 int cnnvp_plan_has_weights(const struct cnnvp_layer *layer);
-/* Input and output channels are one: what a group gives depends on as many input channels. */
+/* 1: output channel c depends on input channel c only, so a group reads as many channels as it writes. */
 int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer);
-/* Of the input, for this many of the results. */
+/* Input rows or columns that this many rows or columns of results need. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns);
-/* 16-bit words of a slice's weights, biases and table included; two weights of 8 bits are one. */
+/* 16-bit words of the weight tile of `in` inputs and `out` outputs; two 8-bit weights are one word. `last`: of the last
+ * input slice, whose weight tile has biases and table too. */
 uint64_t cnnvp_plan_weight_tile_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last);
 
-/* Words of all its weights, biases and table, however it is cut, each once. */
+/* 16-bit words of all weights, biases and the table of the layer, each counted once. */
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer);
 
 /* Weight tiles of a layer whose tiles are set, and the bytes of one of them. */
@@ -151,7 +151,7 @@ uint64_t cnnvp_plan_weight_tile_bytes(const struct cnnvp_layer *layer, uint32_t 
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer);
 
-/* What work takes, by bounds or by trial. */
+/* Time, energy and traffic of some work, from bounds or from a trial. */
 struct cnnvp_plan_taken {
     double ps;
     double pj;
@@ -165,7 +165,7 @@ static inline void cnnvp_plan_add(struct cnnvp_plan_taken *to, const struct cnnv
     to->bytes += taken->bytes;
 }
 
-/* The objective's value: the lower, the better. */
+/* The objective's value; lower is better. */
 static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const struct cnnvp_plan_taken *taken)
 {
     return objective == CNNVP_OBJECTIVE_TIME     ? taken->ps
@@ -174,98 +174,100 @@ static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const
                                                  : taken->bytes;
 }
 
-/* The best ways to cut a layer by the objective, the best one first. */
+/* The best ways to cut a layer by the objective, best first. */
 #define CNNVP_PLAN_FINALISTS 12u
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
-    struct cnnvp_plan_taken taken;          /* ps: the bound, and a little of all work */
-    double score;                           /* what it is chosen by: lower is better */
-    uint64_t compute, vector, memory, core; /* the work of each, in ps, all layer long */
-    uint64_t units;                         /* the bound of all but the core */
+    struct cnnvp_plan_taken taken;          /* ps: the bound plus a part of all work (CNNVP_PLAN_WORK_PART) */
+    double score;                           /* the value by which ways are compared; lower is better */
+    uint64_t compute, vector, memory, core; /* ps of work of each for the whole layer */
+    uint64_t units;                         /* ps: the bound without the core */
 };
 struct cnnvp_plan_finalists {
     size_t count;
     struct cnnvp_plan_finalist all[CNNVP_PLAN_FINALISTS];
 };
 
-/* Which of a layer's tilings may be the best. Of a batch, whose images go together to load less, those are that take
- * the fewest bytes of bursts, and hardly longer than the fastest. The error says what the unit says of the layer. That
- * none fits is no error: there are no finalists then, all[0].cut is the smallest one, and `smallest` what it takes. */
+/* Finds the best ways to cut a layer. If a batch goes through it together and the objective is time, those are the ways
+ * with the fewest bytes of bursts among all that are at most slightly slower than the fastest. If the unit refuses the
+ * layer, the error has the unit's reason. If no way fits, there is no error: the list is empty, all[0].cut is the
+ * smallest way, and *smallest the bytes that it needs. */
 CNNVP_MUST_USE cnnvp_result
 cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                  struct cnnvp_plan_finalists *finalists, struct cnnvp_plan_use *smallest, struct cnnvp_error *error);
 
-/* Whether the tiles that are set can be: they are parts of the layer, fit, and its unit takes them. BAD_INPUT, from
- * `place` in a file (may be NULL): what is wrong, and what would be right. */
+/* Checks the tiles that are set: they are parts of the layer, they fit, and the unit takes them. BAD_INPUT: the error
+ * says what is wrong and what would be right, at `place` in a file (may be NULL). */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name, const char *place,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
-/* All calculations of a layer whose tiles are set, one after the other, in ps. */
+/* Time of all calculations of a layer whose tiles are set, in sequence. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                                const struct cnnvp_plan_limits *limits, uint64_t *ps,
                                                struct cnnvp_error *error);
 
-/* Nothing that a plan depends on differs. */
+/* 1: the layers differ in nothing that their plans depend on, so one plan serves both. */
 int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other);
 
-/* One tile for the whole layer, for layers that stay on chip; fully connected weight tiles of as many outputs as the
- * array's edge. */
+/* Makes the whole layer one tile, for layers that stay on chip. Weight tiles of a fully connected layer have as many
+ * outputs as the array calculates at once. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
-/* ---- what the units say of a layer as a whole ---- */
+/* ---- which unit takes a layer as a whole ---- */
 
-/* Sets the layer's `unit`. Of convolutions and pooling it is the PE array or the vector unit: whichever takes the
- * layer, and of both the one whose best plan has the better score; or `wanted`, by what the plan says at `place`. One
- * that is like one of the `before` layers that lie before it, none of whose units was wanted, gets the same. The error
- * has the layer and the units' own words. */
+/* Sets the layer's `unit`. A convolution or pooling runs on the PE array or on the vector unit. If both take it, the
+ * one whose best plan has the better score is chosen. `wanted`, from `place` in a plan file, overrides the choice. The
+ * `before` layers that precede this one in its array, none of which has a wanted unit, are looked through first: if one
+ * of them is alike, its unit is taken. The error names the layer and has the units' reasons. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, uint32_t wanted,
                                                    size_t before, const char *place, struct cnnvp_error *error);
 
-/* Before that: makes it one whose results are scaled, where the PE array has a write-out for it. */
+/* Called before cnnvp_plan_choose_unit: gives the layer scaled results if the PE array's write-out can scale them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
                                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
-/* The instance that calculates the layer once its unit is chosen; of a layer that only copies, the one that moves. */
+/* The instance that calculates the layer, whose unit is chosen; for a layer that only copies, the DMA. */
 const char *cnnvp_plan_unit(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits);
 
-/* Whether the unit of additions scales quantised operands. */
+/* Sets *scales: 1 if the unit that adds maps scales quantised operands. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_scales_operands(const struct cnnvp_plan_limits *limits, int *scales,
                                                        struct cnnvp_error *error);
 
-/* Whether the PE array takes words of 8 bits, or of 16, and whether its write-out scales them. FAILED: it does not take
- * them, for the reason in the error. */
+/* Asks whether the PE array takes 8-bit words (`narrow`) or 16-bit words. *scales: 1 if its write-out scales them.
+ * FAILED: it does not take them; the error has the reason. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_takes(const struct cnnvp_plan_limits *limits, int narrow, int *scales,
                                              struct cnnvp_error *error);
 
-/* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
+/* The tile sizes that the layer's unit prefers. The error names the layer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                               struct cnnvp_error *error);
 
-/* Questions about one layer, and their answers so far. */
+/* Cost questions about one layer, and the answers so far. */
 struct cnnvp_cost_query;
-/* The layer's tiles may change, also tile_kx and tile_ky. NULL: no memory. */
+/* The layer's tiles, tile_kx and tile_ky included, may change while the query exists. NULL: out of memory. */
 struct cnnvp_cost_query *cnnvp_cost_query_new(const struct cnnvp_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits);
 void cnnvp_cost_query_free(struct cnnvp_cost_query *query);
-/* A load or a store, among others: of the memory, in ps. */
+/* One load or store among others. */
 struct cnnvp_plan_moved {
-    uint64_t ps;
+    uint64_t ps;    /* time of the memory, without the latency of a single transfer */
     uint64_t bytes; /* of bursts */
     uint64_t words; /* of 16 bits */
 };
-/* A box of a tensor, whose pieces begin and end anywhere in a burst; this many bytes in one piece. */
+/* A box of a tensor, averaged over all places: its contiguous pieces may begin and end anywhere in a burst. */
 struct cnnvp_plan_moved cnnvp_plan_move_box(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                             uint32_t channels, uint32_t rows, uint32_t columns);
-/* The same without its ps: the units are not asked. */
+/* The same with ps 0, without asking the units. */
 struct cnnvp_plan_moved cnnvp_plan_box(const struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor,
                                        uint32_t channels, uint32_t rows, uint32_t columns);
+/* This many contiguous bytes. */
 struct cnnvp_plan_moved cnnvp_plan_move_line(struct cnnvp_cost_query *query, uint64_t bytes);
-/* Bytes that count as much as a ps where traffic is to be little: a part of what the memory moves meanwhile. */
+/* Bytes that a ps is worth by the objective traffic: a part of the bytes that the memory moves in a ps. */
 double cnnvp_plan_bytes_a_ps(struct cnnvp_cost_query *query);
-/* BAD_INPUT, and a message: an answer was no answer. */
+/* BAD_INPUT: a unit could not answer or gave an invalid answer; the error says which. */
 CNNVP_MUST_USE cnnvp_result cnnvp_cost_query_result(const struct cnnvp_cost_query *query, struct cnnvp_error *error);
 
 /* ---- the accelerator that networks are compiled for, read from a resolved configuration ---- */
@@ -273,25 +275,25 @@ CNNVP_MUST_USE cnnvp_result cnnvp_cost_query_result(const struct cnnvp_cost_quer
 struct cnnvp_target_accelerator {
     uint32_t element;     /* registers of the instruction element */
     uint32_t element_irq; /* its line at the interrupt controller */
-    uint32_t scheduler;   /* registers of the depth-first scheduler, 0: there is none */
+    uint32_t scheduler;   /* registers of the depth-first scheduler; 0: there is none */
     uint32_t scheduler_irq;
-    uint32_t scratchpad; /* registers of the one memory on chip, 0: there are buffers */
+    uint32_t scratchpad; /* registers of the scratchpad; 0: there are separate buffers */
 };
 
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
-    uint32_t acc_bits;    /* of sums: the PE array's or the fully connected unit's, whichever are narrower */
-    uint32_t cycle_ps;    /* of the PE array */
+    uint32_t acc_bits;    /* accumulator width of the PE array or of the fully connected unit, whichever is less */
+    uint32_t cycle_ps;    /* clock period of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */
     uint64_t memory_size;
-    uint64_t moved; /* how far behind CNNVP_BINARY_ADDRESS the binary begins, for a core that is not the platform's */
+    uint64_t moved; /* offset of the binary from CNNVP_BINARY_ADDRESS; not 0 only for a core outside the platform */
     uint32_t plic;  /* registers of the interrupt controller */
-    uint32_t clint; /* and of the core's own interrupts, 0: there are none */
+    uint32_t clint; /* registers of the CLINT; 0: it is not used */
     uint32_t accelerator_count;
-    struct cnnvp_target_accelerator accelerators[CNNVP_ACCELERATORS]; /* alike but for this */
+    struct cnnvp_target_accelerator accelerators[CNNVP_ACCELERATORS]; /* they differ in these addresses only */
 };
 
-/* To be cleared, whatever the result. */
+/* The caller clears the target after a failure, too. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
                                               struct cnnvp_error *error);
 void cnnvp_target_clear(struct cnnvp_target *target);
@@ -299,40 +301,42 @@ void cnnvp_target_clear(struct cnnvp_target *target);
 /* Static power of all units. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_power(const cnnvp_config *config, double *pj_a_ps, struct cnnvp_error *error);
 
-/* Whose guest software runs: not all of it needs the same connections (wiring.def). */
+/* Which guest software runs; the two need different connections (wiring.def). */
 enum cnnvp_target_software { CNNVP_TARGET_INFERENCE, CNNVP_TARGET_TRAINING };
 
-/* The accelerators that this software drives: that of `instruction`, and for inference those of further instances of
- * its kind whose names are longer by a suffix, which all their units have. Texts belong to the configuration. */
+/* The accelerators that this software drives. The first one has the element `instruction`. For inference, each other
+ * instance of the same kind named `instruction` and a suffix is a further accelerator; the names of all its units have
+ * the same suffix. The texts belong to the configuration. */
 struct cnnvp_accelerators {
     uint32_t count;
-    const char *suffixes[CNNVP_ACCELERATORS]; /* that of the first one is "" */
+    const char *suffixes[CNNVP_ACCELERATORS]; /* the first one is "" */
 };
-/* BAD_INPUT: they are too many. */
+/* BAD_INPUT: there are too many. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_accelerators(const cnnvp_config *config, enum cnnvp_target_software software,
                                                       struct cnnvp_accelerators *accelerators,
                                                       struct cnnvp_error *error);
-/* "unit" or "unit.port" of the first accelerator, of the one with this suffix. */
+/* Turns `name`, "unit" or "unit.port" of the first accelerator, into the name for the accelerator with this suffix. */
 #define CNNVP_TARGET_NAME 160u
 void cnnvp_target_name(const char *name, const char *suffix, char own[CNNVP_TARGET_NAME]);
-/* 1: each accelerator has a unit of this name. `length`: of the name in `text`. */
+/* 1: each accelerator has its own unit of this name. The name is the first `length` characters of `text`. */
 int cnnvp_target_is_own(const char *text, size_t length);
-/* BAD_INPUT: they have not the same units with the same parameters, so that one plan is not for all. */
+/* BAD_INPUT: the accelerators differ in their units or parameters, so one plan cannot serve them all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_alike(
     const cnnvp_config *config, const struct cnnvp_accelerators *accelerators, struct cnnvp_error *error);
-/* BAD_INPUT: a unit that this software needs was taken away. */
+/* BAD_INPUT: the platform lacks a unit that this software needs. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
                                                   struct cnnvp_error *error);
-/* BAD_INPUT: or connections or parameters are not those that it takes for granted. */
+/* BAD_INPUT: the same, or connections or parameters differ from those that the software takes for granted. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
                                                 struct cnnvp_error *error);
-/* BAD_INPUT: it would leave units alone that do not say `idle: true`. */
+/* BAD_INPUT: the software would not use some unit that does not say `idle: true`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_driven(const cnnvp_config *config, enum cnnvp_target_software software,
                                                 struct cnnvp_error *error);
 
-/* Its parts. Half of a ping-pong buffer, all of another one; memory, element and interrupt controller. */
+/* Parts of cnnvp_target_read. The bytes of one half of a buffer: a half of a ping-pong buffer, the whole of others. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half,
                                                 uint32_t *halves, struct cnnvp_error *error);
+/* The addresses of memory, of the first accelerator's element and scratchpad, and of the interrupt controller. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target,
                                              struct cnnvp_error *error);
 
