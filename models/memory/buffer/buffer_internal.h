@@ -54,12 +54,12 @@ struct buffer_live {
  * weights), live values in the range stay. */
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes, uint32_t copies);
-/* Exactly `feature_words` values of [begin, end) are live. */
+/* Makes exactly `feature_words` values of [begin, end) live. */
 void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes);
 /* Instruction `reader` reads [begin, end). Returns 1 if that includes copies that it had not read before. */
 int buffer_live_read(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t reader);
-/* 1 if the range's values count while `reader` is the newest instruction that reads the buffer. */
+/* 1 if the values of the range are live while `reader` is the newest instruction that reads the buffer. */
 int buffer_live_counts(const struct buffer_range *range, uint64_t reader);
 /* A calculation unit has written results that span [begin, end). They replace others or, with strides between planes,
  * lie among them (the row tiles of a map). */
@@ -94,7 +94,7 @@ struct buffer_command {
 struct buffer {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
-    uint8_t *storage; /* both halves; NULL in timing-only */
+    uint8_t *storage; /* both halves; NULL if only timing is simulated */
     int16_t *ones;    /* a half filled with 1, made at the first read as ones */
     uint64_t half_bytes;
     uint32_t halves;

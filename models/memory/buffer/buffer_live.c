@@ -47,7 +47,7 @@ void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, ui
     if (feature_words == 0)
         for (uint32_t r = 0; r < live->count; ++r)
             if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))
-                return; /* a border beside live values */
+                return; /* a border next to live values */
     buffer_live_drop(live, begin, end);
     append(live, &loaded);
 }
@@ -84,7 +84,7 @@ static void join(struct buffer_range *result, const struct buffer_range *old)
 {
     if (old->word_bytes != result->word_bytes || old->sums != result->sums ||
         (old->begin >= result->begin && old->end <= result->end))
-        return; /* replaced */
+        return; /* `old` is replaced */
     if (result->begin >= old->begin && result->end <= old->end) {
         /* rewritten in place: the values around it are still there */
         const uint64_t words = old->feature_words > result->feature_words ? old->feature_words : result->feature_words;

@@ -116,7 +116,7 @@ struct dma {
     char refusal[CNNVP_REFUSAL_SIZE];
 };
 
-/* `time` + `cycles`, counted from the clock edge at or after `time`. */
+/* The time `cycles` cycles after the first clock edge at or after `time`. */
 cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
 /* Cycles that `bytes` of the transfer take at the port. */
 uint64_t dma_port_cycles(const struct dma *dma, const struct dma_transfer *transfer, uint64_t bytes);

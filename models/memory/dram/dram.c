@@ -66,7 +66,7 @@ struct dram {
     int trial_made;
     cnnvp_time notified;
     struct dram_windows windows;
-    struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
+    struct requester requesters[DRAM_STREAMS]; /* indexed like the queue's streams */
     struct dram_shares shares;                 /* from the parameter */
     int burst_trace;                           /* the host listens to bursts */
     struct served served;

@@ -18,7 +18,7 @@ struct dram_next_column {
     int looked; /* see struct dram_plan */
 };
 
-/* 1 if an RD is next unless something enters, a refresh waits, or writes get their turn. */
+/* 1 if an RD is next, unless a burst enters, a refresh waits or writes are served. */
 static inline int dram_reads_are_open(const struct dram_channel *channel)
 {
     return channel->waiting[0] == channel->hits[0] && !channel->others[0] && !channel->second_by &&

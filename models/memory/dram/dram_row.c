@@ -2,8 +2,8 @@
 /*
  * A single request that reads along an open row, or along rows of all bank groups in turn. RDs follow each other at one
  * spacing, and a burst enters when its stream may send it. Weights arrive in this way, and most bursts are weights.
- * Once the data of the bursts in flight end at that spacing, too, every period is like the one before. All periods that
- * fit before the row, the request or the time ends are made in one step.
+ * Once the data of the bursts in flight end at that spacing, too, the stream is in steady state: every period is like
+ * the one before. All periods that fit before the row, the request or the time ends are made in one step.
  */
 #include "dram_run.h"
 

@@ -12,7 +12,7 @@ struct dram_shares {
     uint32_t count;
 };
 
-/* Reads parameter `param`. CNNVP_E_INVAL: the host has been told what is wrong. */
+/* Reads the parameter `param`. On CNNVP_E_INVAL, the host has been told what is wrong. */
 CNNVP_MUST_USE int cnnvp_dram_shares_read(const struct cnnvp_init *init, uint32_t param, struct dram_shares *shares);
 /* Returns a requester's number: 1 if it is not named. */
 uint32_t cnnvp_dram_share(const struct dram_shares *shares, uint32_t initiator);

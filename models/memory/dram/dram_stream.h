@@ -10,8 +10,8 @@
 #include "dram_columns.h"
 
 #define DRAM_STREAMS 64u
-#define DRAM_SHARE 64u /* maximum share of a stream */
-#define DRAM_FAIR (UINT64_C(1) << 20)
+#define DRAM_SHARE 64u                /* maximum share of a stream */
+#define DRAM_FAIR (UINT64_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
 
 /* Uses of a request's `scratch` words by the queue. */
 enum dram_scratch {
@@ -65,8 +65,8 @@ struct dram_change_kind {
 /* A learned change of row (dram_change.c). Clocks count from the next RD at its start. */
 struct dram_change {
     struct dram_change_kind kind;
-    uint64_t span; /* until the steady state in the next row */
-    uint64_t act;
+    uint64_t span;                          /* until the steady state in the next row */
+    uint64_t act;                           /* ACT of the next row */
     uint64_t last;                          /* last RD of the old row */
     uint64_t clock;                         /* up to which the channel is decided at the end */
     uint64_t count;                         /* bursts that enter, and as many that issue */
@@ -102,7 +102,7 @@ struct dram_queue {
     struct dram_stream streams[DRAM_STREAMS];
     uint32_t stream_count;
     uint64_t waiting; /* streams with requests, a bit each */
-    uint64_t served;
+    uint64_t served;  /* bursts that have entered so far */
     uint64_t fair;    /* virtual time of the last burst that entered */
     uint64_t clock;   /* bursts enter at this clock or later */
     uint64_t decided; /* everything up to this clock is decided */
@@ -175,8 +175,8 @@ static inline uint32_t dram_most(const struct cnnvp_request *request)
     return request->outstanding < DRAM_OUTSTANDING ? request->outstanding : DRAM_OUTSTANDING;
 }
 
-/* Clock at which the burst ends whose place the stream's next one takes; 0 if a place is free, DRAM_NEVER if that end
- * is not known. */
+/* Clock at which the stream's next burst gets a place among its `most` reads in flight, which is the end of an earlier
+ * read; 0 if a place is free, DRAM_NEVER if that end is not known. */
 static inline uint64_t dram_free_place(const struct dram_stream *stream)
 {
     if (stream->op == CNNVP_WRITE || stream->on_their_way < stream->most) /* writes need no place */

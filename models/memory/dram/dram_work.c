@@ -30,7 +30,7 @@ static uint64_t left_of(const struct cnnvp_request *request, uint64_t segment, u
     const int can_end_and_begin = request->stride > 0 || request->size <= DRAM_BURST_BYTES;
     const int can_share = request->op == CNNVP_WRITE || can_end_and_begin;
     if (behind && can_share && step < request->size + DRAM_BURST_BYTES - 1u) {
-        if (request->stride > 0) /* no burst lies between two segments */
+        if (request->stride > 0) /* no whole burst lies between two segments */
             return bursts_between(address, start + behind * step + request->size);
         return step < request->size ? segment_bursts(request)
                                     : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;

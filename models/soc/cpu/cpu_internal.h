@@ -54,7 +54,7 @@ struct cpu_stream {
     uint64_t begin, here, there, end; /* here: the current step */
     struct cpu_ranges held;           /* permanent contents, these tables, and those being loaded */
     uint32_t next;                    /* next table of step `there` to load */
-    int pauses;
+    int pauses;                       /* the loader begins no further request */
     struct cpu_transfer transfer;
 };
 
@@ -91,7 +91,7 @@ struct cpu {
     struct cpu_memory memory[CNNVP_RV32_MAX_REGIONS];
     uint32_t memories;
     uint64_t no_dmi[CPU_NO_DMI_PAGES]; /* number + 1 of pages known to have no direct access, hashed by this value */
-    int asks_again;                    /* direct memory has been withdrawn, and may be given again */
+    int asks_again;                    /* direct access has been withdrawn, and may be given again */
     uint32_t faults_logged;
     uint32_t features_at; /* the guest's position in ":semihosting-features" */
     uint64_t wfi_cycles;

@@ -419,7 +419,7 @@ static int is_past(const struct cpu *cpu, const struct cpu_stream *stream, uint3
                        step);
 }
 
-/* The first step of the next pass, or a step further on than the next one. */
+/* The first step of the next pass, or a step beyond the one that the loader would load next. */
 static int is_elsewhere(const struct cpu *cpu, const struct cpu_stream *stream, uint32_t address, uint64_t *step)
 {
     const uint64_t again = stream->here - stream->here % stream->steps + stream->steps;

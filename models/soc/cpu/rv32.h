@@ -132,7 +132,7 @@ enum cnnvp_rv32_reason {
     CNNVP_RV32_IDLE_LOOP,   /* a jump to itself was executed and no interrupt can be taken at present */
     CNNVP_RV32_EXIT,        /* cnnvp_rv32_exit was called, or tohost written; see cnnvp_rv32_exit_status */
     CNNVP_RV32_STOPPED,     /* cnnvp_rv32_stop was called */
-    CNNVP_RV32_HIT,         /* one of cnnvp_rv32_add_stop: see cnnvp_rv32_last_hit */
+    CNNVP_RV32_HIT,         /* a stop of cnnvp_rv32_add_stop: see cnnvp_rv32_last_hit */
     CNNVP_RV32_DOUBLE_FAULT /* the first instruction of the trap handler traps, without end: see cnnvp_rv32_trap_log */
 };
 
@@ -208,15 +208,15 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc);
 #define CNNVP_RV32_GRANULE 256u
 
 /* [callback] Maps `size` bytes at host as guest memory [base, base + size): both multiples of CNNVP_RV32_GRANULE, no
- * wrap, no overlap with another region. host stays valid until fini. The core reads and writes it directly.
- * 0, or -1: arguments, too many regions, or no memory; nothing has changed then. */
+ * wrap, no overlap with another region. host must stay valid until fini. The core reads and writes it directly. Returns
+ * 0, or -1 for wrong arguments, too many regions or no memory; nothing has changed then. */
 int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, uint8_t *host);
 
 /* [callback] Unmaps the region at `base`, also for the instruction in progress. */
 void cnnvp_rv32_unmap_ram(struct cnnvp_rv32 *core, uint32_t base);
 
-/* [callback] Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not
- * in RAM. */
+/* [callback] Watches the aligned word at `address`, in RAM, as tohost, instead of an earlier one. Returns 0, or -1 if
+ * it is not in RAM. */
 int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
 
 /* [callback] Sets the parts of RAM for which bus.memory is not called, in place of those before; they matter only if
@@ -231,8 +231,8 @@ void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t s
  * instruction; inside a callback, before the one that follows the instruction in progress. */
 void cnnvp_rv32_set_irq(struct cnnvp_rv32 *core, enum cnnvp_rv32_line line, int level);
 
-/* Runs until `limit` cycles are used or for another reason: instructions begin before the limit, the last may end after
- * it. *executed: cycles used, also where a limit was changed. Cycles of cnnvp_rv32_idle are in neither. */
+/* Runs until `limit` cycles are used or for another reason. Instructions begin before the limit; the last one may end
+ * after it. *executed: the cycles used, also if the limit was changed. Neither includes cycles of cnnvp_rv32_idle. */
 enum cnnvp_rv32_reason cnnvp_rv32_run(struct cnnvp_rv32 *core, uint64_t limit, uint64_t *executed);
 
 /* [callback] Cycles of this run before the instruction in progress; after run, those of the last run. */
@@ -242,21 +242,21 @@ uint64_t cnnvp_rv32_executed(const struct cnnvp_rv32 *core);
  * instruction in progress. */
 void cnnvp_rv32_limit(struct cnnvp_rv32 *core, uint64_t limit);
 
-/* [callback] run() returns CNNVP_RV32_STOPPED after the instruction in progress; outside of run(), at once next time.
- * Cleared by that return. */
+/* [callback] run() returns CNNVP_RV32_STOPPED after the instruction in progress; if called outside of run(), the next
+ * run() returns at once. Cleared by that return. */
 void cnnvp_rv32_stop(struct cnnvp_rv32 *core);
 
-/* [callback] As stop, with CNNVP_RV32_EXIT and a status. Wins over stop. */
+/* [callback] As stop, but with CNNVP_RV32_EXIT and a status; takes precedence over stop. */
 void cnnvp_rv32_exit(struct cnnvp_rv32 *core, uint32_t status);
 
 /* Status of the last exit. */
 uint32_t cnnvp_rv32_exit_status(const struct cnnvp_rv32 *core);
 
-/* [callback] 1 if an interrupt is pending that mie lets through, whatever mstatus.MIE: it ends a WFI. */
+/* [callback] 1 if an interrupt that mie enables is pending, whatever mstatus.MIE is: that ends a WFI. */
 int cnnvp_rv32_wakeup(const struct cnnvp_rv32 *core);
 
-/* [callback] 1 if such an interrupt could ever be taken: mie is not 0 and, unless the core is in WFI, MIE is set.
- * 0 after WFI or IDLE_LOOP means that the guest has come to rest for good. */
+/* [callback] 1 if such an interrupt could ever be taken: mie is not 0 and, unless the core is in WFI, MIE is set. 0
+ * after WFI or IDLE_LOOP means that the guest can never go on. */
 int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core);
 
 /* [callback] The core has slept or stood still for `cycles` cycles: mcycle and the statistics count them. */
@@ -295,7 +295,8 @@ enum cnnvp_rv32_stop_kind { CNNVP_RV32_ON_EXECUTE, CNNVP_RV32_ON_WRITE, CNNVP_RV
 int cnnvp_rv32_add_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 int cnnvp_rv32_remove_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 
-/* The stop that the last CNNVP_RV32_HIT was about; *address: of the instruction, or the first byte it accessed. */
+/* The kind of the stop of the last CNNVP_RV32_HIT; *address: of the instruction, or of the first byte accessed in the
+ * stop's range. */
 enum cnnvp_rv32_stop_kind cnnvp_rv32_last_hit(const struct cnnvp_rv32 *core, uint32_t *address);
 
 /* Name in the privileged ISA of a CSR that is stored or counts; NULL for others. */
