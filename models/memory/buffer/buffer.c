@@ -6,13 +6,14 @@
  * - S000: sequential and rotating reads and reads as 1 (A1 L14, A4 L8; Part B 0-8, 0-9), the output buffer's update
  *   modes initialise, accumulate and maximise (A1 L16). S003's input and output buffer elements (c1), and its on-chip
  *   storage element: partial sums live in the output buffer itself (Part B 3-4).
- * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
- *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
- * - The port, `width_words` 16-bit words a clock, and the banks, whose SRAMs give one line a clock each, charged for
- * each class of clocks of an access: S000's rotating rows and S001's zones are banks of a map (cnnvp_buffer.h).
+ * - Two halves (S001 C2 ping-pong). The instruction element's scoreboard decides who may use which half when. Each half
+ *   has SRAMs of its own, so DMA and array never wait for each other inside the buffer.
+ * - The port, `width_words` 16-bit words a clock, and the banks, whose SRAMs give one line a clock each. Both are
+ *   charged for each class of clocks of an access: S000's rotating rows and S001's zones are banks of a map
+ *   (cnnvp_buffer.h).
  * - Live feature values for `storage` in the statistics.
- * Not modelled: which word lies in which bank beyond a map's rows (words lie one after the other in the simulator's
- * memory), ECC, power-down.
+ * Not modelled: the bank of a word that is not in a row of a map (words are consecutive in the simulator's memory),
+ * ECC, power-down.
  */
 #include "buffer_internal.h"
 #include "unit/parts.h"
@@ -24,7 +25,7 @@
 #define UNIT_DEF "memory/buffer/buffer.def"
 #include "unit/unit_enums.inc"
 
-/* Bit 31 of an address names the half; an address has no bits above. */
+/* Bit 31 of an address selects the half; higher bits are 0. */
 #define WINDOW BUFFER_WINDOW
 #define HALF_BIT (UINT64_C(1) << 31)
 #define STORAGE_ALIGNMENT 64u
@@ -49,7 +50,7 @@ static int refuse(struct buffer *buffer, const struct cnnvp_access *access, int 
     return status;
 }
 
-/* Where the region of a port begins in a half, and where it ends. */
+/* First byte of a port's region in a half. */
 static uint64_t region_begin(const struct buffer *buffer, uint32_t port)
 {
     return port != 0 ? buffer->bases[port - 1u] : 0;
@@ -63,7 +64,7 @@ static uint64_t region_bytes(const struct buffer *buffer, uint32_t port)
     return end > begin ? end - begin : 0;
 }
 
-/* Clocks by which the port and the banks are late, a read's latency among them. */
+/* Clocks by which the port and the banks are late, including the latency of a read. */
 static uint64_t lateness(const struct buffer *buffer, const struct cnnvp_access *access, uint64_t words,
                          uint64_t latency)
 {
@@ -81,8 +82,9 @@ static uint64_t lateness(const struct buffer *buffer, const struct cnnvp_access 
     return late;
 }
 
-/* Regions share the port: a command's accesses together are late by what all their words take to cross it, if that is
- * more than what one of them is by itself. Each is late by what comes with it. */
+/* Regions share the port. The accesses of a command together are late by the time that all their words take to cross it
+ * beyond the command's cycles, or by what one access is late by itself, if that is more. Each access is charged what it
+ * adds. */
 static uint64_t share_port(struct buffer *buffer, const struct cnnvp_access *access, uint64_t words, uint64_t late)
 {
     struct buffer_command *command = &buffer->command;
@@ -109,7 +111,7 @@ static void charge_port(struct buffer *buffer, struct cnnvp_access *access, uint
     if (extra == 0)
         return;
     count(buffer, STAT_port_conflict_cycles, access, extra);
-    /* delay is a whole number of cycles; add `extra` of them from the edge that now + delay is. */
+    /* delay is a whole number of cycles; add `extra` more from the clock edge at now + delay. */
     const cnnvp_time from = buffer->ops->now(buffer->host) + access->delay;
     const uint64_t edge = cnnvp_edge_at_or_after(buffer->clock_mhz, from);
     access->delay += cnnvp_edge_time(buffer->clock_mhz, edge + extra) - from;
@@ -138,7 +140,8 @@ static void report_live(struct buffer *buffer)
     buffer->ops->counter(buffer->host, COUNTER_feature_bytes, now, bytes);
 }
 
-/* Copies of what memory holds are live while they are read: tells which those are now. */
+/* Copies of values in memory are live while the newest instruction reads them. Records the reader, and reports if that
+ * changes what is live. */
 static void note_reader(struct buffer *buffer, struct buffer_region *region, const struct cnnvp_access *access,
                         uint32_t half, uint64_t offset)
 {
@@ -201,7 +204,7 @@ static int check_tile(struct buffer *buffer, uint32_t port, const struct cnnvp_a
     return CNNVP_OK;
 }
 
-/* The 16-bit words that the words of an access make up. */
+/* Number of 16-bit words that the words of an access fill. */
 static uint64_t words_of(const struct cnnvp_access *access)
 {
     if (access->words == 0)
@@ -296,7 +299,7 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
     const uint64_t result_words = (sums * update->word_bytes + 1u) / 2u;
     struct buffer_live *live = &region->live[update->half];
     const uint64_t acc_end = update->acc_address + sums * slot;
-    /* Words that were kept, and read back, before the last pass. */
+    /* Words of partial sums that were written, and read back, before the last pass. */
     const uint64_t kept_words = update->passes > 1u ? slot_words * (update->passes - 1u) : 0;
     count(buffer, STAT_partial_write_words, access, kept_words);
     count(buffer, STAT_written_bytes, access, 2u * kept_words);
@@ -421,7 +424,7 @@ void buffer_fini(void *self)
     free(buffer->ones);
 }
 
-/* An SRAM's contents after reset are undefined; zero is what every run then has in common. */
+/* An SRAM's contents are undefined after reset; the model clears them so that all runs are equal. */
 void buffer_reset(void *self)
 {
     struct buffer *buffer = self;
@@ -444,7 +447,7 @@ void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, params[PARAM_width_words], "words at the port");
 }
 
-/* The ranges that hold something, oldest first. */
+/* Shows the ranges that hold something, oldest first. */
 void buffer_show(void *self, const struct cnnvp_show *show)
 {
     const struct buffer *buffer = self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The buffer, which a scratchpad is with several regions; its host-free parts: updates, the port, what is alive. */
+/* The buffer (a scratchpad is one with several regions) and its host-free parts: updates, port timing, live values. */
 #ifndef CNNVP_BUFFER_INTERNAL_H
 #define CNNVP_BUFFER_INTERNAL_H
 
@@ -8,41 +8,41 @@
 
 /* ---- updates (buffer_update.c) ---- */
 
-/* Of addresses of partial sums, in bytes. */
+/* Alignment of partial sums, in bytes. */
 #define BUFFER_SUM_ALIGNMENT 2u
 
-/* CNNVP_OK, or why the buffer refuses: CNNVP_E_INVAL malformed, CNNVP_E_ADDR outside the half, CNNVP_E_ACCESS
- * misaligned. */
+/* Returns CNNVP_OK, or why the buffer refuses the update: CNNVP_E_INVAL malformed, CNNVP_E_ADDR outside the half,
+ * CNNVP_E_ACCESS misaligned. */
 CNNVP_MUST_USE int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes);
 /* Applies a checked update to the half's storage. Counts clipped words in update->saturated. */
 void buffer_update_apply(struct cnnvp_update *update, uint8_t *half);
 
 /* ---- the port (buffer_port.c) ---- */
 
-/* Clocks in which `words` have crossed that come evenly. */
+/* Clocks in which `words` cross the port if they come evenly. */
 uint64_t buffer_port_cycles(const struct cnnvp_buffer_shape *shape, uint64_t words);
 
-/* Clocks by which a class of words of `word_bytes` is late, all its times together. `generated`: the words do not come
- * from the banks. */
+/* Clocks by which a class of words of `word_bytes` is late, in all its occurrences together. `generated`: the words do
+ * not come from the banks. */
 uint64_t buffer_port_late(const struct cnnvp_buffer_shape *shape, const struct cnnvp_buffer_clocks *clocks,
                           uint32_t word_bytes, int generated);
 
-/* ---- what is alive in a half (buffer_live.c) ---- */
+/* ---- live values of a half (buffer_live.c) ---- */
 
-/* Ranges kept apart for each half; with more, the newest two are taken as one. */
+/* Maximum ranges of each half; if there are more, the newest two are merged. */
 #define BUFFER_RANGES 32u
 
 struct buffer_range {
     uint64_t begin; /* bytes in the half */
     uint64_t end;
     uint64_t feature_words;
-    uint64_t reader;     /* copies of memory's values: the instruction that has read them last */
-    uint32_t word_bytes; /* 1, 2 or 4; of partial sums their slot's */
+    uint64_t reader;     /* of copies of values in memory: the instruction that read them last */
+    uint32_t word_bytes; /* 1, 2 or 4; of partial sums, the size of their slot */
     uint32_t copies;
     uint32_t sums; /* 1: they are partial sums */
 };
 
-/* No instruction has read a range. */
+/* `reader` of a range that no instruction has read. */
 #define BUFFER_NO_READER UINT64_MAX
 
 struct buffer_live {
@@ -50,41 +50,41 @@ struct buffer_live {
     uint32_t count;
 };
 
-/* The DMA has written [begin, end): values that were there are gone. Without feature values (a border, weights) those
- * that lie there stay. */
+/* The DMA has written [begin, end), in place of the values there. If it has written no feature values (a border,
+ * weights), live values in the range stay. */
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes, uint32_t copies);
-/* Exactly this many values of [begin, end) are live. */
+/* Makes exactly `feature_words` values of [begin, end) live. */
 void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                       uint32_t word_bytes);
-/* Instruction `reader` reads [begin, end). 1 if copies are among it that it had not read before. */
+/* Instruction `reader` reads [begin, end). Returns 1 if that includes copies that it had not read before. */
 int buffer_live_read(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t reader);
-/* 1 if the range's values count while `reader` is the newest instruction that reads the buffer. */
+/* 1 if the values of the range are live while `reader` is the newest instruction that reads the buffer. */
 int buffer_live_counts(const struct buffer_range *range, uint64_t reader);
-/* A calculation unit has written results that span [begin, end): in place of others, or, with strides between planes,
- * in among them (the row tiles of a map). */
+/* A calculation unit has written results that span [begin, end). They replace others or, with strides between planes,
+ * lie among them (the row tiles of a map). */
 void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                         uint32_t word_bytes);
-/* The same of partial sums. */
+/* The same for partial sums. */
 void buffer_live_sums(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t sums, uint32_t sum_bytes);
-/* Partial sums at [begin, end) have been used up by a write-out. */
+/* A write-out has used up the partial sums at [begin, end). */
 void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end);
-/* [begin, end) has been stored to memory or moved away: `feature_words` values have left, 0: all in the range. Partial
- * sums of the half are over, too. */
+/* [begin, end) has been stored to memory or moved away: `feature_words` values have left, 0: all in the range. The
+ * partial sums of the half end, too. */
 void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
 
 /* ---- the unit (buffer.c) ---- */
 
-#define BUFFER_WINDOW (UINT64_C(1) << 32) /* of a port */
+#define BUFFER_WINDOW (UINT64_C(1) << 32) /* address range of a port */
 #define BUFFER_REGIONS 3u
 
-/* Bytes of both halves, which a port of the same number leads to. */
+/* A region, which is the same part of both halves, behind the port of the same number. */
 struct buffer_region {
     struct buffer_live live[2];
-    uint64_t reader; /* the newest instruction of a calculation unit that reads */
+    uint64_t reader; /* the newest instruction of a calculation unit that reads the region */
 };
 
-/* The accesses of a command to all regions, at one time, and what they are late by so far. */
+/* The accesses of a command to all regions at one time, and by how much they are late so far. */
 struct buffer_command {
     cnnvp_time at;
     uint64_t flow;
@@ -94,8 +94,8 @@ struct buffer_command {
 struct buffer {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
-    uint8_t *storage; /* both halves; NULL in timing-only */
-    int16_t *ones;    /* a half full of 1, made at the first read as ones */
+    uint8_t *storage; /* both halves; NULL if only timing is simulated */
+    int16_t *ones;    /* a half filled with 1, made at the first read as ones */
     uint64_t half_bytes;
     uint32_t halves;
     struct cnnvp_buffer_shape shape;
@@ -104,7 +104,7 @@ struct buffer {
     int timing_only;
     struct buffer_region regions[BUFFER_REGIONS];
     uint32_t region_count;
-    uint32_t bases[BUFFER_REGIONS - 1u]; /* byte of a half with which the second region begins, the third one */
+    uint32_t bases[BUFFER_REGIONS - 1u]; /* first byte, in a half, of the second and of the third region */
     struct buffer_command command;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which ranges of a half hold live values, and how many of these are feature values (`storage` in stats.json). A list
+ * Which ranges of a half hold live values, and how many of these are feature values (`storage` in stats.json): a list
  * of disjoint ranges, in order of writing.
  */
 #include "buffer_internal.h"
@@ -27,7 +27,7 @@ void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end)
 static void append(struct buffer_live *live, const struct buffer_range *range)
 {
     if (live->count == BUFFER_RANGES) {
-        /* Room for the newcomer: the two newest become one range around both. */
+        /* Makes room: the two newest ranges become one that spans both. */
         struct buffer_range *last = &live->ranges[BUFFER_RANGES - 2u];
         const struct buffer_range *newest = last + 1;
         last->begin = last->begin < newest->begin ? last->begin : newest->begin;
@@ -47,7 +47,7 @@ void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, ui
     if (feature_words == 0)
         for (uint32_t r = 0; r < live->count; ++r)
             if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))
-                return; /* a border beside live values */
+                return; /* a border next to live values */
     buffer_live_drop(live, begin, end);
     append(live, &loaded);
 }
@@ -79,12 +79,12 @@ int buffer_live_counts(const struct buffer_range *range, uint64_t reader)
     return !range->copies || range->reader == reader;
 }
 
-/* Takes `old` into `result`, which overlaps it. */
+/* Merges `old` into `result`, which overlaps it. */
 static void join(struct buffer_range *result, const struct buffer_range *old)
 {
     if (old->word_bytes != result->word_bytes || old->sums != result->sums ||
         (old->begin >= result->begin && old->end <= result->end))
-        return; /* replaced */
+        return; /* `old` is replaced */
     if (result->begin >= old->begin && result->end <= old->end) {
         /* rewritten in place: the values around it are still there */
         const uint64_t words = old->feature_words > result->feature_words ? old->feature_words : result->feature_words;
@@ -140,7 +140,7 @@ void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, u
         if (range->sums) {
             remove_range(live, r);
         } else if (overlaps(range, begin, end)) {
-            /* A range that sticks out keeps what has not left. */
+            /* A range that extends beyond [begin, end) keeps the values that have not left. */
             const uint64_t gone = leaving < range->feature_words ? leaving : range->feature_words;
             leaving -= gone;
             range->feature_words -= gone;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Updates of the output buffer (S000 A1 L16: initialise, accumulate, maximise) and the write-out of FX16 results.
- * Host-free. The definition is cnnvp_round_fx16 and cnnvp_wrap of cnnvp_command.h.
+ * Host-free. cnnvp_round_fx16 and cnnvp_wrap of cnnvp_command.h define the arithmetic.
  */
 #include "buffer_internal.h"
 #include "cnnvp_words.h"
@@ -28,10 +28,10 @@ static int uses_sums(const struct cnnvp_update *update)
     return update->partial || finds_sums(update) || update->passes > 1u;
 }
 
-/* 1 if writing word i never reaches partial sum j > i, so that one pass in order is right. */
+/* 1 if writing word i never overwrites a partial sum j > i, so that one pass in order is correct. */
 static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end, uint64_t acc_end)
 {
-    if (update->of_words && uses_sums(update)) /* what passes keep must leave the words alone */
+    if (update->of_words && uses_sums(update)) /* partial sums of passes must not overwrite words */
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
     if (!finds_sums(update) || !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
         return 1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One on-chip memory for inputs, weights and results, as many accelerators have it: a buffer (buffer.c) with three
- * regions, each behind a port of its own. The software says where they begin, for a layer or for all of them.
+ * One on-chip memory for inputs, weights and results, as in many accelerators: a buffer (buffer.c) with three regions,
+ * each behind a port of its own. Software sets where they begin, per layer or for all layers.
  *
- * Modelled: all of the buffer's, once; its one port, which the words of a command to and from all regions share.
- * Not modelled: lines of two regions in one bank in the same clock; clocks that the DMA takes from a calculation.
+ * Modelled: all that the buffer models, in one memory; its single port, which the words that a command moves to and
+ * from all regions share. Not modelled: conflicts of two regions in one bank; clocks that the DMA takes from a
+ * calculation.
  */
 #include "buffer_internal.h"
 

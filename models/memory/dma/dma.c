@@ -4,13 +4,13 @@
  *
  * Modelled: S000's off-chip storage functional unit, with "send read request" and "read in" as two steps (A1 L3-4);
  * S003's data interaction instructions (c7); planes of rows with strides on both sides (the next-layer storage
- * parameters of S000, Part B 0-6); bursts in flight; that the last burst of each direction is held, so that
- * rows nearer to each other than a burst share it; the ports of the buffers; planes that lie interleaved in memory
- * ([block][row][column][plane]), whose words are turned on their way; order through memory (dma.h).
- * Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's arbiter.
+ * parameters of S000, Part B 0-6); bursts in flight; the last burst of each direction, which is held so that rows less
+ * than a burst apart share it; the ports of the buffers; planes that are interleaved in memory
+ * ([block][row][column][plane]) and transposed on the way; memory order (dma.h). Not modelled: address translation,
+ * unaligned byte lanes, a queue between the channels and the memory's arbiter.
  *
- * A tile is one access on the link to a buffer, of the range that it spans. Memory sees one request for each plane, or
- * one for all where the strides allow, cut where the bytes that may be read ahead of a receive end.
+ * A tile is one access to a buffer, of the range that it spans. Memory sees one request for each plane, or one for all
+ * if the strides allow. A request is cut at the limit of the bytes that may be read ahead of a receive.
  */
 #include "dma_internal.h"
 #include "unit/parts.h"
@@ -26,16 +26,16 @@
 
 CNNVP_DESCRIPTOR(TRANSFER, transfer_form);
 
-/* A half has at most this many bytes (parameter `size` of the buffer). */
+/* Maximum bytes of a half (parameter `size` of the buffer). */
 #define MAX_BYTES (UINT64_C(1) << 28)
-/* Parameters that are fitted to the memory are not below. */
+/* Lower bounds of the parameters that are fitted to the memory. */
 enum { MINIMUM_OUTSTANDING = 16, MINIMUM_PORT_BYTES = 32 };
-/* Bytes that the memory side can name. */
+/* Bytes that the memory side can address. */
 #define MEMORY_END (UINT64_C(1) << 32)
 
 /* ---- helpers ---- */
 
-/* Makes room for `bytes`; keeps nothing. CNNVP_OK or CNNVP_E_NOMEM. */
+/* Makes room for `bytes`; the contents are lost. CNNVP_OK or CNNVP_E_NOMEM. */
 CNNVP_MUST_USE static int reserve_store(struct dma_store *store, uint64_t bytes)
 {
     uint64_t capacity = 4096u;
@@ -66,7 +66,7 @@ uint64_t dma_port_cycles(const struct dma *dma, const struct dma_transfer *trans
     return cnnvp_divide_up(bytes, bytes_a_cycle(dma, transfer));
 }
 
-/* What crosses in a cycle, of interleaved planes: words of as many planes as there are. */
+/* The clocks of a transfer of interleaved planes: a cycle carries words of as many planes as possible. */
 static struct cnnvp_buffer_clocks turned_clocks(const struct dma *dma, const struct dma_transfer *transfer,
                                                 uint64_t cycles)
 {
@@ -134,7 +134,7 @@ static uint32_t interleaved_of(const struct cnnvp_command *command)
     return uses_memory(command) ? cnnvp_maximum32(command->immediate, 1u) : 1u;
 }
 
-/* One side of a transfer. */
+/* The shape of one side of a transfer. */
 static struct dma_shape side(const struct cnnvp_command *command, int memory)
 {
     const struct cnnvp_transfer r = described(command);
@@ -145,8 +145,8 @@ static struct dma_shape side(const struct cnnvp_command *command, int memory)
                                    r.buffer_plane_stride);
 }
 
-/* Rows beside each other, addresses and strides of whole words: what a buffer takes. The range itself is the buffer's
- * to check. */
+/* Checks what a buffer needs: rows that do not overlap, addresses and strides of whole words. The buffer checks the
+ * range itself. Returns what is wrong, or NULL. */
 static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t row_bytes, uint64_t rows,
                                      uint64_t row_stride, uint64_t planes, uint64_t plane_stride)
 {
@@ -161,7 +161,7 @@ static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t r
     return NULL;
 }
 
-/* What is wrong with a command's descriptor, NULL: nothing. `second` says that the memory_ registers name a buffer. */
+/* Returns what is wrong with a command's descriptor, or NULL. `second`: the memory_ registers name a buffer. */
 static const char *descriptor_error(struct dma *dma, const struct cnnvp_command *command, int second)
 {
     struct cnnvp_transfer r;
@@ -196,7 +196,7 @@ static const char *descriptor_error(struct dma *dma, const struct cnnvp_command 
 
 /* ---- commands ---- */
 
-/* A new transfer at the end of a channel, filled from the command; NULL: no slot is free. */
+/* Fills a new transfer at the end of a channel from the command; NULL: no slot is free. */
 static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const struct cnnvp_command *command,
                                          uint32_t index)
 {
@@ -303,7 +303,7 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_PENDING;
 }
 
-/* No receive will come for what was requested: it is dropped. */
+/* Drops the requests for which no receive will come. */
 static int do_forget(struct dma *dma)
 {
     struct dma_channel *channel = &dma->channels[DMA_READ];
@@ -350,7 +350,8 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     return CNNVP_PENDING;
 }
 
-/* Moves and fills share one copy engine. Sets the delay of a copy whose port time beyond `bytes` is `extra`. */
+/* Moves and fills share one copy engine. Adds the time of a copy to `delay`; `extra` is the time of the buffers' ports
+ * beyond that of `bytes`. */
 static void finish_copy(struct dma *dma, const struct dma_transfer *whose, uint64_t bytes, cnnvp_time extra,
                         cnnvp_time *delay)
 {
@@ -426,7 +427,7 @@ static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_
     return CNNVP_OK;
 }
 
-/* Bookkeeping of storage: no words cross a port. */
+/* Marks live values of a buffer: no words cross a port. */
 static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
 {
     const struct dma_shape range = side(command, 0);
@@ -448,7 +449,7 @@ static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_
     return CNNVP_OK;
 }
 
-/* What the transfer takes, from its request on; a `request` itself takes a cycle. */
+/* Answers an estimate: the time of the transfer from its request on. A `request` itself takes a cycle. */
 static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
 {
     const struct dma_shape memory = side(command, 1);
@@ -496,7 +497,7 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
         return do_forget(dma);
     if (!has_instruction(opcode))
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
-    /* `buffer` is at the same place in all of them */
+    /* all of these instructions have the field `buffer` at the same place */
     const uint32_t index = CNNVP_STATUS_OF(command, request, buffer);
     if (index >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
@@ -550,7 +551,7 @@ static void dma_fini(void *self)
     free(dma->scratch.data);
 }
 
-/* Transfers under way are forgotten; the host drops their completions. The staging memory stays for the next ones. */
+/* Forgets transfers under way; the host drops their completions. The staging memory stays for the next ones. */
 static void dma_reset(void *self)
 {
     struct dma *dma = self;
@@ -585,7 +586,7 @@ static void dma_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 
 #include "unit/unit_tables.inc"
 
-/* The power of two at or above `value`, within bounds that are powers of two. */
+/* The smallest power of two not below `value`, within bounds that are powers of two. */
 static uint64_t power_within(uint64_t value, uint64_t low, uint64_t high)
 {
     uint64_t power = low;
@@ -594,7 +595,8 @@ static uint64_t power_within(uint64_t value, uint64_t low, uint64_t high)
     return power;
 }
 
-/* Bytes on their way are what the memory carries in the time of a read, and those of a cycle what it carries in one. */
+/* Fits the bytes in flight to what the memory carries in the time of a read, and the port to what it carries in a
+ * cycle. */
 static void dma_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory)
 {
     const uint64_t bytes_per_us = cnnvp_divide_up(memory->bytes_per_s, 1000000u);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two channels: which memory requests are made when, and when a transfer is complete. Transfers of a channel go
- * to memory, and complete, in program order.
+ * The two channels: when memory requests are sent, and when transfers complete. The transfers of a channel go to
+ * memory, and complete, in program order.
  *
  * Bursts in flight. The memory keeps at most `outstanding` bursts of a channel in flight, whichever pieces (memory
- * requests) they belong to. Pieces are made until those on their way have as many and one more waits after them, so
- * that the memory knows it before one of them ends.
+ * requests) they belong to. Pieces are sent until `outstanding` bursts are in flight and one more piece waits, so that
+ * the memory knows that piece before a burst ends.
  */
 #include "dma_internal.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- hazards ---- */
 
-/* 1 if `transfer`, whose next bytes have place `order` in the program, must wait for one that is earlier. */
+/* 1 if `transfer`, whose next bytes are at `order` in the program, must wait for an earlier transfer. */
 static int must_wait(struct dma *dma, uint32_t number, const struct dma_transfer *transfer, uint64_t order)
 {
     for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
@@ -32,7 +32,7 @@ static int must_wait(struct dma *dma, uint32_t number, const struct dma_transfer
     return 0;
 }
 
-/* Waiting for what ends at the same time is none: that depends on the order within an instant. */
+/* Ends a wait. One of no duration is not counted, as it depends on the order of events within an instant. */
 static void end_wait(struct dma *dma, struct dma_transfer *transfer)
 {
     const cnnvp_time since = transfer->waits;
@@ -109,7 +109,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     return 1;
 }
 
-/* How many of a transfer's next bytes may be asked for now. */
+/* How many of a transfer's next bytes may be requested now. */
 static uint64_t allowance(const struct dma *dma, const struct dma_transfer *transfer)
 {
     const uint64_t left = transfer->status == CNNVP_OK ? transfer->bytes - transfer->posted : 0;
@@ -136,13 +136,13 @@ static void send_pieces(struct dma *dma, uint32_t number)
                 return;
         }
         if (transfer->status == CNNVP_OK && transfer->posted != transfer->bytes)
-            return; /* the rest waits for the receive, and what follows for the rest */
+            return; /* the rest waits for the receive, and later transfers wait for the rest */
     }
 }
 
 /* ---- completion ---- */
 
-/* The oldest transfer of a channel, once its command is there; NULL. */
+/* The oldest transfer of a channel if its receive or store has been issued, else NULL. */
 static struct dma_transfer *oldest_issued(struct dma *dma, uint32_t number)
 {
     struct dma_channel *channel = &dma->channels[number];
@@ -162,7 +162,7 @@ static void enter_port(struct dma *dma, uint32_t number)
     dma_port_enter(dma, number, cnnvp_maximum(transfer->port_from, dma->channels[number].port_free), transfer);
 }
 
-/* Sets the time at which the oldest transfer will be complete, as soon as that is known. */
+/* Sets the time at which the oldest transfer will complete, as soon as it is known. */
 static void set_finish(struct dma *dma, uint32_t number)
 {
     struct dma_transfer *transfer = oldest_issued(dma, number);
@@ -213,7 +213,7 @@ void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)
     dma_advance(dma);
 }
 
-/* Puts received data into the buffer. Returns the cycles' time that its port took beyond ours. */
+/* Puts received data into the buffer. Returns the time that the buffer took beyond the DMA's port. */
 static cnnvp_time write_buffer(struct dma *dma, struct dma_transfer *transfer)
 {
     struct cnnvp_access access;
@@ -267,7 +267,7 @@ static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int statu
                       (unsigned long long)sequence, cnnvp_status_text(answer));
 }
 
-/* What follows was waiting for the port and for memory. */
+/* Continues the critical path from the port or from memory, whichever ended the transfer. */
 static void follow_finish(struct dma *dma, uint32_t number, const struct dma_transfer *transfer)
 {
     const uint32_t port = dma_channel_moment(number, MOMENT_PORT), tag = transfer->receive_tag;
@@ -304,7 +304,7 @@ void dma_event(void *self, uint32_t number)
     dma->ops->keep(dma->host, dma_channel_moment(number, MOMENT_DONE), CNNVP_PATH_NOW, transfer->receive_tag);
     channel->first = (channel->first + 1u) % dma->slots;
     --channel->count;
-    /* From here on the slot may be taken again: the element can issue from within its port `done`. */
+    /* From here on the slot may be reused: the instruction element can issue a command from within its port `done`. */
     if (transfer->command.sequence != 0) /* 0: forgotten */
         announce(dma, transfer->command.sequence, transfer->receive_tag, transfer->status);
     dma_advance(dma);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a lone `receive` (with its request) or `store` takes (CNNVP_ESTIMATE): what the memory says of its requests, or
- * the ports, whichever takes longer. Planes of equal requests follow each other without the wait for the first data. Of
- * a memory that says nothing only the ports count.
+ * Estimates (CNNVP_ESTIMATE) the time of a `receive` (with its request) or a `store` that runs alone: the memory's
+ * estimate for its requests, or the time at the ports, whichever is longer. Planes with equal requests follow each
+ * other, so only the first one waits for its first data. If the memory gives no estimate, only the ports count.
  */
 #include "dma_internal.h"
 
-/* One plane of the transfer as a request; of it `bytes` at most. */
+/* The first plane of the transfer as a request, of at most `bytes`. */
 static struct cnnvp_request request_of(const struct dma *dma, const struct dma_shape *memory, uint32_t op,
                                        uint64_t bytes)
 {
@@ -36,7 +36,7 @@ static int memory_time(struct dma *dma, const struct dma_shape *memory, uint32_t
     bursts.size += dma->burst_bytes;
     if (status == CNNVP_OK && memory->planes > 1u)
         status = dma->ops->estimate(dma->host, PORT_mem, &bursts, &two);
-    /* For the first data: what one burst takes, less what each further one does. */
+    /* The wait for the first data: the time of one burst, less that of each further one. */
     const cnnvp_time wait = two > one && two - one < one ? one - (two - one) : one;
     *time = all + (memory->planes - 1u) * (all > wait ? all - wait : 0);
     return status;
@@ -57,7 +57,7 @@ int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, const struct dm
     else if (status != CNNVP_OK)
         return status;
     const cnnvp_time now = dma->ops->now(dma->host);
-    /* A store waits for the buffer's port first, a receive at the end, when the data are there. */
+    /* A store crosses the buffer's port first, a receive at the end, when the data are there. */
     const cnnvp_time port = dma_after(dma, now, dma_port_cycles(dma, whose, dma_shape_bytes(buffer))) - now;
     const cnnvp_time through = store ? port + access.delay : port;
     const cnnvp_time data = dma_after(dma, now + in_memory, 0) - now;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Pairs of planes compared one by one; beyond, ranges decide. */
+/* Maximum pairs of planes that are compared one by one; beyond that, ranges decide. */
 #define OVERLAP_PAIRS 65536u
 
 struct dma_shape dma_shape_make(uint64_t address, uint64_t row_bytes, uint64_t rows, uint64_t row_stride,
@@ -23,7 +23,7 @@ struct dma_shape dma_shape_make(uint64_t address, uint64_t row_bytes, uint64_t r
             shape.count = 1u;
         }
     } else if (shape.planes == 1u || shape.plane_stride == shape.count * shape.stride) {
-        /* rows go on from plane to plane at the same distance */
+        /* the rows of the next plane continue at the same stride */
         shape.count *= shape.planes;
         shape.planes = 1u;
     }
@@ -72,7 +72,7 @@ uint64_t dma_shape_piece(const struct dma_shape *shape, uint64_t position, uint6
 
 uint64_t dma_piece_bursts(const struct dma_piece_shape *piece, uint64_t burst_bytes)
 {
-    uint64_t bursts = 0, behind = UINT64_MAX; /* the number after the last burst */
+    uint64_t bursts = 0, behind = UINT64_MAX; /* number of the burst after the last one */
     for (uint64_t i = 0; i < piece->count; ++i) {
         const uint64_t start = piece->address + i * piece->stride;
         const uint64_t first = start / burst_bytes, end = (start + piece->size - 1u) / burst_bytes + 1u;
@@ -82,7 +82,8 @@ uint64_t dma_piece_bursts(const struct dma_piece_shape *piece, uint64_t burst_by
     return bursts;
 }
 
-/* Segments of one plane of each, at distance `stride` in both: a.address + i * stride, i < a.count, and b likewise. */
+/* 1 if one plane of `a` and one of `b` overlap. Segments are `stride` apart in both: a + i * stride, i < a_count, and b
+ * likewise. */
 static int planes_overlap(uint64_t a, uint64_t a_size, uint64_t a_count, uint64_t b, uint64_t b_size, uint64_t b_count,
                           uint64_t stride)
 {
@@ -104,8 +105,8 @@ static int planes_overlap(uint64_t a, uint64_t a_size, uint64_t a_count, uint64_
     return k <= k_max && k * s < below && k * s > above;
 }
 
-/* 1 if the plane of `a` that begins at `address` touches one of `b`. Only those of `b` whose ranges meet its own are
- * looked at: transfers of hundreds of planes are compared for each of their pieces. */
+/* 1 if the plane of `a` at `address` overlaps a plane of `b`. Only planes of `b` whose ranges overlap it are looked at,
+ * because transfers of hundreds of planes are compared for each of their pieces. */
 static int plane_overlaps(const struct dma_shape *a, uint64_t address, const struct dma_shape *b)
 {
     const uint64_t stride = a->count == 1u ? b->stride : a->stride, step = b->plane_stride;
@@ -153,7 +154,7 @@ void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *
         }
 }
 
-/* A row of an odd number of bytes ends with the low one. */
+/* A row of an odd number of bytes ends with the low byte. */
 void dma_fill(const struct dma_shape *shape, uint32_t immediate, uint32_t word_bytes, uint8_t *base)
 {
     const uint16_t value = (uint16_t)(word_bytes == 1u ? (immediate & 0xffu) * 0x101u : immediate);

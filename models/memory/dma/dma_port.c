@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The port to the buffers. The oldest receive and the oldest store want it from when their command is there and the one
- * before them is done, for dma_port_cycles. They have a port each, or one, and then each cycle that
- * both want is one's by `arbiter`. A receive keeps its turns while memory still brings its words.
+ * The port to the buffers. The oldest receive and the oldest store each need it for dma_port_cycles, from when their
+ * command is issued and the transfer before them is done. They have a port each, or share one; then `arbiter` assigns
+ * each cycle that both want. A receive keeps its turns while memory still delivers its words.
  */
 #include "dma_internal.h"
 
 #include "cnnvp_integer.h"
 
-/* Whose the next cycle is that both want: by share, or of equal shares and by weight, who has had the least of it. */
+/* Which channel gets the next cycle that both want. By priority, the one with the larger share; otherwise, or if shares
+ * are equal, the one that has had fewer of these cycles, in proportion to its share if weighted. */
 static uint32_t turn(const struct dma *dma, struct dma_port *port)
 {
     const uint64_t *share = dma->share;
@@ -31,7 +32,7 @@ static void cross(struct dma_port *port, uint32_t number, uint64_t cycles)
         crossing->end = port->edge;
 }
 
-/* To the edge `to`, or that at which `until` is through. */
+/* Runs the port to the edge `to`, or until `until` is through. */
 static void run(const struct dma *dma, struct dma_port *port, uint64_t to, const struct dma_crossing *until)
 {
     while (port->edge < to && (until == NULL || until->left != 0)) {

@@ -5,14 +5,14 @@
  *
  * Modelled: storage; arbitration between requesters burst by burst (dram_queue.h); controller, banks, rows and refresh
  * command by command (dram_channel.h) with the timings of a named part (dram.def). Not modelled: see dram_channel.h.
- * The core and the loader use `access` and direct memory, which cost no time and are not counted when marked so; an
- * access that is timed pays that of a closed bank and does not compete with requests.
+ * The core and the loader use `access` and direct memory, which cost no time and are not counted if marked as untimed.
+ * A timed access takes as long as one to a closed bank, and does not compete with requests.
  *
- * A lone transfer is scheduled in one call: commands are computed up to the next thing that the kernel has pending.
- * A write is complete when the controllers have taken it, a read with its last data. Data move when a request
+ * Commands are computed up to the next event that the kernel has pending, so one call schedules a transfer that is
+ * alone. A write is complete when the controllers have taken it, a read with its last data. Data move when a request
  * completes, so requests see each other's data in the order of completion.
  */
-#define _DEFAULT_SOURCE /* unit/storage.h */
+#define _DEFAULT_SOURCE /* for unit/storage.h */
 #include "units.h"
 #include "dram_power.h"
 
@@ -36,21 +36,21 @@ struct served {
     struct dram_served all;
 };
 
-/* What is complete of one tag, not yet reported. */
+/* Completed traffic of one tag, not yet reported. */
 struct traffic {
     uint32_t tag;
     struct dram_traffic all;
 };
 
-/* Shares of one requester's reads, or of its writes, not yet reported. */
+/* Counts of one requester's reads, or of its writes, not yet reported. */
 struct requester {
     struct dram_traffic traffic;
     struct dram_served served;
     uint64_t turnarounds, queue_clocks;
-    uint64_t waited; /* ps; those of its stream that have been reported */
+    uint64_t waited; /* ps of its stream that have been reported */
 };
 
-/* Bursts of a request that was not complete when the statistics were asked for, and that they have. */
+/* Bursts of an incomplete request that the statistics already have. */
 struct early {
     const struct cnnvp_request *request;
     uint64_t bursts;
@@ -62,20 +62,20 @@ struct dram {
     uint8_t *data;
     uint64_t size;
     struct dram_queue queue;
-    struct dram_queue trial; /* of estimates */
+    struct dram_queue trial; /* for estimates */
     int trial_made;
     cnnvp_time notified;
     struct dram_windows windows;
-    struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
-    struct dram_shares shares;                 /* as the parameter says */
-    int burst_trace;                           /* bursts are listened to */
+    struct requester requesters[DRAM_STREAMS]; /* indexed like the queue's streams */
+    struct dram_shares shares;                 /* from the parameter */
+    int burst_trace;                           /* the host listens to bursts */
     struct served served;
     struct traffic traffic;
     struct early *early;
     uint32_t early_count, early_room;
     int peak_counted;
-    struct dram_counts counted; /* what the statistics have of the channels' counts, */
-    uint64_t standby;           /* and of the time of ranks that is in none of them */
+    struct dram_counts counted; /* channel counts that the statistics already have */
+    uint64_t standby;           /* ps of ranks in standby that they have */
 };
 
 /* ---- helpers ---- */
@@ -86,7 +86,7 @@ static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t
     self->ops->counter(self->host, counter, at, value);
 }
 
-/* Whose the counts are. */
+/* The owner of counts. */
 struct owner {
     struct dram *self;
     uint32_t number; /* a tag, or an instance */
@@ -118,7 +118,7 @@ static uint32_t share_of(void *context, uint32_t initiator)
     return cnnvp_dram_share(&self->shares, initiator);
 }
 
-/* Bytes and bursts of something that is complete. */
+/* Adds completed traffic of a tag. */
 static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traffic *done)
 {
     struct dram_traffic *all = &self->traffic.all;
@@ -137,7 +137,7 @@ static struct early *find_early(const struct dram *self, const struct cnnvp_requ
     return i < self->early_count ? &self->early[i] : NULL;
 }
 
-/* The request's bursts that the statistics have; they are the last that are asked for. */
+/* Returns the bursts of a request that the statistics already have, and forgets them. */
 static uint64_t take_early(struct dram *self, const struct cnnvp_request *request)
 {
     struct early *early = self->early_count ? find_early(self, request) : NULL;
@@ -153,7 +153,7 @@ static struct early *add_early(struct dram *self, const struct cnnvp_request *re
         const uint32_t room = 2u * self->early_room + 16u;
         struct early *larger = realloc(self->early, room * sizeof *larger);
         if (larger == NULL)
-            return NULL; /* they count when it is complete */
+            return NULL; /* its bursts count when it is complete */
         self->early = larger;
         self->early_room = room;
     }
@@ -161,7 +161,8 @@ static struct early *add_early(struct dram *self, const struct cnnvp_request *re
     return &self->early[self->early_count++];
 }
 
-/* Bursts of a request that have entered are in a row class: they count, what is asked for does not yet. */
+/* Counts the bursts of an incomplete request that have entered, since their row classes are counted. Its bytes count
+ * when it is complete. */
 static void note_unfinished(void *context, const struct cnnvp_request *request)
 {
     struct dram *self = context;
@@ -201,7 +202,7 @@ static void note_class(void *context, const struct dram_issued *issued)
     dram_served_classify(&self->requesters[issued->class_source].served, issued);
 }
 
-/* Of a burst that waits, as it will be. */
+/* Counts the row class that a waiting burst will have. */
 static void note_waiting(void *context, const struct dram_issued *issued)
 {
     struct dram *self = context;
@@ -249,7 +250,7 @@ static void note_burst(void *context, const struct dram_stream *stream, const st
         self->queue.burst = NULL;
 }
 
-/* Reports what each requester has had of the totals. */
+/* Reports each requester's part of the totals. */
 static void count_requesters(struct dram *self)
 {
     for (uint32_t i = 0; i < self->queue.stream_count; ++i) {
@@ -283,8 +284,8 @@ static void count_channels(struct dram *self)
     cnnvp_dram_count_standby(&counter, &now, &queue->options, &queue->timing, time, &self->standby);
 }
 
-/* The schedule is computed when a completion may be due, not when a command is: commands are not seen, and each event
- * of ours would end a run of the core. */
+/* Computes the schedule when a completion may be due, not at each command: nobody sees commands, and each event of this
+ * unit would end a run of the core. */
 static void schedule(struct dram *self)
 {
     const cnnvp_time now = self->ops->now(self->host);
@@ -303,7 +304,7 @@ static void schedule(struct dram *self)
         (void)self->ops->notify(self->host, EVENT_WORK, at);
 }
 
-/* The first completion is due. */
+/* Completes the first request that is due. */
 static void complete_one(struct dram *self)
 {
     struct cnnvp_request *request = cnnvp_dram_queue_take(&self->queue);
@@ -387,7 +388,7 @@ static void dram_reset(void *instance)
 {
     struct dram *self = instance;
     count_channels(self);
-    count_requesters(self); /* a reset forgets who they are */
+    count_requesters(self); /* a reset forgets the streams */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
     memset(self->requesters, 0, sizeof self->requesters);
     self->early_count = 0;
@@ -395,7 +396,7 @@ static void dram_reset(void *instance)
     (void)self->ops->cancel(self->host, EVENT_WORK);
 }
 
-/* A timed access, which is in no queue. */
+/* Counts a timed access, which is in no queue. */
 static void count_access(struct dram *self, const struct cnnvp_access *access, uint64_t bursts, cnnvp_time latency)
 {
     struct owner owner = {self, access->initiator};
@@ -457,13 +458,13 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
         request->first_data = now;
         dram_stream_finish(&self->queue, request, now + self->queue.timing.tck_ps);
     }
-    /* nothing of it can come before the next clock */
+    /* the request has no effect before the next clock */
     if (self->notified > (now / self->queue.timing.tck_ps + 1u) * self->queue.timing.tck_ps)
         schedule(self);
     return CNNVP_OK;
 }
 
-/* By a queue and channels of its own, which are idle when the request arrives. */
+/* Runs the request in a separate queue with channels of its own, idle when it arrives. */
 static int dram_estimate(void *instance, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration)
 {
     struct dram *self = instance;
@@ -506,7 +507,7 @@ static void dram_event(void *instance, uint32_t event)
     self->notified = CNNVP_TIME_NEVER;
     const cnnvp_time next = cnnvp_dram_queue_due(&self->queue) <= now ? now : self->ops->next_activity(self->host);
     cnnvp_dram_queue_schedule(&self->queue, next > now ? next : now);
-    /* requesters answer completions when this call has returned: nothing is computed ahead of that */
+    /* requesters react to completions after this call returns: nothing is computed ahead of that */
     while (cnnvp_dram_queue_due(&self->queue) <= now)
         complete_one(self);
     schedule(self);
@@ -545,7 +546,7 @@ static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 
 #include "unit/unit_tables.inc"
 
-/* Devices are as large as they are; what is wrong with them `init` says. */
+/* Sets a `size` of 0 to the capacity of the devices. `init` reports invalid options. */
 static void dram_fit(uint64_t *values, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory)
 {
     struct dram_options options;

@@ -9,7 +9,7 @@ static int by_share(const struct dram_queue *queue, const struct dram_stream *a,
     return a->share == b->share ? -1 : a->share > b->share;
 }
 
-/* Fair queueing by start times: who has had the least of its share. */
+/* Start-time fair queueing: the stream that has had the least for its share goes first. */
 static int by_time(const struct dram_queue *queue, const struct dram_stream *a, const struct dram_stream *b)
 {
     const uint64_t time_a = dram_fair_time(queue, a), time_b = dram_fair_time(queue, b);

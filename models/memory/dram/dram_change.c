@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lone request that reads on from the end of one row to the next, in a closed bank. Before, bursts enter and issue
- * by turns (dram_row.c), and soon after they do so again; what lies between, the ACT, RDs of both rows in turn and ends
- * of data at another spacing, depends on few things, so it is the same from row to row. It is learned when the other
- * ways have gone it once, and done in one step from then on.
+ * A single request that reads on from the end of one row to the next row, in a closed bank. Before the change bursts
+ * enter and issue in steady state (dram_row.c), and soon after it they do so again. The time between, with the ACT, RDs
+ * of both rows in turn and data that end at another spacing, depends on few values, so it is the same from row to row.
+ * A change is learned when the slower paths have made it once, and made in one step from then on.
  */
 #include "dram_run.h"
 
-enum { MAX_CLOCKS = 1024 }; /* a change that took longer was hindered by something */
+enum { MAX_CLOCKS = 1024 }; /* a longer change was disturbed by something */
 
 static uint64_t queue_clocks(const struct dram_run *run)
 {
     return run->channel->counts.queue_clocks[0] + (run->columns.bursts ? run->columns.queue_clocks : 0);
 }
 
-/* Clocks for which the bursts of a bank have waited at `clock`; DRAM_NEVER if one was classified before. */
+/* Sum of the clocks for which the bursts of a bank have waited at `clock`; DRAM_NEVER if one was classified before. */
 static uint64_t waited(const struct dram_channel *channel, uint32_t bank, uint64_t clock)
 {
     uint64_t sum = 0;
@@ -26,8 +26,8 @@ static uint64_t waited(const struct dram_channel *channel, uint32_t bank, uint64
     return sum;
 }
 
-/* 1 if the timings let the next burst's bank be opened when it enters, and nothing of before holds up an RD there. Of
- * the present bank its next RD decides when it can be closed. */
+/* 1 if the timings allow the ACT of the next burst's bank when that burst enters, no earlier command delays an RD
+ * there, and only the next RD of the present bank decides when that bank can be closed. */
 static int is_free(const struct dram_channel *channel, uint32_t present, uint32_t bank, uint64_t ready, uint64_t enters)
 {
     return !(channel->open >> bank & 1u) && !channel->count[1] && channel->clock <= enters &&
@@ -58,8 +58,8 @@ static void begin(struct dram_run *run, const struct dram_change_kind *kind, con
         .counts = run->channel->counts};
 }
 
-/* 1 if nothing has happened since but that the request has gone to the next row. It is the same one, and not another in
- * its place, if it has not begun anew to count its bursts. */
+/* 1 if nothing but the change of row has happened since `begun`. The count of bursts shows that the request is the same
+ * one, and not another in its place. */
 static int was_change(const struct dram_run *run, const struct dram_change_begun *begun, uint64_t ready)
 {
     const struct dram_stream *stream = run->stream;
@@ -105,9 +105,9 @@ void dram_change_learn(struct dram_run *run, uint64_t ready)
     begun->request = NULL;
 }
 
-/* ---- doing it again ---- */
+/* ---- repeating a learned change ---- */
 
-/* The places in the queue of those that wait go to those that wait after the change. */
+/* Gives the queue entries of the waiting bursts to those that wait after the change. */
 static void turn_over(struct dram_run *run, const struct dram_change *change, uint32_t present, uint64_t ready)
 {
     struct dram_channel *channel = run->channel;
@@ -130,7 +130,7 @@ static void turn_over(struct dram_run *run, const struct dram_change *change, ui
     list->first_order = list->hit_order = channel->order + behind + 1u;
 }
 
-/* The ACT, for which the first burst of the row counts as a miss. */
+/* Issues the ACT. The first burst of the row counts as a miss. */
 static void open_row(struct dram_run *run, uint64_t clock)
 {
     const struct dram_queue *queue = run->queue;
@@ -191,7 +191,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
     const struct dram_stream *stream = run->stream;
     const uint32_t bank = stream->place.bank;
     const uint64_t ready = next->clock;
-    /* a read of the next row may come before `ready`, but not before one that has been counted */
+    /* an RD of the next row may come before `ready`, but not before an RD that has been counted */
     if (!run->columns.bursts || bank == next->bank || !dram_is_periodic(run, next, enters) ||
         !is_free(channel, next->bank, bank, ready, enters))
         return 0;

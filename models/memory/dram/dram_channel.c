@@ -8,7 +8,7 @@
 
 /* ---- state ---- */
 
-/* Ranks that are to be refreshed at `clock`; when this is asked again. */
+/* Returns how many ranks are to be refreshed at `clock`, and sets when to ask again. */
 static uint32_t set_refresh(struct dram_channel *channel, uint64_t clock)
 {
     uint64_t again;
@@ -94,8 +94,8 @@ static void set_other(struct dram_channel *channel, uint32_t write, uint32_t ban
     set_bank(&channel->others[write], bank, index != DRAM_NONE);
 }
 
-/* Returns whether others are chosen before it whatever the timings: they wait in its bank, for the same row if it is
- * open. */
+/* Appends a burst to its queue. Returns 1 if an older burst of its bank always goes before it: one of the same kind (to
+ * the open row or not) if a row is open, any one otherwise. */
 static int append(struct dram_channel *channel, uint8_t index)
 {
     const struct dram_entry *entry = &channel->entry[index];
@@ -120,7 +120,7 @@ static int append(struct dram_channel *channel, uint8_t index)
     return !is_first && list->hit != index && list->other != index;
 }
 
-/* While a row is open, only bursts to it leave. */
+/* Removes a burst from its queue. While a row is open, only bursts to it leave, so `other` stays as it is. */
 static void leave_queue(struct dram_channel *channel, uint32_t index)
 {
     const struct dram_entry *entry = &channel->entry[index];
@@ -151,12 +151,12 @@ static void leave_queue(struct dram_channel *channel, uint32_t index)
     channel->written[dram_hash(entry->bank, entry->row, entry->column)] -= (uint8_t)write;
 }
 
-/* A row has been opened. */
+/* Finds the oldest bursts of a bank to the row just opened, and to another row. */
 static void find_hits(struct dram_channel *channel, uint32_t number)
 {
     const uint32_t row = channel->bank[number].row;
     for (uint32_t write = 0; write < 2; ++write) {
-        uint8_t oldest[2] = {DRAM_NONE, DRAM_NONE}; /* to another row, to this one */
+        uint8_t oldest[2] = {DRAM_NONE, DRAM_NONE}; /* [0]: to another row, [1]: to this one */
         for (uint8_t i = channel->list[write][number].first; i != DRAM_NONE; i = channel->entry[i].next) {
             const int hit = channel->entry[i].row == row;
             if (oldest[hit] == DRAM_NONE)
@@ -188,7 +188,7 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
     return DRAM_QUEUED;
 }
 
-/* ---- what a command changes ---- */
+/* ---- effects of commands ---- */
 
 static void close_bank(struct dram_channel *channel, uint32_t number)
 {
@@ -259,7 +259,7 @@ static void do_pre_all(struct dram_channel *channel, uint32_t number, uint64_t c
         close_bank(channel, (number << channel->rank_bits) + i);
 }
 
-/* By a command, or it refreshes itself from now on. */
+/* Refreshes a rank by a REF; with `itself`, the rank enters self-refresh instead. */
 static void do_refresh(struct dram_channel *channel, uint32_t number, int itself, uint64_t clock)
 {
     struct dram_rank *rank = &channel->rank[number];
@@ -276,7 +276,7 @@ static void do_refresh(struct dram_channel *channel, uint32_t number, int itself
     dram_refresh_begin(channel, clock);
 }
 
-/* RD or WR: the burst is served. */
+/* Serves the planned burst by its RD or WR. */
 static void do_column(struct dram_channel *channel, struct dram_issued *issued)
 {
     const uint32_t *t = channel->timing->t;
@@ -317,7 +317,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
     }
 }
 
-/* What the burst's first command finds. */
+/* Classifies a burst by its first command: a PRE is a conflict, an ACT a miss, an RD or WR a hit. */
 static void classify(struct dram_channel *channel, struct dram_issued *issued)
 {
     struct dram_entry *entry = &channel->entry[channel->plan.entry];
@@ -338,7 +338,8 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
     }
 }
 
-/* Time continues after a command at `clock`, which holds its bus. With two, a row's can follow at the same clock. */
+/* Holds the bus for the planned command, at `clock`, and moves time on. With two command buses, an ACT, PRE or REF can
+ * follow an RD or WR at the same clock. */
 static void take_bus(struct dram_channel *channel, uint64_t clock)
 {
     const enum dram_command command = channel->plan.command;

@@ -2,25 +2,27 @@
 /*
  * One DRAM channel and its controller, command by command. Host-free.
  *
- * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, one at a
- * time on a command bus, for as many clocks as the part's take, each as early as its standard's timings allow
- * (dram.def); where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one
- * clock, that of the data first; where a channel has two pseudo channels, these share its command buses and queues, and
- * have banks, data and refreshes of their own; where an ACT is two commands (LPDDR5), the second goes when no other
- * can, before the next ACT, and at the latest when it must; where WCK has stopped (LPDDR5), a CAS goes a clock before
- * an RD or WR; read and write queues; the controller that the published simulator Ramulator 2.1 describes: a burst that
- * has opened its row goes first, then a refresh that is due (while one waits, nothing else begins), then the queue that
- * is served, of it the oldest burst whose next command can issue. A row is not closed under a burst that has opened it:
- * bursts that want another row of its bank are passed over. Writes are served while no read waits, or from when their
- * queue is fuller than `drain_high` until it is less full than `drain_low`. That simulator has no more of it, and a
- * writer without an end stops all reads; here 4096 writes while reads wait are followed by as many reads. A burst whose
- * write waits in the write queue is answered there, also where its queue is full: a read gets the data, a write takes
- * the other's place. Read data return in the order in which their commands issued or they were answered. A rank without
- * work is powered down or refreshes itself (dram_low.c), by policy. Not modelled:
- * per-bank refresh, calibration.
+ * Commands: banks have row buffers. ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF go one at a time
+ * on a command bus, for as many clocks as the part's, and as early as the timings of its standard allow (dram.def).
+ * Where ACT, PRE and REF have a bus of their own (HBM), one of them can issue at the same clock as an RD or WR, which
+ * is decided first. Two pseudo channels of a channel share its command buses and queues, and have banks, a data bus and
+ * refreshes of their own. Where an ACT is two commands (LPDDR5), the second goes when no other command can, before the
+ * next ACT, and at the latest at its deadline. Where WCK has stopped (LPDDR5), a CAS goes a clock before an RD or WR. A
+ * rank without work enters power-down or self-refresh, by policy (dram_low.c).
  *
- * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed
- * clock by clock: the next command is planned, and planned again when a burst enters before it.
+ * Controller: as in the published simulator Ramulator 2.1. A burst that has opened its row goes first; then a refresh
+ * that is due (while one waits, nothing else begins); then, from the queue that is served, the oldest burst whose next
+ * command can issue. A row is not closed before the burst that opened it is served: bursts to other rows of its bank
+ * are passed over. Writes are served while no read waits, or from when their queue is fuller than `drain_high` until it
+ * is less full than `drain_low`. In that simulator an endless writer can stop all reads; here, after 4096 writes while
+ * reads wait, as many reads go first. A burst to the location of a write in the write queue is answered there, even
+ * when the queue is full: a read gets that write's data, a write replaces it. Read data return in the order in which
+ * the reads issued or were answered.
+ *
+ * Not modelled: per-bank refresh, calibration.
+ *
+ * Time is counted in clocks from 1. A burst that enters at clock n can issue its first command at n. Nothing is
+ * computed clock by clock: the next command is planned, and planned again when a burst enters before it.
  */
 #ifndef CNNVP_DRAM_CHANNEL_H
 #define CNNVP_DRAM_CHANNEL_H
@@ -31,11 +33,11 @@
 
 void dram_plan_make(struct dram_channel *channel);
 
-/* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */
+/* Makes everything that was planned before `clock` final, and discards the plan. The next query makes a new one. */
 void dram_plan_pass(struct dram_channel *channel, uint64_t clock);
 
-/* A burst has entered at `clock`; `behind`: others of its bank go before it. The next command stays what it is where
- * that burst neither can be it nor changes which queue is served. */
+/* Updates the plan for a burst that entered at `clock`. `behind`: others of its bank go before it. The plan is kept if
+ * the burst can neither be the next command nor change which queue is served. */
 void dram_plan_enter(struct dram_channel *channel, uint64_t clock, int behind);
 
 /* ---- the channel ---- */
@@ -44,10 +46,10 @@ void dram_plan_enter(struct dram_channel *channel, uint64_t clock, int behind);
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock);
 
-/* 1 if a write of this burst waits in the write queue. */
+/* 1 if the write queue holds a write to this location. */
 int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place);
 
-/* 1 if a burst can enter. */
+/* 1 if the burst can enter: its queue has room, or a queued write answers it. */
 static inline int cnnvp_dram_channel_takes(const struct dram_channel *channel, const struct dram_place *place,
                                            uint32_t write)
 {
@@ -56,12 +58,12 @@ static inline int cnnvp_dram_channel_takes(const struct dram_channel *channel, c
 
 enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED, DRAM_MERGED };
 
-/* A burst that can enter does so at `clock`, not before the present one. For DRAM_FORWARDED `done` is when its data
- * return. */
+/* Enters a burst that can enter, at `clock`, which is not before the channel's present clock. For DRAM_FORWARDED,
+ * `done` is the clock at which its data return. */
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                          uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done);
 
-/* Clock of the next command (or DRAM_REFRESH_DUE) if nothing enters up to then. */
+/* Clock of the next command (or DRAM_REFRESH_DUE) if no burst enters until then. */
 static inline uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
 {
     if (!channel->plan.valid)
@@ -69,16 +71,16 @@ static inline uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
     return channel->plan.clock;
 }
 
-/* Counts ranks whose CKE is low at `clock` as low up to then; everything before it is decided. */
+/* Counts the low-power time of ranks up to `clock`; everything before `clock` is decided. */
 void cnnvp_dram_channel_count_low(struct dram_channel *channel, uint64_t clock);
 
-/* Issues it. */
+/* Issues the next command. */
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued);
 
-/* The row is open for the timings of an ACT at `clock`; which bursts hit it is not looked at. */
+/* Opens a row by an ACT at `clock`, timings only: does not find which bursts hit it. */
 void dram_open_bank(struct dram_channel *channel, uint32_t bank, uint32_t row, uint64_t clock);
 
-/* Of several channels, that whose next command is the earliest. */
+/* Returns the channel whose next command is the earliest; `clock` is that command's. */
 static inline struct dram_channel *dram_first_channel(struct dram_channel *channels, uint32_t count, uint64_t *clock)
 {
     struct dram_channel *first = channels;
@@ -101,8 +103,8 @@ static inline int dram_channels_wait(const struct dram_channel *channels, uint32
     return i < count;
 }
 
-/* The end of a read is known: it goes among `count` others of a ring, which are in order. */
-#define DRAM_OUTSTANDING 1024u /* more on their way than this is never used */
+/* Inserts the end of a read into a ring of `count` ends in ascending order, which begins at `first`. */
+#define DRAM_OUTSTANDING 1024u /* maximum reads in flight; larger limits are cut to it */
 static inline void dram_keep_end(uint64_t *ends, uint32_t first, uint32_t *count, uint64_t end)
 {
     uint32_t place = (*count)++;

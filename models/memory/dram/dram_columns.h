@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a channel does most of the time, without planning: reads are served, the rows of all of them are open, and no
- * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few
- * banks. Results are the same in every count and clock: tests/models/memory/dram holds both ways together. Host-free,
- * internal to the model.
+ * The most frequent case of a channel, without planning: reads are served, all of their rows are open, and no refresh
+ * waits. The next command then is an RD, and the decision of dram_plan.c becomes a comparison of a few banks. All
+ * counts and clocks are the same as with planning: tests/models/memory/dram compares both. Host-free, internal to the
+ * model.
  */
 #ifndef CNNVP_DRAM_COLUMNS_H
 #define CNNVP_DRAM_COLUMNS_H
@@ -14,22 +14,22 @@
 struct dram_next_column {
     uint64_t clock;
     uint32_t bank;
-    int active; /* it is of the read that has opened the row */
+    int active; /* its read opened the row */
     int looked; /* see struct dram_plan */
 };
 
-/* 1 if an RD is next unless something enters, a refresh waits, or writes get their turn. */
+/* 1 if an RD is next, unless a burst enters, a refresh waits or writes are served. */
 static inline int dram_reads_are_open(const struct dram_channel *channel)
 {
     return channel->waiting[0] == channel->hits[0] && !channel->others[0] && !channel->second_by &&
            !channel->active_writes;
 }
 
-/* Puts the next of the queue in the place of `next` if it is before that. */
+/* Replaces `next` by the next RD of the queue if that one goes first. */
 static inline void dram_next_queued(const struct dram_channel *channel, struct dram_next_column *next)
 {
     const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
-    uint64_t oldest = 0; /* one in activation goes first */
+    uint64_t oldest = 0; /* at the same clock, a burst in activation goes first */
     for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
         const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
@@ -59,13 +59,13 @@ static inline struct dram_next_column dram_next_read(const struct dram_channel *
     return next;
 }
 
-/* Writes wait and get their turn. */
+/* 1 if writes wait and are served next. */
 static inline int dram_writes_are_due(const struct dram_channel *channel, const struct dram_next_column *next)
 {
     return channel->count[1] && next->looked && dram_next_mode(channel);
 }
 
-/* Everything before `clock` is decided. */
+/* Makes everything before `clock` final. */
 static inline void dram_columns_pass(struct dram_channel *channel, uint64_t clock, int looked)
 {
     if (looked && clock > channel->clock)
@@ -74,7 +74,7 @@ static inline void dram_columns_pass(struct dram_channel *channel, uint64_t cloc
     channel->plan.valid = 0;
 }
 
-/* The command bus is held by an RD at `clock`. */
+/* Holds the command bus for an RD at `clock`. */
 static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
 {
     channel->column_bus = clock + channel->timing->column_bus;
@@ -82,8 +82,8 @@ static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
         channel->row_bus = channel->column_bus;
 }
 
-/* Everything up to an RD at `clock` is decided; where other commands have their own bus, one of these can follow
- * at the same clock, and which queue is served is looked at again. */
+/* Makes everything up to an RD at `clock` final. With two command buses, another command can follow at the same clock,
+ * and the queue to serve is chosen again. */
 static inline void dram_columns_issue(struct dram_channel *channel, uint64_t clock, int looked)
 {
     if (looked)
@@ -98,14 +98,14 @@ static inline int dram_row_is_open(const struct dram_channel *channel, const str
     return (channel->open >> place->bank & 1u) && channel->bank[place->bank].row == place->row;
 }
 
-/* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that answers it. */
+/* 1 if a read would only wait for its turn: its row is open, and no queued write answers it. */
 static inline int dram_read_is_open(const struct dram_channel *channel, const struct dram_place *place)
 {
     return dram_row_is_open(channel, place) &&
            !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
 }
 
-/* A read whose row is open enters: the youngest of its bank. */
+/* Enters a read whose row is open, as the youngest of its bank. */
 static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock,
                                     void *owner, uint32_t tag, uint32_t source)
 {
@@ -123,7 +123,7 @@ static inline void dram_read_enters(struct dram_channel *channel, const struct d
     list->last = index;
 }
 
-/* The oldest read of a bank, whose row is open, leaves the queue. */
+/* Removes the oldest read of a bank, whose row is open, from the queue. */
 static inline uint8_t dram_take_read(struct dram_channel *channel, uint32_t bank)
 {
     struct dram_list *list = &channel->list[0][bank];
@@ -141,7 +141,7 @@ static inline uint8_t dram_take_read(struct dram_channel *channel, uint32_t bank
     return index;
 }
 
-/* The burst of an RD leaves; its entry is valid until another enters. */
+/* Removes the burst of an RD. Its entry stays valid until another burst enters. */
 static inline uint32_t dram_read_leaves(struct dram_channel *channel, const struct dram_next_column *next)
 {
     struct dram_bank *bank = &channel->bank[next->bank];

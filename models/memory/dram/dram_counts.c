@@ -66,7 +66,7 @@ void cnnvp_dram_count_standby(const struct dram_counter *counter, const struct d
     for (uint32_t i = 0; i < DRAM_LOWS; ++i)
         others += counts->low_clocks[i] * timing->tck_ps;
     const uint64_t all = ps * cnnvp_dram_ranks(options), more = all > others ? all - others : 0;
-    *counted += more; /* none where what is decided is ahead of the time */
+    *counted += more; /* 0 if the channels are decided further than `ps` */
     cnnvp_dram_count(counter, STAT_standby_ps, more);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CKE of a rank is low from `power_down_after` clocks after its last command has had its effect: a clock after the last
- * read data, tWR after the last written, tRFC after a refresh. Nothing happens then, so it is found out when a burst
- * enters for the rank or its refresh is due. CKE goes up at that clock, not before it has been low for tCKE (of
- * self-refresh, which it enters by a command, a clock longer), and commands follow tXP (tXS, RD and WR tXSDLL) later.
+ * Low power of ranks. CKE of a rank goes low `power_down_after` clocks after its last command has had its effect: a
+ * clock after the last read data, tWR after the last written data, tRFC after a refresh. Nothing else happens then, so
+ * the model finds out when a burst enters for the rank or its refresh is due. CKE goes up at that clock, but not before
+ * it has been low for tCKE (one clock longer for self-refresh, which a command begins). Other commands follow tXP later
+ * (tXS after self-refresh; RD and WR tXSDLL).
  */
 #include "dram_channel.h"
 #include "dram_windows.h"
 
-/* It is low, or has been, up to `clock`. */
+/* Counts a rank as low up to `clock`. */
 static void count_low(struct dram_channel *channel, struct dram_rank *rank, uint64_t clock)
 {
     const enum dram_low low =
@@ -49,7 +50,7 @@ void dram_power_up(struct dram_channel *channel, uint32_t number, uint64_t clock
         dram_raise(&channel->bank[dram_lowest_bit(banks)].pre, ready);
 }
 
-/* Those that refresh themselves have no turn. */
+/* Ranks in self-refresh have no turn. */
 void dram_refresh_begin(struct dram_channel *channel, uint64_t clock)
 {
     while (channel->refresh_waiting && channel->rank[channel->refresh_rank].self_refresh)

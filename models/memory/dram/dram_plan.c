@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
- * of the commands that could be next the earliest wins.
- */
+/* Chooses the next command of a channel and its clock, by the rules in dram_channel.h. Nothing is tried clock by clock:
+ * of all possible commands, the earliest wins. */
 #include "dram_channel.h"
 
 #include "dram_policy.h"
@@ -56,8 +54,8 @@ static void set_plan(struct dram_plan *plan, uint64_t clock, enum dram_command c
     plan->entry = entry;
 }
 
-/* The second command of an ACT goes where no other can, before the next ACT, or where it would be late after another.
- */
+/* Plans the second command of an ACT if it can go before the planned command, if that command is another ACT, or if
+ * that command would make it late. */
 static void plan_second(const struct dram_channel *channel, struct dram_plan *plan)
 {
     const uint64_t clock = cnnvp_maximum(plan->from, channel->row_bus);
@@ -69,7 +67,7 @@ static void plan_second(const struct dram_channel *channel, struct dram_plan *pl
         set_plan(plan, clock, DRAM_ACT_2, DRAM_NONE);
 }
 
-/* What goes first if nothing enters. */
+/* Plans the next command, assuming that no burst enters before it. */
 static void plan_any(struct dram_channel *channel, struct dram_plan *plan)
 {
     const uint64_t from = plan->from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be chosen of a controller, each the name of a function (dram_policy.h) in a file of its own. To add one,
- * write its file and its line here: parameter, help and tests' choices come from these lists. The first of a list is
- * the default.
+ * The policies that a controller offers. Each entry names a function table (dram_policy.h). To add one, write its
+ * functions and its line here: the parameter, its help and the tests' choices come from these lists. The first entry of
+ * a list is the default.
  */
 #ifndef CNNVP_DRAM_POLICIES_H
 #define CNNVP_DRAM_POLICIES_H
@@ -30,7 +30,7 @@
     POLICY(priority, "priority", "the one with the largest number in `shares`, of equal ones by round-robin") \
     POLICY(weighted, "weighted", "while several wait, each has bursts in proportion to its number in `shares`")
 
-/* "A|B" and "A: what it is; B: what it is" of a list. */
+/* DRAM_CHOICES(list) is "A|B", DRAM_HELP(list) is "A: help of A; B: help of B". */
 #define DRAM_CHOICE(symbol, name, help) "|" name
 #define DRAM_CHOICES(list) (&(list(DRAM_CHOICE))[1])
 #define DRAM_CHOICE_HELP(symbol, name, help) "; " name ": " help

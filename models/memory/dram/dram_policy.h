@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be chosen of a controller (dram_policies.h), as functions. Host-free. */
+/* The policies of a controller (dram_policies.h) as function tables. Host-free. */
 #ifndef CNNVP_DRAM_POLICY_H
 #define CNNVP_DRAM_POLICY_H
 
@@ -7,21 +7,21 @@
 #include "dram_state.h"
 
 struct dram_scheduler {
-    /* The next command for a burst of a queue, reads or writes, at `from` or later. A row must not be closed under a
-     * burst that has opened it (`active`). */
+    /* Returns the next command for a burst of one queue, reads or writes, at `from` or later. Must not close a row
+     * before the burst that opened it (`active`) is served. */
     struct dram_candidate (*next)(const struct dram_channel *channel, uint32_t write, uint64_t from);
-    int one_by_one; /* 1: it is not asked while a burst that has opened its row waits */
+    int one_by_one; /* 1: not called while a burst that has opened its row waits */
 };
 
 struct dram_page {
-    /* 1: the bank is precharged with the RD or WR of a burst that has left the queue. Not asked while a burst that has
-     * opened the bank's row waits. */
+    /* 1: the RD or WR of a burst that has just left the queue also precharges the bank. Not called while a burst that
+     * has opened the bank's row waits. */
     int (*closes)(const struct dram_channel *channel, uint32_t bank);
 };
 
 struct dram_refresh {
-    /* How many ranks, one after the other, are to be refreshed now, and in how many clocks this is asked again
-     * (DRAM_NEVER: not). Also asked in the beginning, for these clocks alone. */
+    /* Returns how many ranks are to be refreshed at this clock, one after the other. `again`: clocks until the next
+     * call (DRAM_NEVER: none). Also called at the start, for `again` alone. */
     uint32_t (*due)(const struct dram_channel *channel, uint64_t *again);
 };
 
@@ -29,18 +29,18 @@ struct dram_queue;
 struct dram_stream;
 
 struct dram_arbiter {
-    /* 1: a burst of `a` goes before one of `b` that can enter at the same clock, 0: after it; -1: this does not tell,
-     * and round-robin decides. NULL: it always does. */
+    /* 1: a burst of `a` goes before one of `b` that can enter at the same clock; 0: after it; -1: round-robin decides.
+     * NULL: round-robin always decides. */
     int (*precedes)(const struct dram_queue *queue, const struct dram_stream *a, const struct dram_stream *b);
 };
 
-/* By the index of the choice. */
+/* Indexed by the parameter's choice. */
 extern const struct dram_scheduler *const dram_schedulers[];
 extern const struct dram_page *const dram_pages[];
 extern const struct dram_refresh *const dram_refreshes[];
 extern const struct dram_arbiter *const dram_arbiters[];
 
-/* Each choice's index and functions. */
+/* The index and the functions of each choice. */
 enum {
 #define DRAM_INDEX(symbol, name, help) DRAM_SCHEDULER_##symbol,
     DRAM_SCHEDULERS(DRAM_INDEX)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the part's commands and its standby take, from its currents (CNNVP_DRAM_RAIL in dram.def) by the usual equations
- * (Micron TN-41-01; K. Chandrasekar et al., DRAMPower):
+ * Energy of the part's commands and power of its states, from its currents (CNNVP_DRAM_RAIL in dram.def) by the usual
+ * equations (Micron TN-41-01; K. Chandrasekar et al., DRAMPower):
  *
  *   ACT and PRE   V * (IDD0 * (tRAS + tRP) - IDD3N * tRAS - IDD2N * tRP)
  *   RD, WR        V * (IDD4 - IDD3N) * tBL, and the pins
  *   REF           V * (IDD5 - IDD3N) * tRFC
- *   standby       V * IDD3N, where no row is open V * IDD2N
- *   power-down    V * IDD3P, where no row is open V * IDD2P; self-refresh V * IDD6
+ *   standby       V * IDD3N with a row open, V * IDD2N otherwise
+ *   power-down    V * IDD3P with a row open, V * IDD2P otherwise; self-refresh V * IDD6
  *
- * of all devices of a rank. Rows stay open, so IDD3N is what is usual. Standby is power at all times where CKE stays
- * high, else the energy of time in each state.
+ * for all devices of a rank. Rows usually stay open, so the nominal standby uses IDD3N. If CKE always stays high,
+ * standby is reported as power, otherwise as the energy of the time in each state.
  */
 #include "dram_power.h"
 
@@ -19,7 +19,7 @@
 #define UNIT_DEF "memory/dram/dram.def"
 #include "unit/unit_enums.inc"
 
-#define UNCERTAIN 1.3 /* sources differ by so much */
+#define UNCERTAIN 1.3 /* factor by which sources differ */
 
 static const struct rail {
     uint32_t preset;
@@ -29,7 +29,7 @@ static const struct rail {
 #include "memory/dram/dram.def"
 };
 
-/* Of parts without currents. */
+/* Parts without published currents. */
 static const struct published {
     uint32_t preset;
     double activate, read, write, refresh, open, closed, idd2p, idd3p, idd6, low, high;
@@ -38,17 +38,17 @@ static const struct published {
 #include "memory/dram/dram.def"
 };
 
-/* pJ of commands, of RD and WR for a burst, and mW of a rank; the range as factors. */
+/* pJ of commands (RD and WR: of a burst), mW of a rank in each state, and the range as factors. */
 struct energies {
     double activate, refresh, read, read_io, write, write_io, open, closed, lower[DRAM_LOWS], low, high;
 };
 
-/* V * mA * clocks * ns are pJ. */
+/* V * mA * ns = pJ. */
 static void add_rail(const struct rail *rail, const uint32_t *t, double ns, double share, struct energies *sum)
 {
     const double ras = (double)t[DRAM_T_ras] * ns, rp = (double)t[DRAM_T_rp] * ns;
     const double bl = (double)t[DRAM_T_bl] * ns, rfc = (double)t[DRAM_T_rfc] * ns;
-    const double watts = rail->volts * rail->devices * share; /* of a mA in all devices */
+    const double watts = rail->volts * rail->devices * share; /* mW for each mA of a device */
     sum->activate += watts * (rail->idd0 * (ras + rp) - rail->idd3n * ras - rail->idd2n * rp);
     sum->refresh += watts * (rail->idd5 - rail->idd3n) * rfc;
     sum->read += watts * (rail->idd4r - rail->idd3n) * bl;
@@ -68,7 +68,7 @@ static void say(const struct cnnvp_costs *costs, const struct energies *of, uint
     costs->energy(costs->context, stat, &range);
 }
 
-/* A milliwatt takes 0.001 pJ in a ps. */
+/* 1 mW is 0.001 pJ/ps. */
 static void say_states(const struct dram_options *options, const struct cnnvp_costs *costs, const struct energies *of)
 {
     const double all = options->power_down == DRAM_POWER_DOWN_off ? (double)cnnvp_dram_ranks(options) : 1e-3;
@@ -86,7 +86,7 @@ void cnnvp_dram_power(const struct dram_options *options, const struct cnnvp_cos
 {
     uint32_t t[DRAM_TIMINGS];
     const double ns = (double)cnnvp_dram_clocks(options, t) / 1000.0;
-    const double share = 1.0 / (double)cnnvp_dram_narrower(options); /* of the devices */
+    const double share = 1.0 / (double)cnnvp_dram_narrower(options); /* share of the devices that a narrower bus has */
     struct energies of = {.low = 1, .high = UNCERTAIN};
     for (size_t i = 0; i < sizeof rails / sizeof rails[0]; ++i)
         if (rails[i].preset == options->preset)

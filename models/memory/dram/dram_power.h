@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Energy of the part's commands, and its standby. */
+/* Energy of the part's commands, and power of its standby and low-power states. */
 #ifndef CNNVP_DRAM_POWER_H
 #define CNNVP_DRAM_POWER_H
 

@@ -14,7 +14,7 @@ static uint32_t turns_of(const struct dram_queue *queue)
         return 0;
     if (map->shift[DRAM_COLUMN] == 0)
         return 1;
-    /* from one block to the next a group has its turn again one turn sooner */
+    /* at the border of two blocks, a group has its turn again one turn sooner */
     return map->shift[DRAM_GROUP] == 0 && map->shift[DRAM_COLUMN] == map->group_bits &&
                    t[DRAM_T_ccd_l] <= (groups - 1u) * t[DRAM_T_ccd_s]
                ? groups
@@ -30,7 +30,7 @@ int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *o
     queue->turns = turns_of(queue);
     queue->port.burst_fs = cnnvp_dram_port_time(options, timing);
     queue->leaps = cnnvp_minimum(DRAM_BLOCK, timing->columns * queue->turns) * DRAM_BURST_BYTES - 1u;
-    /* one more to look ahead with */
+    /* one channel more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
     if (queue->channel == NULL)
         return CNNVP_E_NOMEM;
@@ -154,7 +154,7 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
     return best;
 }
 
-/* A burst takes its time of the port, from when it became free if that was since the last clock. */
+/* Occupies the port for a burst, from when the port became free if that was within the last clock. */
 static void hold_port(struct dram_queue *queue, uint32_t op, uint64_t clock)
 {
     struct dram_port *port = &queue->port;
@@ -165,7 +165,7 @@ static void hold_port(struct dram_queue *queue, uint32_t op, uint64_t clock)
     port->free[op] = (port->free_fs[op] + tck - 1u) / tck;
 }
 
-/* The end of a read is known. */
+/* Records the end of a read. */
 static void note_end(const struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request,
                      uint64_t end)
 {
@@ -178,7 +178,7 @@ static void note_end(const struct dram_queue *queue, struct dram_stream *stream,
     request->scratch[DRAM_LATENCY] += time;
 }
 
-/* The stream's next burst enters. */
+/* Enters the stream's next burst. */
 static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {
     struct cnnvp_request *request = stream->first;
@@ -216,8 +216,8 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     dram_stream_step(queue, stream);
 }
 
-/* The stream's next burst enters, and while no other stream waits those after it that can at the same clock: no
- * command is before them. */
+/* Enters the stream's next burst and, while no other stream waits, those after it that can enter at the same clock: no
+ * command comes before them. */
 static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {
     const uint64_t alone = UINT64_C(1) << (stream - queue->streams);
@@ -233,7 +233,7 @@ static struct dram_channel *first_channel(struct dram_queue *queue, uint64_t *cl
     return dram_first_channel(queue->channel, queue->options.channels, clock);
 }
 
-/* A clock before which no channel issues anything, whatever is planned. */
+/* A clock before which no channel issues anything, whatever its plan will be. */
 static uint64_t earliest_command(const struct dram_queue *queue)
 {
     uint64_t earliest = DRAM_NEVER;
@@ -244,7 +244,7 @@ static uint64_t earliest_command(const struct dram_queue *queue)
 
 static inline void note_issued(struct dram_queue *queue, const struct dram_issued *issued)
 {
-    /* what has left a queue makes room at the next clock */
+    /* a burst that has left a queue makes room at the next clock */
     if (issued->clock >= queue->clock)
         queue->clock = issued->clock + 1u;
     if (queue->issued != NULL)
@@ -279,7 +279,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
 {
     const int reads = dram_reads_are_possible(queue);
     cnnvp_time due = cnnvp_dram_queue_due(queue);
-    uint64_t last = (due < bound ? due : bound) / queue->timing.tck_ps; /* a completion can bring a request */
+    uint64_t last = (due < bound ? due : bound) / queue->timing.tck_ps; /* a completion can cause a request */
     for (;;) {
         uint64_t enters, commands;
         if (cnnvp_dram_queue_due(queue) < due) {
@@ -293,7 +293,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
         if (progress == DRAM_MOVED && cnnvp_dram_queue_due(queue) < due)
             continue;
         struct dram_stream *stream = choose(queue, &enters);
-        if (enters <= last && enters <= earliest_command(queue)) { /* what is planned would have to be planned again */
+        if (enters <= last && enters <= earliest_command(queue)) { /* a plan made here would have to be made again */
             enter_all(queue, stream, enters);
             continue;
         }
@@ -372,6 +372,6 @@ cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
         return CNNVP_TIME_NEVER;
     (void)choose(queue, &enters);
     (void)first_channel(queue, &commands);
-    /* commands where nothing waits are refreshes, perhaps of long ago */
+    /* if nothing waits, the next commands are refreshes, which may be long overdue */
     return dram_work(queue, channels_wait(queue) ? cnnvp_minimum(enters, commands) : enters) * queue->timing.tck_ps;
 }

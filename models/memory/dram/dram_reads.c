@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads from open rows, most bursts of a network: of one stream, while no other waits, so that nothing has to be chosen
- * or planned. What is reported of them is summed over a window of the statistics.
+ * Reads from open rows, which are most bursts of a network. While only one stream waits, nothing has to be chosen or
+ * planned. The reads are reported in sums over a window of the statistics.
  */
 #include "dram_policy.h"
 #include "dram_run.h"
@@ -17,10 +17,10 @@ static inline void issue(struct dram_run *run, const struct dram_next_column *ne
     channel->bus[0].last_write = 0;
     channel->returned = done;
     dram_space_read(channel, next->bank, clock);
-    /* what leaves a queue makes room at the next clock */
+    /* a burst that leaves a queue makes room at the next clock */
     run->queue->clock = cnnvp_maximum(run->queue->clock, clock + 1u);
     struct dram_stream *stream = &run->queue->streams[entry->source];
-    /* ascending, as only one channel reads */
+    /* ascending, because there is only one channel */
     stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = done;
     dram_note_done(run, entry->owner, done, 0, 1);
 }
@@ -35,8 +35,8 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     dram_run_enter(run, clock, place);
 }
 
-/* The stream's next burst enters, and those after it that have a place. Returns whether `next` is still next: after
- * others of its bank a burst changes nothing. */
+/* Enters the stream's next burst, and those after it that have a place. Returns 1 if `next` is still next: a burst
+ * behind others of its bank changes nothing. */
 static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_column *next)
 {
     const struct dram_channel *channel = run->channel;
@@ -64,7 +64,7 @@ static int along_rows(struct dram_run *run, const struct dram_next_column *next,
     return dram_row_repeat(run, next, enters);
 }
 
-/* Reads that follow each other, and what enters meanwhile, in one step; 0 if they must be looked at one by one. */
+/* Makes successive reads, and entries meanwhile, in one step; returns 0 if they must be made one by one. */
 static int repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
@@ -125,7 +125,7 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
         .cut = last >= channel->refresh_at,
         .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
         .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
-    if (t[DRAM_T_wck] && run.spacing >= run.latency + t[DRAM_T_wck]) /* it stops between two of them */
+    if (t[DRAM_T_wck] && run.spacing >= run.latency + t[DRAM_T_wck]) /* WCK would stop between two RDs */
         return DRAM_STUCK;
     run.pace = queue->turns > 1 ? t[DRAM_T_ccd_s] : run.spacing;
     const enum dram_progress progress = run_on(&run);

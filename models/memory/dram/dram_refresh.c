@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When ranks are refreshed. */
+/* Refresh policies: when, and how many ranks at a time. */
 #include "dram_policy.h"
 
 static uint32_t all_ranks(const struct dram_channel *channel, uint64_t *again)

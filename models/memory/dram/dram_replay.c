@@ -13,9 +13,9 @@ struct dram_replay {
     struct dram_replay_result result;
     void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued);
     void *context;
-    int timed;             /* bursts come at times of their own: nothing is kept of those on their way */
-    uint32_t on_their_way; /* reads */
-    /* ends of those whose end is known, ascending, in a ring */
+    int timed;             /* bursts enter at given clocks, and reads in flight are not limited */
+    uint32_t on_their_way; /* reads in flight */
+    /* known ends of reads, ascending, in a ring */
     uint32_t end_first, end_count;
     uint64_t ends[DRAM_OUTSTANDING];
     struct dram_channel *channel;
@@ -59,7 +59,7 @@ void cnnvp_dram_replay_show(struct dram_replay *replay, struct dram_windows *win
         replay->channel[i].windows = windows;
 }
 
-/* A read's end is known. */
+/* Records the end of a read. */
 static void note_end(struct dram_replay *replay, uint64_t end)
 {
     if (end > replay->result.clocks)
@@ -87,7 +87,7 @@ static void issue(struct dram_replay *replay, struct dram_channel *channel)
         replay->result.last_data = issued.done;
 }
 
-/* Lets commands before `clock` issue, all if there is a place to wait for; returns 0 when there are no more. */
+/* Issues all commands before `clock`. */
 static void run_before(struct dram_replay *replay, uint64_t clock)
 {
     for (;;) {
@@ -99,7 +99,7 @@ static void run_before(struct dram_replay *replay, uint64_t clock)
     }
 }
 
-/* Reads that have ended before the present clock give their place back. */
+/* Frees the places of reads that ended before the present clock. */
 static void take_ends(struct dram_replay *replay)
 {
     while (replay->end_count && replay->ends[replay->end_first] < replay->clock) {
@@ -134,7 +134,7 @@ static void wait_for_room(struct dram_replay *replay, const struct dram_place *p
         if (next + 1u > replay->clock)
             replay->clock = next + 1u;
     }
-    while (cnnvp_dram_channel_next(channel) < replay->clock) /* on the other command bus */
+    while (cnnvp_dram_channel_next(channel) < replay->clock) /* commands left on the other command bus */
         issue(replay, channel);
 }
 
@@ -203,7 +203,7 @@ void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dr
     }
     sum_counts(replay, until != DRAM_NEVER ? until : cnnvp_maximum(replay->result.clocks, replay->result.last_data),
                &last);
-    if (until != DRAM_NEVER) { /* the commands up to then, all the bursts */
+    if (until != DRAM_NEVER) { /* counts commands up to `until`, and row classes of all bursts */
         const struct dram_counts counted = result->counts;
         *result = replay->result;
         result->counts = counted;

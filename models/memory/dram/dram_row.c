@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lone request that reads along an open row, or rows of all bank groups by turns: after each RD the next follows at
- * one spacing, and a burst enters when its stream may send it. That is how weights arrive, and most bursts are weights.
- * Once the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all
- * that fit before the row, the request or the time ends are made in one step.
+ * A single request that reads along an open row, or along rows of all bank groups in turn. RDs follow each other at one
+ * spacing, and a burst enters when its stream may send it. Weights arrive in this way, and most bursts are weights.
+ * Once the data of the bursts in flight end at that spacing, too, the stream is in steady state: every period is like
+ * the one before. All periods that fit before the row, the request or the time ends are made in one step.
  */
 #include "dram_run.h"
 
-/* RDs that the window which `reads` counts takes, the first of them at `ready`. */
+/* RDs that fit in the window of `columns`, the first at `ready`. */
 static uint64_t in_window(const struct dram_run *run, uint64_t ready)
 {
     const uint64_t room = dram_window_room(run, ready);
     return room ? (room - 1u) / run->pace + 1u : 0;
 }
 
-/* Periods that fit. What waits may have been classified before, so it has to leave in the first window. */
+/* Periods that fit. A waiting burst may have been classified before, so all of these have to leave in the first
+ * window. */
 static uint64_t periods(const struct dram_run *run, uint64_t ready, uint64_t enters, uint64_t left)
 {
     const uint64_t fit = cnnvp_minimum((run->last - cnnvp_maximum(enters, ready)) / run->pace + 1u, left);
@@ -22,7 +23,7 @@ static uint64_t periods(const struct dram_run *run, uint64_t ready, uint64_t ent
     return first < run->channel->count[0] ? cnnvp_minimum(fit, first) : fit;
 }
 
-/* `count` RDs of which the first is at `ready`, window by window. */
+/* Counts `count` RDs, the first at `ready`, window by window. */
 static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
 {
     for (uint64_t left = count;;) {
@@ -37,7 +38,8 @@ static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
     }
 }
 
-/* Place of a burst, this many after the stream's next one; of one row, what waits may be any of its bursts. */
+/* Location of the burst this many after the stream's next one. Of waiting bursts in a single row only the bank is
+ * certain: they may be in any order. */
 static struct dram_place place_of(const struct dram_run *run, uint64_t after)
 {
     struct dram_place place = run->stream->place;
@@ -47,8 +49,8 @@ static struct dram_place place_of(const struct dram_run *run, uint64_t after)
     return place;
 }
 
-/* `count` bursts issue, and as many enter, the first at `enters`; what both enters and issues is not looked at. Returns
- * the sum of the clocks at which what issues has entered. */
+/* `count` bursts issue and as many enter, the first at `enters`; bursts that do both are skipped. Returns the sum of
+ * the clocks at which the issued bursts entered. */
 static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
 {
     struct dram_channel *channel = run->channel;
@@ -69,12 +71,12 @@ static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
     return sum;
 }
 
-/* `count` bursts enter and as many issue, by turns: what that means for the channel. */
+/* Updates the channel for `count` bursts that enter and as many that issue, in turn. */
 static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64_t count)
 {
     struct dram_channel *channel = run->channel;
     const uint64_t span = count * run->pace, bl = channel->timing->t[DRAM_T_bl], last = ready + span - run->pace;
-    const uint64_t end = count - channel->count[0]; /* of what issues, from the stream's next burst */
+    const uint64_t end = count - channel->count[0]; /* end of what issues, relative to the next burst */
     run->columns.queue_clocks +=
         count * ready + run->pace * (count * (count - 1u) / 2u) - turn_over(run, enters, count);
     tell(run, ready, count);
@@ -98,9 +100,9 @@ int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, u
     if (left < 4)
         return 0;
     const uint64_t count = periods(run, next->clock, enters, left), span = count * run->pace;
-    const uint64_t latency = run->channel->returned + run->pace - stream->ends[stream->end_first]; /* of each */
+    const uint64_t latency = run->channel->returned + run->pace - stream->ends[stream->end_first]; /* of each burst */
     repeat(run, next->clock, enters, count);
-    /* each is sent when data end, and enters at the next clock */
+    /* each burst is sent when the data of another end, and enters a clock later */
     dram_advance_periodic(run, enters + span - run->pace, count, span, latency * count, count);
     return 1;
 }

@@ -29,12 +29,12 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     run->window_data = cnnvp_bandwidth_window_end(done * tck) / tck;
 }
 
-/* 1 if each bank group is ready when it has its turn, with its row open. */
+/* 1 if each bank group is ready in its turn, with its row open. */
 static int are_turns_ready(const struct dram_run *run, uint64_t ready)
 {
     const struct dram_channel *channel = run->channel;
     const uint64_t oldest = run->stream->address - (uint64_t)channel->count[0] * DRAM_BURST_BYTES;
-    for (uint32_t i = 0; i < 2u * run->queue->turns; ++i) { /* all have had one then */
+    for (uint32_t i = 0; i < 2u * run->queue->turns; ++i) { /* by then each group has had its turn */
         const struct dram_place place = cnnvp_dram_map(&run->queue->map, oldest + i * DRAM_BURST_BYTES);
         if (place.row != run->stream->place.row)
             return 0;
@@ -53,8 +53,8 @@ static int is_oldest(const struct dram_channel *channel, uint32_t bank)
     return 1;
 }
 
-/* 1 if all that waits are the last bursts that the stream's first request has sent, in one bank or in rows that have
- * their turns. */
+/* 1 if the waiting bursts are the last that the stream's first request has sent, in one bank or in rows that take
+ * turns. */
 static int is_row(const struct dram_run *run, const struct dram_next_column *next)
 {
     const struct dram_channel *channel = run->channel;
@@ -73,7 +73,7 @@ static int is_row(const struct dram_run *run, const struct dram_next_column *nex
            are_turns_ready(run, next->clock);
 }
 
-/* 1 if data end at one spacing, and a burst enters with each end. */
+/* 1 if the data in flight end at one spacing, and a burst enters after each end. */
 static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
@@ -93,7 +93,7 @@ int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *
 {
     const struct dram_stream *stream = run->stream;
     const uint64_t done = run->channel->returned + run->pace;
-    /* what tells most others apart comes first */
+    /* the checks that fail most often come first */
     return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency &&
            done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next) &&
            are_ends_regular(run, next->clock, enters);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of a lone stream from open rows, without planning: the shortcuts along a row, from one row to the next and of
- * all that wait, and what they share. Host-free. */
+/* Shortcuts for the reads of a single stream from open rows, without planning: along a row, from one row to the next,
+ * and trains of waiting reads. Here is what they share. Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
@@ -10,14 +10,14 @@
 struct dram_run {
     struct dram_queue *queue;
     struct dram_channel *channel;
-    struct dram_stream *stream;           /* the only one that waits, NULL: none does */
-    uint64_t last;                        /* clock up to which things are decided, */
-    int cut;                              /* which is less far than was asked for */
-    uint64_t latency;                     /* of RD to the end of its data, clocks */
-    uint64_t spacing;                     /* of RD to RD in a bank group, clocks */
-    uint64_t pace;                        /* of RD to RD along rows, clocks */
-    uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts */
-    struct dram_columns columns;          /* not yet reported */
+    struct dram_stream *stream;           /* the only stream that waits; NULL: none does */
+    uint64_t last;                        /* clock up to which the run decides */
+    int cut;                              /* 1 if that is less than was asked for, because a refresh comes first */
+    uint64_t latency;                     /* clocks from an RD to the end of its data */
+    uint64_t spacing;                     /* clocks between two RDs in a bank group */
+    uint64_t pace;                        /* clocks between two RDs along rows */
+    uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts commands and data */
+    struct dram_columns columns;          /* RDs that are not yet reported */
 };
 
 /* 1 if `columns` counts bursts of the request. */
@@ -26,19 +26,19 @@ static inline int dram_counts(const struct dram_run *run, const struct cnnvp_req
     return request->tag == run->columns.tag && cnnvp_dram_queue_stream(request) == run->columns.source;
 }
 
-/* What has been counted is reported. */
+/* Reports the RDs that `columns` counts. */
 void dram_report(struct dram_run *run);
 
-/* An RD at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
+/* Reports the RDs that `columns` counts, and begins a new count at an RD at `clock` with data up to `done`. */
 void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done);
 
-/* Clock up to which the bus carries the data of the next RD. */
+/* Clock at which the data of the next RD have returned. */
 static inline uint64_t dram_done_of(const struct dram_run *run, const struct dram_next_column *next)
 {
     return cnnvp_maximum(next->clock + run->latency, run->channel->returned);
 }
 
-/* Clocks that the window which `columns` counts has for RDs and their data, the first RD at `ready`. */
+/* Clocks that the window of `columns` has left for RDs and their data, with the first RD at `ready`. */
 static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t ready)
 {
     const uint64_t done = ready + run->latency;
@@ -47,7 +47,7 @@ static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t rea
     return cnnvp_minimum(run->window_command - ready, run->window_data - done) + 1u;
 }
 
-/* The same where that is so. `next`, of this burst, can be counted. */
+/* Begins a new count if `columns` cannot count `next`, the RD of this burst. */
 static inline void dram_count_from(struct dram_run *run, const struct dram_next_column *next,
                                    const struct dram_entry *entry)
 {
@@ -57,7 +57,7 @@ static inline void dram_count_from(struct dram_run *run, const struct dram_next_
         dram_begin_window(run, entry->tag, entry->source, clock, done);
 }
 
-/* It is counted. */
+/* Counts an RD. */
 static inline void dram_count(struct dram_run *run, const struct dram_next_column *next, const struct dram_entry *entry)
 {
     dram_count_from(run, next, entry);
@@ -66,7 +66,8 @@ static inline void dram_count(struct dram_run *run, const struct dram_next_colum
     run->columns.queue_clocks += next->clock - entry->entered;
 }
 
-/* The stream's next burst, a read that is open, enters at `clock`, in the place of one that ended at `place`. */
+/* Enters the stream's next burst, a read whose row is open, at `clock`. It takes the place of a burst that ended at
+ * `place`. */
 static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t place)
 {
     struct dram_queue *queue = run->queue;
@@ -85,7 +86,8 @@ static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t
     dram_stream_step(queue, stream);
 }
 
-/* `count` bursts of a request are complete, at clock `done` and each `spacing` later, and their ends noted. */
+/* Accounts for `count` bursts of a request whose data end, the first at clock `done` and each `spacing` after the one
+ * before. The stream's `ends` already include them. */
 static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *request, uint64_t done, uint64_t spacing,
                                   uint64_t count)
 {
@@ -101,37 +103,38 @@ static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *re
         dram_stream_end(queue, request);
 }
 
-/* 1 if all that waits are bursts of the stream's first request in the bank of `next`, and as many enter as issue, by
- * turns, each pair `spacing` clocks after the one before, while they are of one row. */
+/* 1 if the stream is in steady state: all waiting bursts are of its first request, in one row or in one row of each
+ * bank group in turn, and until the row ends one burst enters for each RD, every `pace` clocks. */
 int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
-/* `count` bursts have entered, the last at clock `entered`, and as many have issued; the ends of those on their way are
- * what they were, `span` clocks later. `latency` and `waited` clocks are the sums of what lies between sending and end,
- * and sending and entering. */
+/* Advances the stream by `count` bursts that entered, the last at clock `entered`, and as many that issued. The ends of
+ * the bursts in flight move by `span` clocks. `latency` and `waited` are sums in clocks, from sending to end and from
+ * sending to entry. */
 void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency,
                            uint64_t waited);
 
 /* ---- along one row: dram_row.c ---- */
 
-/* Bursts of one row enter and issue by turns (dram_is_periodic()): makes all that fit before the row, the request or
- * the time ends, and returns 1; 0 if there are few. */
+/* In steady state (dram_is_periodic()): makes all bursts that fit before the row, the request or the time ends, and
+ * returns 1. Returns 0 if these are few. */
 int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* ---- from the end of one row to the next: dram_change.c ---- */
 
-/* If bursts of one row enter and issue by turns (dram_is_periodic()), and the next burst is the first of a row whose
- * bank is closed: goes on to where it is so again in that row, as it went the last time that it was like that, and
- * returns 1. */
+/* If the stream is in steady state and its next burst is the first of a row whose bank is closed: goes on to the steady
+ * state in that row as it did the last time in the same situation, and returns 1. Otherwise returns 0; if the situation
+ * is new, begins to learn it. */
 int dram_row_change(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
-/* It is so in the next burst's row: if that was changed to since dram_row_change() was asked, keeps how. */
+/* The stream is in steady state in the next burst's row. If dram_row_change() began to learn the change to this row,
+ * keeps the result. */
 void dram_change_learn(struct dram_run *run, uint64_t ready);
 
 /* ---- trains: dram_train.c ---- */
 
-/* `next`, of a waiting burst, belongs to the window that `columns` counts. If from it on RDs follow each other at one
- * spacing, those of one bank group or of two by turns: makes those of the bursts that wait, with what enters meanwhile,
- * and returns 1. */
+/* `next` is the RD of a waiting burst, and `columns` can count it. If RDs follow from it on at one spacing, all in one
+ * bank group or no two in a row in the same group: makes those of the waiting bursts, with the bursts that enter
+ * meanwhile, and returns 1. */
 int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 #endif

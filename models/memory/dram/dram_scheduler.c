@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Schedulers. Nothing is tried clock by clock; every command that could be next is looked at once, and the earliest
- * wins, of those the oldest burst's.
+ * Schedulers. Nothing is tried clock by clock: every possible next command is looked at once, and the earliest wins; at
+ * the same clock, that of the oldest burst.
  */
 #include "dram_policy.h"
 
-/* Orders stay below 2^39 (half a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from,
- * order) of a candidate fits one word, and the one to take has the least. */
+/* Orders stay below 2^39 (half a trillion bursts), and no command waits 2^23 clocks for a timing. So (clock - from,
+ * order) of a candidate fits in one word, and the smallest word wins. */
 #define ORDER_BITS 40u
-/* Added to the order: at one clock the bus of RD and WR goes first. */
+/* Added to the order of a PRE or ACT on a bus of its own: at the same clock, RD and WR go first. */
 #define ROW_BUS (UINT64_C(1) << (ORDER_BITS - 1u))
 
 struct best {
@@ -26,7 +26,7 @@ static inline void take_less(struct best *best, uint64_t wait, uint64_t order, u
     best->command = less ? command : best->command;
 }
 
-/* The bank with the oldest burst. */
+/* Returns the bit of the bank with the oldest burst, and lowers `before` to exclude all younger bursts. */
 static uint64_t oldest_bank(const struct dram_channel *channel, uint32_t write, uint64_t *before)
 {
     uint64_t oldest = DRAM_NEVER, bit = 0;
@@ -41,7 +41,7 @@ static uint64_t oldest_bank(const struct dram_channel *channel, uint32_t write, 
     return bit;
 }
 
-/* First clock at which any bank group takes an ACT. */
+/* First clock at which any bank group can take an ACT. */
 static uint64_t first_act(const struct dram_channel *channel)
 {
     const uint32_t bits = channel->rank_bits - channel->bank_bits;
@@ -63,14 +63,15 @@ static struct dram_candidate candidate_of(const struct dram_channel *channel, ui
     return (struct dram_candidate){from + (best->key >> ORDER_BITS), channel->entry[entry].order, entry, best->command};
 }
 
-/* Of the bank's bursts, one to the open row has entered no later than any to another. */
+/* 1 if the bank's oldest burst to the open row entered no later than its oldest burst to another row. */
 static inline int is_kept(const struct dram_channel *channel, const struct dram_list *list)
 {
     return list->hit != DRAM_NONE && channel->entry[list->hit].entered <= channel->entry[list->other].entered;
 }
 
-/* Of some banks, and the bursts of orders below `before`. A row is not closed under a burst that has opened it: those
- * that want another go after it; with `keep` also after bursts to the row that are not younger. */
+/* The earliest candidate for bursts in `banks` with orders below `before`. A row is not closed before the burst that
+ * opened it is served; with `keep`, it also stays open for bursts to it that are not younger than those to other
+ * rows. */
 static inline struct dram_candidate earliest(const struct dram_channel *channel, uint32_t write, uint64_t from,
                                              uint64_t banks, uint64_t before, int keep)
 {
@@ -113,7 +114,7 @@ static struct dram_candidate fr_fcfs_row_hit(const struct dram_channel *channel,
     return earliest(channel, write, from, channel->waiting[write], DRAM_NEVER, 1);
 }
 
-/* Of the oldest bank only the oldest burst. */
+/* Considers the oldest burst only. */
 static struct dram_candidate fcfs(const struct dram_channel *channel, uint32_t write, uint64_t from)
 {
     uint64_t before = DRAM_NEVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter `shares`: numbers of the units that ask the memory, for its arbiter. */
+/* The parameter `shares`: numbers of the requesting units, for the memory's arbiter. */
 #ifndef CNNVP_DRAM_SHARES_H
 #define CNNVP_DRAM_SHARES_H
 
@@ -12,9 +12,9 @@ struct dram_shares {
     uint32_t count;
 };
 
-/* Reads parameter `param`. CNNVP_E_INVAL: the host has been told what is wrong. */
+/* Reads the parameter `param`. On CNNVP_E_INVAL, the host has been told what is wrong. */
 CNNVP_MUST_USE int cnnvp_dram_shares_read(const struct cnnvp_init *init, uint32_t param, struct dram_shares *shares);
-/* 1 for whoever is not named. */
+/* Returns a requester's number: 1 if it is not named. */
 uint32_t cnnvp_dram_share(const struct dram_shares *shares, uint32_t initiator);
 
 #endif

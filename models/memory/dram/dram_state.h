@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A DRAM channel's state, and what its parts ask of it and do to it: dram_channel.h says what is modelled. Host-free.
- */
+/* The state of a DRAM channel, and the functions by which the parts of the controller read and change it.
+ * dram_channel.h says what is modelled. Host-free. */
 #ifndef CNNVP_DRAM_STATE_H
 #define CNNVP_DRAM_STATE_H
 
@@ -11,124 +11,123 @@
 #define DRAM_RANKS 4u
 #define DRAM_BUSES 2u
 #define DRAM_GROUPS (DRAM_RANKS * 4u)
-/* waiting bursts: two full queues, and one burst in activation for each bank */
+/* maximum waiting bursts: two full queues, and one burst in activation for each bank */
 #define DRAM_ENTRIES (2u * DRAM_QUEUE + DRAM_BANKS)
 #define DRAM_NONE 255u
 #define DRAM_WRITTEN 256u
 
 enum dram_command {
     DRAM_ACT,
-    DRAM_ACT_2, /* its second command, of parts that have one; counted with it */
+    DRAM_ACT_2, /* second command of an ACT, in parts that have one; counted with the ACT */
     DRAM_PRE,
-    DRAM_PREA, /* all banks of a rank */
+    DRAM_PREA, /* PRE of all banks of a rank */
     DRAM_RD,
-    DRAM_RDA, /* with precharge */
+    DRAM_RDA, /* RD with precharge */
     DRAM_WR,
     DRAM_WRA,
     DRAM_REF,
-    DRAM_SRE,         /* a rank refreshes itself from here on */
-    DRAM_CAS,         /* before the RD or WR of the next clock, of parts with WCK */
-    DRAM_REFRESH_DUE, /* no command: the time of a refresh has come */
+    DRAM_SRE,         /* a rank enters self-refresh */
+    DRAM_CAS,         /* starts WCK a clock before an RD or WR, in parts with WCK */
+    DRAM_REFRESH_DUE, /* not a command: a refresh is due */
     DRAM_COMMANDS
 };
 
-/* A burst that waits. */
+/* A waiting burst. */
 struct dram_entry {
-    uint64_t entered; /* clock */
-    uint64_t order;   /* of entering */
-    void *owner;      /* the caller's own: the queue's are a read's request and a write's address */
+    uint64_t entered; /* clock of its entry */
+    uint64_t order;   /* sequence number of its entry */
+    void *owner;      /* the caller's; dram_queue.c stores the request of a read, the address of a write */
     uint32_t row;
     uint32_t column;
-    uint32_t tag;    /* the caller's own */
-    uint16_t source; /* the caller's own, below 64K */
+    uint32_t tag;    /* the caller's */
+    uint16_t source; /* the caller's, below 64K */
     uint8_t bank;
     uint8_t write;
-    uint8_t classified; /* as row hit, miss or conflict */
-    uint8_t next;       /* entry after it in the bank's list, DRAM_NONE at the end */
+    uint8_t classified; /* already counted as row hit, miss or conflict */
+    uint8_t next;       /* next entry in the bank's list, DRAM_NONE at the end */
 };
 
-/* Bursts of one bank and queue, in order. The oldest of each kind is kept beside the list, so that planning walks none.
- */
+/* Bursts of one bank in one queue, oldest first. The oldest burst of each kind is also kept here, so that planning does
+ * not walk the list. */
 struct dram_list {
     uint64_t first_order;
-    uint64_t hit_order;   /* of the oldest to the open row: hit */
-    uint64_t other_order; /* of the oldest to another row while one is open: other */
+    uint64_t hit_order;   /* order of `hit` */
+    uint64_t other_order; /* order of `other` */
     uint8_t first, last;
     uint8_t count;
-    uint8_t hit, other; /* DRAM_NONE if there is none */
+    uint8_t hit, other; /* oldest to the open row; oldest to another row while one is open; DRAM_NONE: none */
 };
 
-/* Ready times are the first clock at which the level allows the command; a command needs its rank, its group and its
- * bank. */
+/* A ready time is the first clock at which a rank, group or bank allows a command. A command needs all three. */
 struct dram_bank {
-    uint64_t act, pre, column; /* ACT, PRE, RD, and WR by the timing's `early` sooner */
-    uint64_t activated;        /* number of its ACT among all of the channel */
+    uint64_t act, pre, column; /* ACT, PRE and RD; a WR may come `early` clocks sooner (struct dram_timing) */
+    uint64_t activated;        /* number of its last ACT among all ACTs of the channel */
     uint32_t row;
     uint8_t open;
-    uint8_t active; /* entry that has opened the row and waits for its data, or DRAM_NONE */
+    uint8_t active; /* entry that opened the row and waits for its RD or WR, or DRAM_NONE */
 };
 
 struct dram_group {
     uint64_t act, column[2]; /* [write] */
 };
 
-/* Its column times include what the data bus demands. */
+/* The column times also keep the data bus free of conflicts. */
 struct dram_rank {
     uint64_t act, column[2]; /* [write] */
     uint64_t pre_all, refresh;
     uint64_t window[4]; /* clocks of the last four ACT, plus tFAW */
     uint32_t window_at;
-    uint32_t open;          /* banks */
-    uint64_t low_from;      /* clock from which on CKE is low if nothing waits; DRAM_NEVER while a refresh does */
-    uint64_t low;           /* clock up to which it has been counted as low, 0: it is high */
-    uint64_t refreshed;     /* `low_from` after the last refresh */
-    uint8_t self_refresh;   /* it refreshes itself, */
-    uint8_t self_refreshes; /* or will by the refresh that waits */
+    uint32_t open;          /* number of open banks */
+    uint64_t low_from;      /* clock from which CKE is low if nothing waits; DRAM_NEVER while a refresh waits */
+    uint64_t low;           /* clock up to which its low-power time is counted; 0: CKE is high */
+    uint64_t refreshed;     /* `low_from` after the last refresh; if they are equal, the rank has had no work since */
+    uint8_t self_refresh;   /* the rank is in self-refresh */
+    uint8_t self_refreshes; /* the refresh that waits will be an entry into self-refresh */
 };
 
-/* What a rank takes less power in than in standby. */
+/* Low-power states of a rank. */
 enum dram_low { DRAM_ACTIVE_POWER_DOWN, DRAM_PRECHARGE_POWER_DOWN, DRAM_SELF_REFRESH, DRAM_LOWS };
 
-/* A data bus: a pseudo channel's, or the channel's. */
+/* The data bus of a pseudo channel, or of the whole channel. */
 struct dram_bus {
-    int last_write;                    /* direction, -1: unused */
-    uint64_t end;                      /* clock at which it has carried the last data so far */
-    uint64_t empty_from;               /* clock from which on nothing has waited for it, while nothing does */
+    int last_write;                    /* direction of the last data: 1 write, 0 read, -1 none yet */
+    uint64_t end;                      /* clock at which the last data so far end */
+    uint64_t empty_from;               /* clock since which nothing waits for the bus; valid while nothing waits */
     uint64_t idle;                     /* clocks since `end` in which nothing waited */
-    uint64_t refresh_from, refresh_to; /* the last refresh, from when it was due */
+    uint64_t refresh_from, refresh_to; /* the last refresh: when it became due, when it ended */
 };
 
 struct dram_counts {
     uint64_t commands[DRAM_COMMANDS];
-    uint64_t hits, misses, conflicts; /* bursts, by what their first command found */
-    uint64_t precharges;              /* PRE, PREA, and RDA and WRA */
-    uint64_t forwarded, merged;       /* reads and writes answered from the write queue */
+    uint64_t hits, misses, conflicts; /* bursts, by the row state that their first command found */
+    uint64_t precharges;              /* by PRE, PREA, RDA and WRA */
+    uint64_t forwarded, merged;       /* reads answered from the write queue, writes merged into it */
     uint64_t turnarounds;
-    uint64_t queue_clocks[2]; /* [write] */
-    /* Clocks of the data bus from the beginning to the last data, each counted once. A gap between two bursts' data is
-     * the part in which nothing waited, then what lies between a refresh's being due and its end, then as much of the
-     * rest as a change of direction takes at least, then what opening rows and the spacing of commands take. */
+    uint64_t queue_clocks[2]; /* [write] time of bursts in the queues and in activation */
+    /* Clocks of the data bus from the start to the last data, each counted once. A gap between the data of two bursts
+     * is divided in this order: clocks in which nothing waited; clocks between a refresh becoming due and its end; the
+     * least that a change of direction takes; the rest, for opening rows and spacing commands. */
     uint64_t data_clocks, idle_clocks, refresh_clocks, turnaround_clocks, row_clocks;
-    uint64_t low_clocks[DRAM_LOWS]; /* of ranks */
-    uint64_t power_downs;           /* entries of the first two */
+    uint64_t low_clocks[DRAM_LOWS]; /* clocks of ranks in each state */
+    uint64_t power_downs;           /* entries into the two power-down states */
 };
 
-/* A command that has issued. For RD and WR the entry is free again. */
+/* An issued command. The entry of an RD or WR is free again. */
 struct dram_issued {
     enum dram_command command;
     uint64_t clock;
     uint32_t rank;
-    uint32_t bank;           /* not for PREA, REF */
-    uint32_t row;            /* not for PREA, REF, PRE */
+    uint32_t bank;           /* unset for PREA, REF and SRE */
+    uint32_t row;            /* row of the burst, also for a PRE; unset for PREA, REF and SRE */
     uint64_t done;           /* RD, WR: clock at which the data are complete */
     struct dram_entry entry; /* RD, WR */
-    uint32_t class_tag;      /* of the burst that it classified */
+    uint32_t class_tag;      /* of the burst that the command classified */
     uint32_t class_source;
-    int turned; /* RD, WR: it has changed the direction of the data bus */
+    int turned; /* RD, WR: the command changed the direction of the data bus */
     enum { DRAM_UNCLASSIFIED, DRAM_HIT, DRAM_MISS, DRAM_CONFLICT } row_class;
 };
 
-/* A command that could be next, for the burst of an entry. */
+/* A possible next command, for the burst of an entry. */
 struct dram_candidate {
     uint64_t clock, order;
     uint32_t entry; /* DRAM_NONE: there is none, and clock is DRAM_NEVER */
@@ -137,12 +136,12 @@ struct dram_candidate {
 
 struct dram_plan {
     int valid;
-    uint64_t from;  /* clock from which it was made */
-    uint64_t clock; /* of the command */
+    uint64_t from;  /* earliest clock considered */
+    uint64_t clock; /* clock of the command */
     enum dram_command command;
-    uint32_t entry; /* DRAM_NONE: of a rank */
-    int looked;     /* the queues were looked at, */
-    int write_mode; /* and this one is served */
+    uint32_t entry; /* DRAM_NONE: the command serves no burst */
+    int looked;     /* the queues were looked at */
+    int write_mode; /* if so, the queue that is served: 1 writes */
 };
 
 struct dram_windows;
@@ -152,51 +151,51 @@ struct dram_refresh;
 
 struct dram_channel {
     const struct dram_timing *timing;
-    uint32_t ranks; /* of all pseudo channels */
-    /* a bank's group is its number >> bank_bits, its rank >> rank_bits, its pseudo channel >> bus_bits */
+    uint32_t ranks; /* ranks of all pseudo channels */
+    /* a bank's number >> bank_bits is its group, >> rank_bits its rank, >> bus_bits its pseudo channel */
     uint32_t bank_bits, rank_bits, bus_bits;
     const struct dram_scheduler *scheduler;
     const struct dram_page *page;
     const struct dram_refresh *refresh;
-    uint32_t capacity, drain_high, drain_low; /* entries */
-    uint32_t longest;                         /* turn */
-    uint64_t low_after;                       /* clocks without work, so many that CKE stays high if it is to */
+    uint32_t capacity, drain_high, drain_low; /* capacity in entries, drain levels in hundredths of an entry */
+    uint32_t longest;                         /* maximum `turn` */
+    uint64_t low_after; /* clocks without work until CKE goes low; effectively unlimited if CKE stays high */
     int may_self_refresh;
 
-    uint64_t clock;               /* first one at which not every command has been decided */
-    uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
-    int plain_bus;                /* there is one, and every command takes one clock of it */
-    uint64_t second_by;           /* clock of the second command of an ACT at the latest, 0: none waits */
+    uint64_t clock;               /* every command before this clock is decided */
+    uint64_t column_bus, row_bus; /* first free clock of the command bus for RD and WR; for the others */
+    int plain_bus;                /* there is one command bus, and every command takes one clock of it */
+    uint64_t second_by;           /* latest clock for the second command of an ACT; 0: none waits */
     uint32_t second_bank;
-    uint32_t started; /* entry whose CAS was in the last clock, DRAM_NONE: none */
+    uint32_t started; /* entry whose CAS issued in the last clock; DRAM_NONE: none */
     uint64_t refresh_at;
-    uint32_t refresh_waiting;        /* ranks that wait for one */
-    uint32_t refresh_rank;           /* first of them */
-    int write_mode;                  /* dram_serve */
-    uint32_t turn;                   /* WRs that it still has while reads wait; or RDs that go before any drain */
-    struct dram_bus bus[DRAM_BUSES]; /* of pseudo channels */
-    uint64_t returned;               /* clock of the last read data */
+    uint32_t refresh_waiting; /* ranks that wait for a refresh */
+    uint32_t refresh_rank;    /* the first of them */
+    int write_mode;           /* queue that is served: 1 writes; set by dram_serve() */
+    uint32_t turn;            /* write mode: WRs left while reads wait; read mode: RDs that go before the next drain */
+    struct dram_bus bus[DRAM_BUSES]; /* one per pseudo channel */
+    uint64_t returned;               /* clock at which the last read data end */
     uint64_t order, activations;
     struct dram_plan plan;
 
-    uint64_t waiting[2];    /* banks with entries, [write] */
-    uint64_t hits[2];       /* open banks with entries to their row, */
-    uint64_t others[2];     /* and with entries to other rows */
-    uint64_t open;          /* banks */
-    uint64_t active;        /* banks with a burst in activation, */
-    uint64_t active_writes; /* and with a write */
-    uint32_t count[2];      /* entries of the queues */
+    uint64_t waiting[2];    /* [write] banks with queued bursts; here and below, one bit per bank */
+    uint64_t hits[2];       /* [write] banks with bursts to their open row */
+    uint64_t others[2];     /* [write] open banks with bursts to another row */
+    uint64_t open;          /* open banks */
+    uint64_t active;        /* banks with a burst in activation */
+    uint64_t active_writes; /* those whose burst is a write */
+    uint32_t count[2];      /* [write] entries of the queues */
     uint32_t active_count;
     uint32_t free_count;
     uint8_t free[DRAM_ENTRIES];
-    uint8_t written[DRAM_WRITTEN]; /* entries of the write queue by a hash of their place */
+    uint8_t written[DRAM_WRITTEN]; /* number of write queue entries, by a hash of their location */
     struct dram_list list[2][DRAM_BANKS];
     struct dram_bank bank[DRAM_BANKS];
     struct dram_group group[DRAM_GROUPS];
     struct dram_rank rank[DRAM_RANKS];
     struct dram_entry entry[DRAM_ENTRIES];
     struct dram_counts counts;
-    struct dram_windows *windows; /* that show the time of ranks in low power, or NULL */
+    struct dram_windows *windows; /* show the low-power time of ranks over time; or NULL */
 };
 
 static inline int cnnvp_dram_is_column(enum dram_command command)
@@ -204,7 +203,7 @@ static inline int cnnvp_dram_is_column(enum dram_command command)
     return command >= DRAM_RD && command <= DRAM_WRA;
 }
 
-/* For which a command holds its bus. */
+/* Clocks for which a command holds its command bus. */
 static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dram_command command)
 {
     if (cnnvp_dram_is_column(command))
@@ -214,13 +213,13 @@ static inline uint32_t dram_bus_clocks(const struct dram_timing *timing, enum dr
     return timing->t[command <= DRAM_ACT_2 ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
 }
 
-/* Bursts that wait, in the queues or in activation. */
+/* Number of bursts that wait, in the queues or in activation. */
 static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *channel)
 {
     return channel->count[0] + channel->count[1] + channel->active_count;
 }
 
-/* Its banks. */
+/* Bit mask of the banks on a data bus. */
 static inline uint64_t dram_bus_banks(const struct dram_channel *channel, uint32_t bus)
 {
     return (UINT64_MAX >> (64u - (1u << channel->bus_bits))) << (bus << channel->bus_bits);
@@ -231,7 +230,7 @@ static inline uint64_t dram_rank_banks(const struct dram_channel *channel, uint3
     return (UINT64_MAX >> (64u - (1u << channel->rank_bits))) << (rank << channel->rank_bits);
 }
 
-/* 1 if bursts wait for some banks, in the queues or in activation. */
+/* 1 if a burst waits for any of these banks, in the queues or in activation. */
 static inline int dram_waits(const struct dram_channel *channel, uint64_t banks)
 {
     return ((channel->waiting[0] | channel->waiting[1] | channel->active) & banks) != 0;
@@ -242,19 +241,20 @@ static inline int dram_bus_waits(const struct dram_channel *channel, uint32_t bu
     return dram_waits(channel, dram_bus_banks(channel, bus));
 }
 
-/* 1 if nothing has waited for a rank for so long that at `clock` CKE is low. */
+/* 1 if CKE of a rank is low at `clock`: nothing waits for the rank, and its `low_from` has passed. */
 static inline int dram_rank_is_low(const struct dram_channel *channel, uint32_t rank, uint64_t clock)
 {
     return clock > channel->rank[rank].low_from && !dram_waits(channel, dram_rank_banks(channel, rank));
 }
 
-/* CKE of a rank for which that is so goes up, at `clock` or as soon as it has been low for long enough. */
+/* Raises CKE of a rank that is low, at `clock`, or later if it has not been low for the minimum time. */
 void dram_power_up(struct dram_channel *channel, uint32_t rank, uint64_t clock);
 
-/* The rank whose turn it is to be refreshed stays awake until it is. */
+/* Prepares the refresh of the first waiting rank that is not in self-refresh: wakes it, and keeps it awake until its
+ * refresh. */
 void dram_refresh_begin(struct dram_channel *channel, uint64_t clock);
 
-/* It has had its turn. */
+/* Ends the refresh turn of a rank. */
 static inline void dram_refresh_pass(struct dram_channel *channel)
 {
     --channel->refresh_waiting;
@@ -298,7 +298,7 @@ static inline uint64_t dram_column_ready(const struct dram_channel *channel, uin
     return both > inner ? both : inner;
 }
 
-/* 1 if a CAS has to go before a command, an RD or WR of a bank at `clock`: WCK has stopped. */
+/* 1 if an RD or WR of a bank at `clock` needs a CAS before it because WCK has stopped. */
 static inline int dram_needs_cas(const struct dram_channel *channel, enum dram_command command, uint32_t bank,
                                  uint64_t clock)
 {
@@ -306,7 +306,7 @@ static inline int dram_needs_cas(const struct dram_channel *channel, enum dram_c
     return wck && cnnvp_dram_is_column(command) && clock >= channel->bus[dram_bus_of(channel, bank)].end + wck;
 }
 
-/* Which queue is served next, [write]. */
+/* Returns the queue that is served next: 1 writes, 0 reads. */
 static inline int dram_next_mode(const struct dram_channel *channel)
 {
     const uint32_t reads = channel->count[0], writes = channel->count[1];
@@ -315,13 +315,13 @@ static inline int dram_next_mode(const struct dram_channel *channel)
     return (writes && writes * 100u >= channel->drain_low && channel->turn) || !reads;
 }
 
-/* Reads are in the turn that they get after a drain, or will be in it. */
+/* 1 if reads have the turn that follows an exhausted drain, or get it next. */
 static inline int dram_counts_reads(const struct dram_channel *channel)
 {
     return channel->write_mode ? !channel->turn : channel->turn != 0;
 }
 
-/* It is. A drain that reads have ended gives way to as many of them. */
+/* Serves a queue. When a drain has used up its turn, reads get a turn of the same length. */
 static inline void dram_serve(struct dram_channel *channel, int write)
 {
     if (write != channel->write_mode)
@@ -329,7 +329,7 @@ static inline void dram_serve(struct dram_channel *channel, int write)
     channel->write_mode = write;
 }
 
-/* The data of a burst are on the bus from `begin` on. */
+/* Accounts for the bus clocks from the last data to the end of a burst's data, which begin at `begin`. */
 static inline void dram_account(struct dram_channel *channel, struct dram_bus *bus, uint64_t begin, int write,
                                 int turned)
 {
@@ -351,8 +351,8 @@ static inline void dram_account(struct dram_channel *channel, struct dram_bus *b
     bus->idle = 0;
 }
 
-/* Reads and writes of the rank that has been accessed, and of the others on its data bus, by [write]. tCCD is at least
- * the data's length. */
+/* Delays RDs and WRs after an access: to `same` in the accessed rank, to `other` in the other ranks on its data bus,
+ * both [write]. tCCD is at least the length of the data, so it keeps the bus free, too. */
 static inline void dram_raise_columns(struct dram_channel *channel, uint32_t rank, const uint64_t same[2],
                                       const uint64_t other[2])
 {
@@ -364,7 +364,7 @@ static inline void dram_raise_columns(struct dram_channel *channel, uint32_t ran
     }
 }
 
-/* What an RD at `clock` demands of later commands, but for its bank's PRE. */
+/* Delays later commands after an RD at `clock`, except the PRE of its bank. */
 static inline void dram_space_reads(struct dram_channel *channel, uint32_t bank, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;
@@ -384,7 +384,7 @@ static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, 
     dram_raise(&channel->bank[bank].pre, clock + channel->timing->t[DRAM_T_rtp]);
 }
 
-/* What a WR at `clock` demands of later commands. */
+/* Delays later commands after a WR at `clock`. */
 static inline void dram_space_write(struct dram_channel *channel, uint32_t bank, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;
@@ -401,7 +401,7 @@ static inline void dram_space_write(struct dram_channel *channel, uint32_t bank,
     dram_raise(&channel->bank[bank].pre, end + t[DRAM_T_wr]);
 }
 
-/* Place in `written`. */
+/* Index in `written`. */
 static inline uint32_t dram_hash(uint32_t bank, uint32_t row, uint32_t column)
 {
     return (column + 37u * bank + 101u * row) % DRAM_WRITTEN;
@@ -415,7 +415,7 @@ static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32
     return cnnvp_maximum(outer, channel->bank[bank].act);
 }
 
-/* A burst that enters takes a free entry of the queue, and ends the time in which nothing waited. */
+/* Puts a burst that enters into a free entry. Ends the idle time of its data bus, and powers up its rank. */
 static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                       uint64_t clock, void *owner, uint32_t tag, uint32_t source)
 {
@@ -442,8 +442,8 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
     return index;
 }
 
-/* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was
- * first. */
+/* 1 if the burst in activation of bank `a` goes before that of bank `b` when both can go: the one that entered first,
+ * then the one whose ACT was first. */
 static inline int dram_active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
 {
     const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;

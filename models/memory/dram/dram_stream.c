@@ -68,7 +68,7 @@ void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream)
     }
 }
 
-/* Takes a request out of those that have entered. */
+/* Removes a request from `entered`. */
 static void leave_entered(struct dram_queue *queue, struct cnnvp_request *request)
 {
     struct cnnvp_request *before = queue->entered;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of requests in front of the channels (dram_queue.h): the burst that each sends next, the places of those on
- * their way, and requests from one list to the next. Host-free.
+ * Streams of requests in front of the channels (dram_queue.h): each stream's next burst and bursts in flight, and the
+ * lists that requests move through. Host-free.
  */
 #ifndef CNNVP_DRAM_STREAM_H
 #define CNNVP_DRAM_STREAM_H
@@ -10,86 +10,86 @@
 #include "dram_columns.h"
 
 #define DRAM_STREAMS 64u
-#define DRAM_SHARE 64u /* most */
-#define DRAM_FAIR (UINT64_C(1) << 20)
+#define DRAM_SHARE 64u                /* maximum share of a stream */
+#define DRAM_FAIR (UINT64_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
 
-/* What the queue keeps in a request's `scratch`. */
+/* Uses of a request's `scratch` words by the queue. */
 enum dram_scratch {
-    DRAM_NEXT,    /* request after it */
-    DRAM_TIME,    /* of arrival until its first burst is due, then the end of its data so far */
-    DRAM_BURSTS,  /* bursts << 24 | number of its stream << 16 | bursts on their way whose end is not known */
-    DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
+    DRAM_NEXT,    /* next request in its list */
+    DRAM_TIME,    /* arrival until it is the first of its stream, then end of its data so far */
+    DRAM_BURSTS,  /* bursts sent << 24 | number of its stream << 16 | bursts in flight whose end is not known */
+    DRAM_LATENCY, /* sum of ends minus sum of times at which bursts could be sent */
 };
 
-/* Read commands that the queue has issued one after the other, all in one window of time (unit/bandwidth.h) and their
- * data too, of one source and tag. Their rows were open: what is no hit has been classified before. */
+/* RDs that issued one after the other, of one source and tag, all in one window of time (unit/bandwidth.h), and their
+ * data in one window, too. Their rows were open: a burst that is not a hit was classified before. */
 struct dram_columns {
     uint64_t bursts, hits, queue_clocks;
     uint64_t clock, done; /* of the first */
     uint32_t tag;
     uint32_t source;
-    int turned; /* the first has changed the direction of the data bus */
+    int turned; /* the first one changed the direction of the data bus */
 };
 
 struct dram_stream {
     struct cnnvp_request *first; /* waiting requests, in order */
     struct cnnvp_request *last;
-    uint64_t segment;     /* of the first request: place of its next burst */
-    uint64_t segment_end; /* address */
+    uint64_t segment;     /* of the first request: segment of its next burst */
+    uint64_t segment_end; /* its end address */
     uint64_t address;
     struct dram_place place;
-    uint32_t most;          /* reads that the first request may have on their way */
+    uint32_t most;          /* maximum reads of the first request in flight */
     cnnvp_time arrival;     /* of the first request */
-    uint64_t arrival_clock; /* the clock that it lies in */
-    cnnvp_time taken;       /* when the last burst entered */
-    uint64_t served;        /* number of the stream's last burst among all bursts */
-    uint64_t fair;          /* its bursts so far, each DRAM_FAIR / share, and idle time (dram_arbiter.c) */
-    uint64_t waited;        /* ps, of bursts that have entered, from when they could be sent */
+    uint64_t arrival_clock; /* the clock that contains it */
+    cnnvp_time taken;       /* time when the last burst entered */
+    uint64_t served;        /* number of its last burst among the bursts of all streams */
+    uint64_t fair;          /* virtual time: DRAM_FAIR / share for each burst so far, and idle time (dram_arbiter.c) */
+    uint64_t waited;        /* ps; sum over entered bursts from when they could be sent */
     uint32_t share;
     uint32_t initiator;
     uint32_t op;
-    uint32_t on_their_way; /* reads, and those that have ended and whose place no other has taken */
+    uint32_t on_their_way; /* reads in flight, and ended reads whose place no other has taken */
     uint32_t end_first, end_count;
-    uint64_t *ends; /* clocks of those whose end is known, ascending, in a ring */
+    uint64_t *ends; /* clocks of the known ends, ascending, in a ring */
 };
 
 enum { DRAM_CHANGES = 4 };
 
-/* What a lone request's way from one row to the next depends on. */
+/* What the change of a single request from one row to the next depends on. */
 struct dram_change_kind {
-    uint32_t waiting, ends; /* bursts that wait and those whose end is known, before and after; 0: nothing is kept */
-    uint64_t ahead;         /* clocks from the next burst's entering to a spacing after the next RD */
+    uint32_t waiting, ends; /* waiting bursts and known ends, the same before and after; 0: the slot is empty */
+    uint64_t ahead;         /* clocks from the entry of the next burst to one spacing after the next RD */
     int same_group;
 };
 
-/* That way (dram_change.c), in clocks from when the next RD was due. */
+/* A learned change of row (dram_change.c). Clocks count from the next RD at its start. */
 struct dram_change {
     struct dram_change_kind kind;
-    uint64_t span; /* until all is as before, in the next row */
-    uint64_t act;
-    uint64_t last;                          /* RD of the row before */
-    uint64_t clock;                         /* up to which things are decided then */
-    uint64_t count;                         /* bursts that have entered, and as many have issued */
-    uint64_t queue_clocks, latency, waited; /* of those; queue_clocks without what lies before */
-    uint64_t entered[DRAM_QUEUE];           /* those that wait then */
+    uint64_t span;                          /* until the steady state in the next row */
+    uint64_t act;                           /* ACT of the next row */
+    uint64_t last;                          /* last RD of the old row */
+    uint64_t clock;                         /* up to which the channel is decided at the end */
+    uint64_t count;                         /* bursts that enter, and as many that issue */
+    uint64_t queue_clocks, latency, waited; /* sums over these bursts; queue_clocks without the time before */
+    uint64_t entered[DRAM_QUEUE];           /* entries of the bursts that wait at the end */
 };
 
-/* A change while it is learned: how things were before. */
+/* A change of row that is being learned: the state at its start. */
 struct dram_change_begun {
-    const struct cnnvp_request *request; /* NULL: none is */
+    const struct cnnvp_request *request; /* NULL: none is being learned */
     struct dram_change_kind kind;
     uint64_t ready;
     uint64_t address, bursts;
     struct dram_place place;
-    uint32_t bank; /* before */
+    uint32_t bank; /* of the old row */
     uint64_t served, latency, waited, queue_clocks;
     struct dram_counts counts;
 };
 
-/* What bursts wait for in front of the controllers. */
+/* The port in front of the controllers. */
 struct dram_port {
-    uint64_t burst_fs;   /* that a burst takes of it, 0: none */
-    uint64_t free_fs[2]; /* [op] */
+    uint64_t burst_fs;   /* for which a burst occupies it; 0: no port */
+    uint64_t free_fs[2]; /* [op] time at which it is free */
     uint64_t free[2];    /* first clock after that */
 };
 
@@ -102,28 +102,29 @@ struct dram_queue {
     struct dram_stream streams[DRAM_STREAMS];
     uint32_t stream_count;
     uint64_t waiting; /* streams with requests, a bit each */
-    uint64_t served;
-    uint64_t fair;    /* of the last burst that has entered */
+    uint64_t served;  /* bursts that have entered so far */
+    uint64_t fair;    /* virtual time of the last burst that entered */
     uint64_t clock;   /* bursts enter at this clock or later */
-    uint64_t decided; /* nothing is left to do up to this clock */
-    uint32_t reads;   /* in the channels, their end not known */
-    int stepwise;     /* plan every command, also where dram_columns.h could: for tests */
-    /* Neighbouring bursts lie in this many bank groups by turns, in one column of rows that have the same number and
-     * bank; then in the next column. 0: elsewhere. */
+    uint64_t decided; /* everything up to this clock is decided */
+    uint32_t reads;   /* reads in the channels whose end is not known */
+    int stepwise;     /* plan every command, also where dram_columns.h has a shortcut: for tests */
+    /* Neighbouring bursts lie in this many bank groups in turn, at the same column of rows with the same number and
+     * bank; then at the next column. 0: in another order. */
     uint32_t turns;
-    uint64_t leaps; /* an address with none of these bits may lie elsewhere */
+    uint64_t leaps; /* at an address with none of these bits, the row or the order of groups may change */
     struct dram_change changes[DRAM_CHANGES];
-    uint32_t change_next; /* the one to replace */
+    uint32_t change_next; /* the slot to replace next */
     struct dram_change_begun change_begun;
-    struct cnnvp_request *entered; /* reads of which every burst has entered and some wait for data */
-    struct cnnvp_request *done;    /* scheduled completely, by time of completion */
-    struct dram_counts before;     /* of the channels before the last reset */
-    /* told of each command, but of those that the other one is told of */
+    struct cnnvp_request *entered; /* read requests whose bursts have all entered, and that wait for data */
+    struct cnnvp_request *done;    /* completely scheduled requests, by time of completion */
+    struct dram_counts before;     /* counts of the channels before the last reset */
+    /* called for each command, except for those that columns_issued is called for */
     void (*issued)(void *context, const struct dram_issued *issued);
     void (*columns_issued)(void *context, const struct dram_columns *reads);
-    /* told of each burst that enters a controller, may be NULL; `stream` is the burst's `source` in what is issued */
+    /* called for each burst that enters a controller, may be NULL; `stream` is the burst's `source` in struct
+     * dram_issued */
     void (*burst)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
-    /* A requester's number in `shares`; NULL: 1 */
+    /* returns a requester's number in `shares`; NULL: all have 1 */
     uint32_t (*share)(void *context, uint32_t initiator);
     void *context;
 };
@@ -134,7 +135,7 @@ static inline cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
     return queue->done != NULL ? queue->done->scratch[DRAM_TIME] : CNNVP_TIME_NEVER;
 }
 
-/* Index in `streams` of that which the request belongs to. */
+/* Index in `streams` of the request's stream. */
 static inline uint32_t cnnvp_dram_queue_stream(const struct cnnvp_request *request)
 {
     return (uint32_t)(request->scratch[DRAM_BURSTS] >> 16 & 0xffu);
@@ -150,7 +151,7 @@ static inline struct cnnvp_request *dram_request_next(const struct cnnvp_request
     return (struct cnnvp_request *)(uintptr_t)request->scratch[DRAM_NEXT];
 }
 
-/* Bursts on their way whose end is not known. */
+/* Bursts in flight whose end is not known. */
 static inline uint32_t dram_request_pending(const struct cnnvp_request *request)
 {
     return (uint32_t)(request->scratch[DRAM_BURSTS] & 0xffffu);
@@ -168,17 +169,17 @@ static inline uint64_t dram_segment_start(const struct cnnvp_request *request, u
 
 /* ---- a stream's next burst ---- */
 
-/* Reads that a request may have on their way. */
+/* Maximum reads of a request in flight. */
 static inline uint32_t dram_most(const struct cnnvp_request *request)
 {
     return request->outstanding < DRAM_OUTSTANDING ? request->outstanding : DRAM_OUTSTANDING;
 }
 
-/* Clock at which a burst ends whose place the stream's next one takes: 0 if a place is free, DRAM_NEVER if that end is
- * not known. */
+/* Clock at which the stream's next burst gets a place among its `most` reads in flight, which is the end of an earlier
+ * read; 0 if a place is free, DRAM_NEVER if that end is not known. */
 static inline uint64_t dram_free_place(const struct dram_stream *stream)
 {
-    if (stream->op == CNNVP_WRITE || stream->on_their_way < stream->most) /* writes: any number at one clock */
+    if (stream->op == CNNVP_WRITE || stream->on_their_way < stream->most) /* writes need no place */
         return 0;
     const uint32_t index = stream->on_their_way - stream->most;
     if (index >= stream->end_count)
@@ -186,9 +187,9 @@ static inline uint64_t dram_free_place(const struct dram_stream *stream)
     return stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING];
 }
 
-/* Clock at which the next burst of a stream with a request can enter its queue, given its free place; DRAM_NEVER if
- * something else must happen first. Ends of bursts are whole clocks: a division here would be half of the time of a
- * sweep over streams. */
+/* Clock at which the stream's next burst can enter its queue, with `place` from dram_free_place(); DRAM_NEVER if
+ * something else must happen first. Ends of bursts are whole clocks, because a division here would take half of the
+ * time of a sweep over the streams. */
 static inline uint64_t dram_entering(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
 {
     const struct dram_channel *channel = &queue->channel[stream->place.channel];
@@ -198,19 +199,20 @@ static inline uint64_t dram_entering(const struct dram_queue *queue, const struc
     return cnnvp_maximum(at, queue->port.free[stream->op]);
 }
 
-/* When the requester could send the stream's next burst, which enters now. */
+/* Time at which the requester could send the stream's next burst, which enters now. */
 static inline cnnvp_time dram_sendable(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
 {
     return cnnvp_maximum(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
 }
 
-/* Of `weighted`: what a stream has had, not less than whoever went last, so that nothing is kept for later. */
+/* Virtual time of a stream for the arbiter `weighted`: at least that of the last burst, so that idle streams save
+ * nothing up. */
 static inline uint64_t dram_fair_time(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     return cnnvp_maximum(queue->fair, stream->fair);
 }
 
-/* `count` bursts of the stream have entered. */
+/* Accounts for `count` bursts of the stream that have entered. */
 static inline void dram_stream_served(struct dram_queue *queue, struct dram_stream *stream, uint64_t count)
 {
     const uint64_t each = DRAM_FAIR / stream->share, begin = dram_fair_time(queue, stream);
@@ -219,8 +221,8 @@ static inline void dram_stream_served(struct dram_queue *queue, struct dram_stre
     queue->fair = stream->fair - each;
 }
 
-/* The stream's next read, which enters now, takes the place of one that has ended; what else has ended keeps its own
- * for those after, so that each could be sent at an end of its own. */
+/* Gives the stream's next read, which enters now, the place of one that has ended. Other ended reads keep their places
+ * for the reads after it, so that each of those can be sent at an end of its own. */
 static inline void dram_take_place(struct dram_stream *stream)
 {
     for (; stream->on_their_way >= stream->most; --stream->on_their_way) {
@@ -230,18 +232,18 @@ static inline void dram_take_place(struct dram_stream *stream)
     ++stream->on_their_way;
 }
 
-/* Continues with the burst after it, which is not the next one of the row: a request that has no more moves to the
- * completions when the end of its data is known. */
+/* Moves on to a next burst that does not follow in the row. A request without further bursts moves to `done`, or to
+ * `entered` while the end of its data is not known. */
 void dram_stream_leap(struct dram_queue *queue, struct dram_stream *stream);
 
-/* Bursts of the same rows before the next one. */
+/* Bursts of the row, or of the rows in turn, before the stream's next one. */
 static inline uint64_t dram_row_behind(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     const uint64_t turn = stream->address / DRAM_BURST_BYTES & (queue->turns - 1u);
     return (uint64_t)stream->place.column * queue->turns + turn;
 }
 
-/* Continues with the burst after it. */
+/* Moves on to the next burst of the stream. */
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
@@ -257,8 +259,8 @@ static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream
     }
 }
 
-/* Bursts that the stream sends before the rows or its request's segment ends, without the request's last: what follows
- * that one may not have to wait for a place. */
+/* Bursts that the stream sends before the row or its request's segment ends, without the request's last: the burst
+ * after that one may not have to wait for a place. */
 static inline uint64_t dram_row_left(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     const uint64_t last = stream->segment + 1u == stream->first->count;
@@ -267,28 +269,28 @@ static inline uint64_t dram_row_left(const struct dram_queue *queue, const struc
     return queue->turns ? cnnvp_minimum(of_segment - last, of_row - dram_row_behind(queue, stream)) : 0;
 }
 
-/* The data of the last burst of a request, all of which have entered, end. */
+/* Moves a request from `entered` to `done`: the end of its last data is known. */
 void dram_stream_end(struct dram_queue *queue, struct cnnvp_request *request);
 
-/* A request, NULL for none, becomes the stream's first. */
+/* Makes a request, or NULL, the first of the stream. */
 void dram_stream_begin(struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request);
 
-/* A request completes at `at`, also one that is in no stream. */
+/* Puts a request in `done`, to complete at `at`. It may be in no stream. */
 void dram_stream_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at);
 
-/* ---- reads of a lone stream from open rows, in short: dram_reads.c ---- */
+/* ---- shortcuts for the reads of a single stream from open rows: dram_reads.c ---- */
 
 enum dram_progress {
     DRAM_STUCK,   /* nothing was done */
-    DRAM_MOVED,   /* something was */
-    DRAM_DECIDED, /* nothing is left to do up to `last` */
+    DRAM_MOVED,   /* something was done */
+    DRAM_DECIDED, /* everything up to `last` is decided */
 };
 
-/* 1 if the options allow for it. */
+/* 1 if the options allow these shortcuts. */
 int dram_reads_are_possible(const struct dram_queue *queue);
 
-/* 1 if none but a stream that reads waits in front of the channels, and in the first only reads of open rows go next.
- */
+/* 1 if at most one stream waits in front of the channels, it reads, and the next commands of the first channel are RDs
+ * of open rows. */
 static inline int dram_reads_are_next(const struct dram_queue *queue)
 {
     const uint64_t waiting = queue->waiting;
@@ -296,14 +298,12 @@ static inline int dram_reads_are_next(const struct dram_queue *queue)
            dram_reads_are_open(&queue->channel[0]);
 }
 
-/* Where both are so: goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion.
- */
+/* If both are so: goes on to `last`, as far as a single stream reads from open rows, or to a new first completion. */
 enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last);
 
-/* ---- how long nothing completes for certain: dram_work.c ---- */
+/* ---- lower bound on the next completion: dram_work.c ---- */
 
-/* A clock before which no request of those that wait or have entered completes, `start` being that of the next thing
- * that happens. */
+/* A clock before which no waiting or entered request completes; `start` is the clock of the next entry or command. */
 uint64_t dram_work(const struct dram_queue *queue, uint64_t start);
 
 #endif

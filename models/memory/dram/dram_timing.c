@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define UNIT_DEF "memory/dram/dram.def"
-#define TURN 4096u /* longer than any published sequence of bursts makes one */
+#define TURN 4096u /* bursts; longer than any drain in published burst sequences */
 #include "unit/unit_enums.inc"
 
 struct preset {
@@ -44,7 +44,7 @@ static const uint8_t hashed[] = {
 #include "memory/dram/dram.def"
 };
 
-/* One timing may not be less than another. */
+/* Pairs of timings: `more` must not be less than `less`. */
 static const struct {
     uint8_t more, less;
 } orders[] = {
@@ -97,7 +97,7 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
         options->timings[i] = (uint32_t)values[PARAM_t_bl + i];
 }
 
-/* What follows from an overridden timing where it is not given itself. */
+/* Derives timings that are not given from related timings. */
 static void derive(const struct dram_options *options, uint32_t *t)
 {
     const uint32_t *given = options->timings;
@@ -123,7 +123,7 @@ uint32_t cnnvp_dram_narrower(const struct dram_options *options)
     return part->width / width * options->pseudo_channels;
 }
 
-/* The part's, of a bus this many times narrower: a burst is as many column accesses, one after the other. */
+/* The part's timing on a bus this many times narrower: a burst becomes as many column accesses, one after the other. */
 static uint32_t of_part(const struct preset *part, uint32_t timing, uint32_t narrower)
 {
     const int of_bursts =
@@ -141,8 +141,8 @@ uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_T
     return preset->tck_ps;
 }
 
-/* From the standards' counting to one from and to the first clock of a command: a timing is longer by what follows the
- * first clock of the command that it counts from, and shorter by what follows that of the command that it counts to. */
+/* Converts timings between the last clocks of two commands, as in the standards, to timings between their first clocks:
+ * adds the clocks of the first command after its first clock, and subtracts those of the second command. */
 static void count_from_first(struct dram_timing *timing)
 {
     uint32_t *t = timing->t;
@@ -163,9 +163,9 @@ static void count_from_first(struct dram_timing *timing)
     timing->early[1] = t[DRAM_T_rcd] - t[DRAM_T_rcd_wr];
 }
 
-/* A burst of a pseudo channel is two RDs or WRs of its bank, each of half of its data, tCCD_L apart, and those of two
- * bank groups go in turn: they take the bus as one of twice the length would, but the last data come later by what two
- * in turn are longer than these data. */
+/* A burst of a pseudo channel is two RDs or WRs of its bank, tCCD_L apart, each with half of the data. Bursts of two
+ * bank groups interleave, so a burst takes the bus as long as one of twice the length. Its last data come later by the
+ * gap between the two halves. */
 static void count_halves(struct dram_timing *timing, uint32_t pseudo_channels)
 {
     uint32_t *t = timing->t;
@@ -345,7 +345,7 @@ static uint32_t bits_of(uint32_t count)
 void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map)
 {
     const uint32_t counts[DRAM_LEVELS] = {
-        [DRAM_CHANNEL] = 1, /* taken out by division first */
+        [DRAM_CHANNEL] = 1, /* channels are divided out first */
         [DRAM_COLUMN] = timing->columns,
         [DRAM_RANK] = options->ranks,
         [DRAM_GROUP] = timing->groups,
@@ -371,7 +371,7 @@ static uint32_t field(const struct dram_map *map, uint64_t burst, enum dram_leve
     return (uint32_t)(burst >> map->shift[level]) & map->mask[level];
 }
 
-/* XOR of the `width` low bits of a number and of those at each `step` above. */
+/* XOR of the `width`-bit fields of a number at all multiples of `step` bits. */
 static uint32_t fold(uint32_t number, uint32_t width, uint32_t step)
 {
     uint32_t sum = 0;
@@ -404,7 +404,7 @@ struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
     place.row = field(map, burst, DRAM_ROW);
     place.column = field(map, burst, DRAM_COLUMN);
     if (map->hashed) {
-        /* what follows each other at any power of two goes through all groups, then through all banks */
+        /* accesses at any power-of-two stride go through all groups, then through all banks */
         const uint32_t above = fold(place.row << map->bank_bits | bank, map->group_bits, map->group_bits);
         group = (group + (uint32_t)(burst / DRAM_BLOCK) + above) & map->mask[DRAM_GROUP];
         bank ^= fold(place.row >> map->group_bits, map->bank_bits, map->group_bits + map->bank_bits);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trains of reads: the bursts that wait, all of open rows, of one bank group or of several of which none has two turns
- * in a row, are read at one spacing, whatever enters after them meanwhile. So nothing has to be planned from command to
- * command. That is how a stream reads short pieces and goes from one row to the next, and how its last bursts leave.
+ * Trains of reads: the waiting bursts, all of open rows, are read at one spacing, whatever enters after them meanwhile.
+ * They are of one bank group, or of several of which none has two turns in a row. So nothing has to be planned from
+ * command to command. A stream reads short pieces in this way, goes from one row to the next, and reads its last
+ * bursts.
  */
 #include "dram_run.h"
 
-/* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of `banks`. */
+/* At most `count` RDs, the first at `ready` and each `spacing` after the one before, of the oldest burst of `banks`. */
 struct train {
     uint64_t ready, spacing, count;
     uint64_t banks;
-    uint32_t bank, before;  /* of the last RD, and of the one before it */
-    int by_turns;           /* a bank group that has been read waits while another one is */
-    uint64_t until;         /* clock from which on something else could be next */
-    uint64_t entered;       /* clock at which a burst has entered last, 0: none has */
+    uint32_t bank, before;  /* bank of the last RD, and of the one before it */
+    int by_turns;           /* after an RD of a bank group, another group has its turn */
+    uint64_t until;         /* clock from which on another command could be next */
+    uint64_t entered;       /* clock at which a burst last entered; 0: none has */
     uint64_t place, enters; /* of the stream's next burst, see dram_entering() */
 };
 
@@ -22,7 +23,7 @@ static void bound(struct train *train, uint64_t clock)
     train->until = cnnvp_minimum(train->until, clock);
 }
 
-/* Banks with bursts whose row can be read when the train begins. */
+/* Banks with bursts to their open row that can be read when the train begins. */
 static uint64_t ready_banks(const struct dram_channel *channel, struct train *train)
 {
     uint64_t banks = 0;
@@ -42,15 +43,15 @@ static inline uint64_t group_banks(const struct dram_channel *channel, uint32_t 
     return ~UINT64_C(0) >> (64u - (1u << channel->bank_bits)) << (bank >> channel->bank_bits << channel->bank_bits);
 }
 
-/* 1 if a bank can be read from the second RD on, which is of their rank, when its group has its turn. */
+/* 1 if a bank is in the rank of the train, and its group can be read by the second RD. */
 static int has_turn(const struct dram_channel *channel, const struct train *train, uint32_t bank)
 {
     return dram_rank_of(channel, bank) == dram_rank_of(channel, train->bank) &&
            channel->group[dram_group_of(channel, bank)].column[0] <= train->ready + train->spacing;
 }
 
-/* Which banks are read, of their bursts that wait. 0 if one of another group than the first is not ready in its turn.
- * Each group is ready again when another has had its turn. */
+/* Finds the banks of the train. Returns 0 if a bank of another group than the first is not ready in its turn, or if a
+ * group is not ready again after the turn of another. */
 static int find_banks(const struct dram_run *run, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
@@ -67,7 +68,7 @@ static int find_banks(const struct dram_run *run, struct train *train)
     return !rest || (t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s]);
 }
 
-/* Of banks with bursts whose row is open. */
+/* The bank with the oldest burst, of banks with bursts to their open row. */
 static inline uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
 {
     uint32_t oldest = dram_lowest_bit(banks);
@@ -79,7 +80,7 @@ static inline uint32_t oldest_bank(const struct dram_channel *channel, uint64_t 
     return oldest;
 }
 
-/* RDs `from` up to `to` have read bursts of a request. */
+/* Accounts for the RDs from number `from` to before `to`, which have read bursts of a request. */
 static inline void note_done(struct dram_run *run, const struct train *train, struct cnnvp_request *request,
                              uint64_t from, uint64_t to)
 {
@@ -87,16 +88,16 @@ static inline void note_done(struct dram_run *run, const struct train *train, st
         dram_note_done(run, request, train->ready + from * train->spacing + run->latency, train->spacing, to - from);
 }
 
-/* The next burst changes nothing about the RDs before `until`. */
+/* 1 if the next burst can enter without changing the RDs before `until`. */
 static int can_enter(const struct dram_run *run, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_place *place = &run->stream->place;
     const uint64_t column = channel->bank[place->bank].column;
     const uint64_t banks = dram_rank_banks(channel, dram_rank_of(channel, place->bank));
-    if (!dram_read_is_open(channel, place) || !(channel->waiting[0] & banks)) /* an empty queue is idle */
+    if (!dram_read_is_open(channel, place) || !(channel->waiting[0] & banks)) /* if nothing waits, the rank is idle */
         return 0;
-    /* before the first RD it could itself be the first */
+    /* before the first RD, the burst could itself be read first */
     if (train->by_turns && train->enters > train->ready && column <= train->ready &&
         has_turn(channel, train, place->bank))
         train->banks |= UINT64_C(1) << place->bank;
@@ -112,7 +113,7 @@ static inline void look_ahead(const struct dram_run *run, struct train *train)
     train->enters = queue->waiting ? dram_entering(queue, run->stream, train->place) : DRAM_NEVER;
 }
 
-/* Bursts of the stream enter up to `clock`; 0 if one cannot. */
+/* Enters bursts of the stream up to `clock`; returns 0 if one cannot enter. */
 static inline int enter_up_to(struct dram_run *run, struct train *train, uint64_t clock)
 {
     while (train->enters <= clock) {
@@ -125,8 +126,8 @@ static inline int enter_up_to(struct dram_run *run, struct train *train, uint64_
     return 1;
 }
 
-/* Bursts leave, and those of the stream enter meanwhile. Returns how many leave before something else comes up or a
- * request is complete. */
+/* Issues the bursts of the train while those of the stream enter. Returns how many issue before another command could
+ * be next or a request is complete. */
 static uint64_t leave(struct dram_run *run, struct train *train)
 {
     struct dram_queue *queue = run->queue;
@@ -161,7 +162,7 @@ static uint64_t leave(struct dram_run *run, struct train *train)
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
         queue->clock = clock + 1u;
-        if (train->enters == DRAM_NEVER) /* an end is known, or there is room, for the next */
+        if (train->enters == DRAM_NEVER) /* the next burst may have a known place, or room, from here on */
             look_ahead(run, train);
     }
     note_done(run, train, request, noted, count);
@@ -169,7 +170,7 @@ static uint64_t leave(struct dram_run *run, struct train *train)
     return count;
 }
 
-/* What `count` RDs mean for the channel, but for its queue. */
+/* Updates the channel, but not its queue, for `count` RDs. */
 static void account(struct dram_run *run, const struct train *train, uint64_t count)
 {
     struct dram_channel *channel = run->channel;
@@ -191,8 +192,8 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     dram_hold_bus(channel, last);
 }
 
-/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, this many
- * make the ends of bursts regular, and dram_row_repeat does the rest. */
+/* RDs that fit before another command could be next. If the request of the first one goes on along one row, only as
+ * many as make the ends of bursts regular: dram_row_repeat() does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {
     const uint64_t window = cnnvp_minimum(run->window_command + run->latency, run->window_data);
@@ -204,8 +205,8 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train, c
     return last < first ? 0 : cnnvp_minimum((last - first) / train->spacing + 1u, along_row ? few : DRAM_NEVER);
 }
 
-/* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. What enters between
- * them is decided before the first one's data end. */
+/* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. The spacing is at
+ * most the latency, so the end of the first one's data does not affect what enters between them. */
 static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const uint64_t second = ready + run->channel->timing->t[DRAM_T_ccd_s];
@@ -222,7 +223,7 @@ int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64
         channel->bus[0].refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, &train))
         return 0;
     train.count = fitting(run, &train, channel->entry[channel->list[0][next->bank].first].owner);
-    if (train.count < 2) /* not worth it */
+    if (train.count < 2) /* too few to gain time */
         return 0;
     const uint64_t count = leave(run, &train);
     if (count)

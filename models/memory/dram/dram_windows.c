@@ -31,7 +31,7 @@ void cnnvp_dram_windows_class(struct dram_windows *windows, const struct dram_is
         cnnvp_bandwidth_add(&windows->counters[counters[issued->row_class]], at, 1);
 }
 
-/* Data of this many bursts are carried, those of the first up to `done`, the others in the same window. */
+/* Counts the data of this many bursts: those of the first end at `done`, the others in the same window. */
 static void carry(struct dram_windows *windows, cnnvp_time done, uint64_t bursts)
 {
     struct cnnvp_bandwidth *bandwidth = &windows->counters[COUNTER_bandwidth];
@@ -67,7 +67,7 @@ void cnnvp_dram_windows_data(struct dram_windows *windows, cnnvp_time at, uint64
     cnnvp_bandwidth_add(&windows->counters[COUNTER_bandwidth], at, bursts * DRAM_BURST_BYTES);
 }
 
-/* Windows up to number `last` are there. */
+/* Makes room for windows up to number `last`; returns 0 if out of memory. */
 static int reach(struct dram_windows *windows, uint64_t last)
 {
     const uint64_t count = last - windows->shown + 1u;
@@ -93,7 +93,7 @@ void cnnvp_dram_windows_low(struct dram_windows *windows, enum dram_low low, uin
         const uint64_t window = cnnvp_maximum(at / CNNVP_BANDWIDTH_WINDOW_PS, windows->shown);
         next = cnnvp_minimum((window + 1u) * CNNVP_BANDWIDTH_WINDOW_PS, end * windows->tck_ps);
         if (!reach(windows, window))
-            return; /* the trace lacks it */
+            return; /* out of memory: the trace lacks this time */
         windows->low[window - windows->shown][low] += next - at;
     }
 }
@@ -104,7 +104,7 @@ void cnnvp_dram_windows_end(struct dram_windows *windows)
         for (uint32_t low = 0; low < DRAM_LOWS; ++low)
             cnnvp_bandwidth_add(&windows->counters[COUNTER_active_power_down + low],
                                 (windows->shown + i + 1u) * CNNVP_BANDWIDTH_WINDOW_PS, windows->low[i][low]);
-    windows->shown += windows->count ? windows->count - 1u : 0; /* more may come of the last */
+    windows->shown += windows->count ? windows->count - 1u : 0; /* the last window may get more */
     windows->count = 0;
     for (uint32_t i = 0; i < DRAM_WINDOWS; ++i)
         cnnvp_bandwidth_end(&windows->counters[i]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long nothing completes for certain. Each time that is too early costs an event of the kernel, and a run of the
- * core ends there; one that is too late would be an error.
+ * A lower bound on the time of the next completion. A bound that is too early costs an event of the kernel, which ends
+ * a run of the core; a bound that is too late would be an error.
  */
 #include "dram_stream.h"
 
-/* The banks and the alignment of longer requests are not looked at. */
+/* The banks and the alignment of requests with more rows or segments are not looked at. */
 enum { ROWS = 8, SEGMENTS = 16 };
 
-/* Bursts of a segment at least. */
+/* Minimum number of bursts of a segment. */
 static uint64_t segment_bursts(const struct cnnvp_request *request)
 {
     return (request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
@@ -19,8 +19,8 @@ static uint64_t bursts_between(uint64_t from, uint64_t end)
     return (end - from + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
 }
 
-/* Bursts of a request from `address` in a segment on, at least: different ones. One that ends a segment and begins the
- * next is one, and a write takes the place of one that waits. */
+/* Minimum number of different bursts of a request from `address` in a segment on. A burst that ends a segment and
+ * begins the next counts once. A write may replace one that waits. */
 static uint64_t left_of(const struct cnnvp_request *request, uint64_t segment, uint64_t address)
 {
     const uint64_t behind = request->count - segment - 1u;
@@ -30,7 +30,7 @@ static uint64_t left_of(const struct cnnvp_request *request, uint64_t segment, u
     const int can_end_and_begin = request->stride > 0 || request->size <= DRAM_BURST_BYTES;
     const int can_share = request->op == CNNVP_WRITE || can_end_and_begin;
     if (behind && can_share && step < request->size + DRAM_BURST_BYTES - 1u) {
-        if (request->stride > 0) /* no burst lies between two segments */
+        if (request->stride > 0) /* no whole burst lies between two segments */
             return bursts_between(address, start + behind * step + request->size);
         return step < request->size ? segment_bursts(request)
                                     : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
@@ -49,7 +49,7 @@ static uint64_t left_to_enter(const struct dram_stream *stream)
     return left_of(stream->first, stream->segment, stream->address);
 }
 
-/* Clocks from the first of `bursts` to the last at least, where a pseudo channel needs `each` clocks for one. */
+/* Minimum clocks from the first of `bursts` to the last, if a pseudo channel needs `each` clocks for one. */
 static uint64_t spread(const struct dram_queue *queue, uint64_t bursts, uint64_t each)
 {
     return bursts ? (bursts - 1u) / queue->map.lanes * each : 0;
@@ -60,15 +60,15 @@ static uint64_t latency(const struct dram_queue *queue)
     return queue->timing.t[DRAM_T_cl] + queue->timing.t[DRAM_T_bl];
 }
 
-/* RD to RD of one bank. */
+/* Clocks between two RDs of one bank. */
 static uint64_t spacing(const struct dram_queue *queue)
 {
     return cnnvp_maximum(queue->timing.t[DRAM_T_ccd_s], queue->timing.t[DRAM_T_ccd_l]);
 }
 
-/* ---- bursts that waiting writes answer: they take neither a command nor the bus ---- */
+/* ---- bursts that queued writes answer: they take neither a command nor the bus ---- */
 
-/* Addresses of a request. */
+/* The range of addresses of a request, in whole bursts. */
 static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64_t *end)
 {
     const uint64_t last = dram_segment_start(request, request->count - 1u);
@@ -77,7 +77,7 @@ static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64
            DRAM_BURST_BYTES;
 }
 
-/* Writes in the controllers' queues of bursts between two addresses. */
+/* Number of queued writes to bursts between two addresses. */
 static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, uint64_t end)
 {
     uint32_t within = 0;
@@ -91,7 +91,7 @@ static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, ui
     return within;
 }
 
-/* Another stream has a write request waiting that moves some of the bytes between two addresses. */
+/* 1 if another stream has a waiting write request that overlaps the range between two addresses. */
 static int write_comes(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t first, uint64_t end)
 {
     for (uint32_t i = 0; i < queue->stream_count; ++i) {
@@ -108,8 +108,8 @@ static int write_comes(const struct dram_queue *queue, const struct dram_stream 
     return 0;
 }
 
-/* Different bursts of the stream's requests that waiting writes can answer at most; DRAM_NEVER where more writes come.
- */
+/* Maximum number of different bursts of the stream's requests that queued writes can answer; DRAM_NEVER if more writes
+ * come. */
 static uint64_t answered(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     uint64_t sum = 0;
@@ -125,7 +125,7 @@ static uint64_t answered(const struct dram_queue *queue, const struct dram_strea
 
 /* ---- reads ---- */
 
-/* Most that any of a stream's requests may have on their way. */
+/* Maximum reads in flight that any of a stream's requests allows. */
 static uint64_t most_of(const struct dram_stream *stream)
 {
     uint64_t most = 0;
@@ -134,14 +134,15 @@ static uint64_t most_of(const struct dram_stream *stream)
     return most;
 }
 
-/* Clocks to the end of the last of `bursts`, of which as many as `others` may be answered: the bus carries the rest. */
+/* Minimum clocks to the end of the last of `bursts`. Queued writes may answer up to `others` of them; the bus carries
+ * the rest. */
 static uint64_t by_bus(const struct dram_queue *queue, uint64_t bursts, uint64_t others)
 {
     const uint64_t carried = bursts > others ? bursts - others : 0;
     return carried || !others ? spread(queue, carried, queue->timing.t[DRAM_T_bl]) + latency(queue) : 0;
 }
 
-/* The same because bursts can only enter as others end, this many at one clock. */
+/* The same, because a burst can only enter when another ends, and at most `most` enter at one clock. */
 static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts,
                           uint64_t others, uint64_t most)
 {
@@ -151,15 +152,15 @@ static uint64_t by_places(const struct dram_queue *queue, const struct dram_stre
     return bursts ? (bursts - others - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
 }
 
-/* Reads of an open row, all that wait in its bank. */
+/* Reads that wait for a bank, in the queue or in activation. */
 static uint64_t reads_of_bank(const struct dram_channel *channel, uint32_t bank)
 {
     const uint8_t active = channel->bank[bank].active;
     return channel->list[0][bank].count + (active != DRAM_NONE && !channel->entry[active].write ? 1u : 0u);
 }
 
-/* One of the stream's waiting requests can complete at this clock at the earliest, `start` being that of the next thing
- * that happens. The first can complete after the second: what is on its way then need not have ended. */
+/* Earliest clock at which one of the stream's waiting requests can complete; `start` is the clock of the next entry or
+ * command. The first request can complete after the second: its bursts in flight then need not have ended. */
 static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
 {
     const struct cnnvp_request *second = dram_request_next(stream->first);
@@ -169,13 +170,13 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
     const uint64_t alone = cnnvp_maximum(by_bus(queue, left, others), by_places(queue, stream, left, others, most));
     if (second == NULL)
         return start + alone;
-    /* the last to come may be answered, and end before those of the first that have entered */
+    /* queued writes may answer the last bursts, which then end before entered bursts of the first request */
     const uint64_t behind = by_places(queue, stream, both, others, most), ahead = others ? latency(queue) : 0;
     const uint64_t after = cnnvp_maximum(by_bus(queue, rest, others), behind > ahead ? behind - ahead : 0);
     return start + cnnvp_minimum(alone, after);
 }
 
-/* The same of a request whose bursts have all entered. */
+/* The same for a request whose bursts have all entered. */
 static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_request *request, uint64_t start)
 {
     const uint64_t pending = dram_request_pending(request);
@@ -193,7 +194,8 @@ static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_
 
 /* ---- writes ---- */
 
-/* Banks in which writes wait, or those of the stream's first request will; all where that is not looked at. */
+/* Number of banks with waiting writes, or to which the stream's first request will write; DRAM_BANKS if that is not
+ * known. */
 static uint32_t write_banks(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
@@ -206,8 +208,8 @@ static uint32_t write_banks(const struct dram_queue *queue, const struct dram_st
     return (uint32_t)__builtin_popcountll(banks);
 }
 
-/* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. A burst that waits
- * already needs none. */
+/* Earliest clock at which the stream's first write request can complete. A command makes room for one burst: a WR, or
+ * an ACT, whose burst leaves the queue before its WR. A burst to the location of a queued write needs no room. */
 static uint64_t writes_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
 {
     const uint64_t left = left_to_enter(stream), capacity = queue->options.queue;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's side of an off-chip memory that third-party code models (S003's external data memory), of a device on
- * the bus, or of a link between two units: behind the port `socket` lies a TLM-2.0 initiator socket that a C++ program
- * binds (cnnvp_systemc.h), which also drives the interrupt `irq` and takes that of `line`. What comes back over a link,
- * or from a bus master, goes on through `inward`: the platform's affair, of which the unit sees nothing.
+ * The platform's side of a third-party model: an off-chip memory (S003's external data memory), a device on the bus, or
+ * a link between two units. Behind the port `socket` lies a TLM-2.0 initiator socket that a C++ program binds
+ * (cnnvp_systemc.h). The program also drives the interrupt `irq` and receives that of `line`. What comes back over a
+ * link, or from a bus master, goes on through `inward`: the platform handles it, and the unit does not see it.
  *
- * Modelled: requests, also strided ones, split into bursts that are contiguous and cross no multiple of `burst_bytes`;
- * requesters interleaved burst by burst; bursts in flight bounded by the requester's `outstanding` and by `in_flight`;
- * errors, which end a request and are the requester's to report. Not modelled: anything of the memory itself.
- * A requester's reads are sent in order, its writes as well; when they come back is the memory's affair. Requests of
- * several requesters take turns. The core's and the loader's accesses of a memory cost no time and are not counted:
- * direct memory, else debug transport. The core's accesses of a device take what it says.
+ * Modelled: requests, also strided ones, split into contiguous bursts that do not cross a multiple of `burst_bytes`;
+ * requesters interleaved burst by burst; bursts in flight limited by the requester's `outstanding` and by `in_flight`;
+ * errors, which end a request and which the requester reports. Not modelled: the memory itself. The reads of a
+ * requester are sent in order, its writes as well; the memory decides when they return. Requests of several requesters
+ * take turns. Accesses to a memory by the core and the loader cost no time and are not counted: they use direct memory,
+ * or debug transport without it. The core's accesses to a device take the time that the device says.
  */
-#define _DEFAULT_SOURCE /* unit/storage.h */
+#define _DEFAULT_SOURCE /* for unit/storage.h */
 #include "units.h"
 
 #include <stdlib.h>
@@ -27,11 +27,11 @@
 enum { EVENT_SEND, EVENT_COUNT };
 enum external_role { EXTERNAL_ROLE_memory, EXTERNAL_ROLE_device, EXTERNAL_ROLE_link };
 
-/* What is kept in a request's `scratch`. */
+/* Uses of a request's `scratch` words. */
 enum scratch {
-    NEXT,   /* request after it */
+    NEXT,   /* next request */
     SENT,   /* bytes */
-    FLYING, /* bursts */
+    FLYING, /* bursts in flight */
     LATENCY /* sum over bursts */
 };
 
@@ -46,7 +46,7 @@ struct external {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint64_t size;
-    uint64_t offset; /* of addresses at the socket */
+    uint64_t offset; /* added to addresses at the socket */
     uint64_t burst_bytes;
     uint32_t in_flight;
     uint32_t dmi;
@@ -54,8 +54,8 @@ struct external {
     uint8_t *data; /* NULL: the memory behind the socket keeps it */
     struct burst *bursts;
     uint32_t free;               /* first free burst, in_flight: none */
-    struct cnnvp_request *first; /* under way, in order of arrival */
-    struct cnnvp_request *turn;  /* the one that sent last, NULL: it is gone */
+    struct cnnvp_request *first; /* requests under way, in order of arrival */
+    struct cnnvp_request *turn;  /* the one that sent last, or the one before it once that is complete; NULL: none */
     struct cnnvp_bandwidth bandwidth;
 };
 
@@ -101,7 +101,7 @@ static int all_sent(const struct cnnvp_request *request)
     return request->status != CNNVP_OK || request->scratch[SENT] == request->size * request->count;
 }
 
-/* For its tag, and as its requester's share: a core's traffic is not the accelerator's. */
+/* Counts for the request's tag and for its requester: a core's traffic is not the accelerator's. */
 static void count(struct external *self, const struct cnnvp_request *request, uint32_t stat, uint64_t n)
 {
     self->ops->count(self->host, stat, request->tag, n);
@@ -109,7 +109,7 @@ static void count(struct external *self, const struct cnnvp_request *request, ui
         self->ops->count_for(self->host, stat, request->initiator, n);
 }
 
-/* What crosses a link is the traffic of the memory behind it, which counts it. */
+/* Counts memory traffic. A link counts none: the memory behind it does. */
 static void count_memory(struct external *self, const struct cnnvp_request *request, uint32_t stat, uint64_t bytes)
 {
     if (!self->is_link)
@@ -144,14 +144,14 @@ static void free_burst(struct external *self, struct burst *burst)
     self->free = (uint32_t)(burst - self->bursts);
 }
 
-/* The request's next burst. */
+/* Fills in the request's next burst. */
 static void fill_burst(const struct external *self, const struct cnnvp_request *request, struct burst *burst)
 {
     const uint64_t segment = request->scratch[SENT] / request->size, offset = request->scratch[SENT] % request->size;
     const uint64_t address = self->offset + request->address + segment * (uint64_t)request->stride + offset;
     const uint64_t room = self->burst_bytes - address % self->burst_bytes;
     const uint64_t left = request->size - offset;
-    /* what the platform keeps itself is read there; the memory's answer tells only when */
+    /* if the platform keeps the data, it reads them itself: the memory's response only tells when */
     uint8_t *data = self->data != NULL && request->op == CNNVP_READ ? NULL : request->data;
     burst->request = (struct cnnvp_request){
         .op = request->op,
@@ -196,8 +196,8 @@ static void send_burst(struct external *self, struct cnnvp_request *request)
     }
 }
 
-/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of
- * them together this many are in flight. */
+/* 1 if the request can send a burst now. Requests of one requester in one direction send in order, and have at most
+ * `outstanding` bursts in flight together. */
 static int can_send(const struct external *self, const struct cnnvp_request *request)
 {
     uint64_t flying = 0;
@@ -215,7 +215,7 @@ static int can_send(const struct external *self, const struct cnnvp_request *req
     return flying < request->outstanding;
 }
 
-/* After the one that sent last, then from the first on. */
+/* The next request that can send a burst, in turn after the one that sent last. */
 static struct cnnvp_request *choose(const struct external *self)
 {
     struct cnnvp_request *begin = self->turn != NULL ? next_of(self->turn) : self->first;
@@ -243,7 +243,7 @@ static void advance(struct external *self)
 static void external_complete(void *instance, uint32_t port, struct cnnvp_request *done)
 {
     struct external *self = instance;
-    struct burst *burst = (struct burst *)(void *)done; /* its first member */
+    struct burst *burst = (struct burst *)(void *)done; /* the request is its first member */
     struct cnnvp_request *request = burst->owner;
     const cnnvp_time now = self->ops->now(self->host);
     (void)port;
@@ -310,7 +310,7 @@ static void external_fini(void *instance)
     cnnvp_storage_free(self->data, self->size);
 }
 
-/* Contents survive. The host drops the bursts that are under way. */
+/* Contents survive. The host drops the bursts in flight. */
 static void external_reset(void *instance)
 {
     struct external *self = instance;

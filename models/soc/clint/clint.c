@@ -2,9 +2,10 @@
 /*
  * Core-local interruptor: software interrupt and machine timer of hart 0, in the register layout of SiFive's CLINT
  * (SiFive FU540-C000 Manual v1p0, chapter 9; RISC-V Privileged ISA 1.12, section 3.2.1).
- * Modelled: msip, mtimecmp, mtime, both interrupt levels at the exact tick. Registers are 32-bit words; a 64-bit one is
- * two. A reset clears mtime.
- * Not modelled: more than one hart. mtimecmp is all ones after reset (the documents leave it open): no interrupt.
+ * Modelled: msip, mtimecmp, mtime, both interrupt levels at the exact tick. Registers are 32-bit words, a 64-bit
+ * register is two. A reset clears mtime and sets mtimecmp to all ones, so that there is no interrupt (the documents
+ * leave its value open).
+ * Not modelled: more than one hart.
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -19,8 +20,8 @@ struct clint {
     struct cnnvp_host *host;
     uint32_t reg[REGISTER_COUNT];
     uint64_t timebase_mhz;
-    uint64_t offset; /* mtime less the ticks since the simulation began, modulo 2^64 */
-    int timer;       /* level */
+    uint64_t offset; /* mtime minus the ticks since the start of the simulation, modulo 2^64 */
+    int timer;       /* level of the timer interrupt */
 };
 
 static uint64_t pair(const struct clint *clint, uint32_t low)
@@ -42,7 +43,7 @@ static void refresh_mtime(struct clint *clint)
     clint->reg[REG_MTIME_HI] = (uint32_t)(mtime >> 32);
 }
 
-/* When the tick begins, CNNVP_TIME_NEVER beyond what picoseconds can say. */
+/* Time at which the tick begins; CNNVP_TIME_NEVER if that is too large for picoseconds. */
 static cnnvp_time time_of(const struct clint *clint, uint64_t tick)
 {
     return tick / clint->timebase_mhz >= UINT64_MAX / 1000000u
@@ -62,7 +63,7 @@ static void update(struct clint *clint)
     clint->timer = timer;
     if (timer)
         (void)clint->ops->cancel(clint->host, EVENT_COMPARE);
-    else if (compare - mtime > UINT64_MAX - now) /* mtime was set back: beyond all ticks */
+    else if (compare - mtime > UINT64_MAX - now) /* mtime was set back: the match lies beyond the last tick */
         (void)clint->ops->notify(clint->host, EVENT_COMPARE, CNNVP_TIME_NEVER);
     else
         (void)clint->ops->notify(clint->host, EVENT_COMPARE, time_of(clint, now + (compare - mtime)));
@@ -87,7 +88,7 @@ static int reg_written(void *instance, uint32_t reg, uint32_t old)
     if (reg == REG_MTIME_LO || reg == REG_MTIME_HI) {
         const uint32_t value = clint->reg[reg];
 
-        refresh_mtime(clint); /* the other half is as old as its last read */
+        refresh_mtime(clint); /* brings the other half up to date */
         clint->reg[reg] = value;
         clint->offset = pair(clint, REG_MTIME_LO) - ticks(clint);
     }

@@ -4,12 +4,12 @@
  * coupled memory or caches, sleep, interrupts at the exact edge, device accesses at their own time. Not modelled:
  * pipelines and branch prediction beyond the cycles of a class.
  *
- * - Port `bus`: memory and devices. Memory that gives direct access (dmi) is used directly and untimed; everything else
- *   is one access at the exact time of its instruction, after everything that is pending in that instant.
+ * - Port `bus`: memory and devices. Memory that gives direct access (dmi) is used directly; cpu_memory.c adds its time.
+ *   Every other access is made at the exact time of its instruction, after everything that is pending at that instant.
  * - Port `irq`: lines 0 software, 1 timer, 2 external.
  * - Port `control`: takes a struct cnnvp_cpu_program (cnnvp_program.h) as CNNVP_COMMAND; without one the core is idle.
- * - The run ends by `tohost` (1: status 0, otherwise word >> 1), by semihosting exit, or with status 1 where the guest
- *   can never go on: a trap handler that cannot run, sleep or a jump to itself with all interrupts off.
+ * - The run ends by `tohost` (1: status 0, otherwise word >> 1), by semihosting exit, or with status 1 if the guest can
+ *   never go on: its trap handler cannot run, or it sleeps or jumps to itself with all interrupts off.
  *
  * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
  */
@@ -21,7 +21,7 @@
 #include "cpu_internal.h"
 
 #define EXIT_FAILURE_CODE 1u
-/* Deep enough for what device accesses lead to: chains of units run on this stack. */
+/* Large enough for device accesses, which run chains of units on this stack. */
 #define PROCESS_STACK (512u * 1024u)
 
 void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason)
@@ -73,7 +73,7 @@ static void hand_over(struct cpu *cpu)
     }
 }
 
-/* Between sleeps. What it works at is not told: its functions are, in traces of them. */
+/* Shows the work since the last sleep as a span. Traces of functions show what the core works on. */
 static void show_work(struct cpu *cpu)
 {
     const cnnvp_time now = cpu->ops->now(cpu->host), edge = cnnvp_edge_time(cpu->mhz, cpu->edge);
@@ -109,7 +109,7 @@ static void give_up(struct cpu *cpu, const char *reason)
     cpu_finish(cpu, EXIT_FAILURE_CODE, reason);
 }
 
-/* Waits until the first instruction of the next run is due and all else in that instant is done. */
+/* Waits until the first instruction of the next run is due and everything else at that instant is done. */
 static int catch_up(struct cpu *cpu)
 {
     const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu->edge);
@@ -121,7 +121,7 @@ static int catch_up(struct cpu *cpu)
     return status;
 }
 
-/* Sleeps until the next call of wake, then to the clock edge that follows. Returns how many cycles went by. */
+/* Sleeps until the next call of wake, then to the clock edge that follows. Returns the cycles that passed. */
 static uint64_t sleep_once(struct cpu *cpu)
 {
     const uint64_t before = cpu->edge;
@@ -155,7 +155,7 @@ static void sleep_in_wfi(struct cpu *cpu)
     }
 }
 
-/* The jump is executed again and again in this many cycles, and is not left half-way. */
+/* Executes the jump to itself for `cycles` cycles; the last jump is completed. */
 static void skip(struct cpu *cpu, uint64_t cycles)
 {
     const uint64_t jumps = (cycles + cpu->jump_cycles - 1u) / cpu->jump_cycles;
@@ -255,7 +255,7 @@ static int take_program(void *instance, uint32_t port, struct cnnvp_access *acce
     if (status != CNNVP_OK)
         return status;
     cpu->program = *(const struct cnnvp_cpu_program *)access->data;
-    cpu->program.held = NULL; /* both were for this access */
+    cpu->program.held = NULL; /* both were valid for this access only */
     cpu->program.tables = NULL;
     cpu->has_program = 1;
     return CNNVP_OK;
@@ -321,7 +321,7 @@ static void fini(void *instance)
     cpu_memory_fini(cpu);
 }
 
-/* The process, which may be inside the core now, resets it when it starts again. */
+/* The process may be inside the core at this time; it resets the core when it starts again. */
 static void reset(void *instance)
 {
     (void)instance;

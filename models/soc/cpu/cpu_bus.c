@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core's way to memory and devices, and how it keeps step with simulated time.
+ * The core's accesses to memory and devices, and how it keeps step with simulated time.
  *
- * Cycle n of a run lies at clock edge `edge` + n - `free`, and the first `free` ones at `edge`. The core runs ahead of
- * simulated time, but never past the next thing that is pending in the simulation: nothing can happen that an
- * instruction already executed would have noticed. A device access waits until its own time, lets everything else that
- * is pending in that instant go first, and then looks again at what is pending.
+ * Cycle n of a run is at clock edge `edge` + n - `free`; the first `free` cycles are at `edge`. The core runs ahead of
+ * simulated time, but never past the next event that is pending in the simulation. So nothing can happen that an
+ * instruction already executed should have seen. A device access waits until its own time, lets everything else that is
+ * pending at that instant go first, and then looks again at what is pending.
  */
 #include "cpu_internal.h"
 
@@ -104,7 +104,7 @@ int cpu_map(struct cpu *cpu, uint32_t address)
     cpu->memory[cpu->memories++] = (struct cpu_memory){(uint32_t)start, (uint32_t)(end - start), data};
     *known = 0;
     if (cpu->program.tohost != 0)
-        (void)cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost); /* if it is there */
+        (void)cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost); /* if it is mapped */
     return 1;
 }
 
@@ -152,13 +152,13 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
         cnnvp_rv32_stop(cpu->core);
         return status;
     }
-    /* A device behind TLM-2.0 may wait itself. */
+    /* A device behind TLM-2.0 may itself wait. */
     const cnnvp_time end = cpu->ops->now(cpu->host) + access.delay;
     if (end != begin)
         cpu->stall_cycles += cpu_stall(cpu, end);
     if (cpu->is_free) {
         cpu_set_free(cpu, cnnvp_rv32_executed(cpu->core));
-        ++cpu->edge; /* of the access */
+        ++cpu->edge; /* the cycle of the access */
     }
     cpu_tighten(cpu);
     if (status != CNNVP_OK)
@@ -199,7 +199,7 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     cpu->device_writes += !is_memory && !cpu_tcm_has(cpu, address);
     const int status = is_memory ? CNNVP_OK : device_access(cpu, CNNVP_WRITE, address, bytes, size);
     if (status == CNNVP_OK && cpu->program.tohost != 0 && address == cpu->program.tohost && size == 4 && value != 0)
-        cpu_tohost(cpu, value); /* what is mapped tells by itself */
+        cpu_tohost(cpu, value); /* in mapped memory, the core watches tohost itself */
     return status;
 }
 

@@ -68,7 +68,7 @@ int cpu_cache_has(const struct cpu_cache *cache, uint32_t address)
     return find(cache, address >> cache->line_shift) < cache->ways;
 }
 
-/* The tag is the first of its set, those before `way` move back by one. */
+/* Makes a tag the first of its set; those before `way` move back by one. */
 static void make_first(struct cpu_cache *cache, uint32_t set, uint32_t way, uint64_t tag)
 {
     for (; way > 0; --way)

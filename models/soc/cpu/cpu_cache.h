@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of a set-associative cache with the least recently used line of a set going out; data are not its business.
- * Plain C without any host.
+ * Tags of a set-associative cache with least-recently-used replacement; it holds no data. Plain C, host-free.
  */
 #ifndef CNNVP_CPU_CACHE_H
 #define CNNVP_CPU_CACHE_H
@@ -15,28 +14,28 @@ enum { CPU_CACHE_LINE_SHIFT = 2 };
 #define CPU_CACHE_DIRTY UINT64_C(2)
 
 struct cpu_cache {
-    uint64_t *tags; /* of all sets the line used last, then the one before it, and so on: as CNNVP_RV32_LINE has them */
+    uint64_t *tags; /* newest line of each set first, then the next of each set; entries as CNNVP_RV32_LINE */
     uint32_t line_shift;
     uint32_t sets; /* a power of 2 */
     uint32_t ways;
 };
 
-/* What making room for a line has pushed out. */
+/* The line that another one has replaced. */
 struct cpu_evicted {
     int dirty;
     uint32_t address;
 };
 
-/* 1 if such a cache can be: lines, sets and ways fill `size` exactly, and sets are a power of 2, like line_bytes. */
+/* 1 if such a cache is possible: lines, sets and ways fill `size` exactly, and sets and line_bytes are powers of 2. */
 int cpu_cache_possible(uint64_t size, uint32_t ways, uint32_t line_bytes);
-/* 0, or -1: out of memory. The arguments are possible. fini after that. */
+/* Returns 0, or -1 if out of memory. The arguments must be possible. Call fini in any case. */
 int cpu_cache_init(struct cpu_cache *cache, uint64_t size, uint32_t ways, uint32_t line_bytes);
 void cpu_cache_fini(struct cpu_cache *cache);
 void cpu_cache_empty(struct cpu_cache *cache);
-/* Bits of all its tags. */
+/* Bits of all tags of such a cache. */
 uint64_t cpu_cache_tag_bits(uint64_t size, uint32_t ways, uint32_t line_bytes);
 
-/* 1 if that line of an address is there which its set has used last, and uses it; quick. 0: look with cpu_cache_has. */
+/* Fast path: 1 if the line of an address is the most recently used of its set; uses it. 0: look with cpu_cache_has. */
 static inline int cpu_cache_again(struct cpu_cache *cache, uint32_t address, int writes)
 {
     const uint32_t line = address >> cache->line_shift;
@@ -48,14 +47,14 @@ static inline int cpu_cache_again(struct cpu_cache *cache, uint32_t address, int
     return 1;
 }
 
-/* 1 if the line of an address is there; changes nothing. */
+/* 1 if the line of an address is present; changes nothing. */
 int cpu_cache_has(const struct cpu_cache *cache, uint32_t address);
-/* Uses a line that is there. */
+/* Uses a line that is present. */
 void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes);
-/* The first dirty line from line *next of the cache on becomes clean: 1, its address, and *next is the one after it.
- * 0: there is none. */
+/* Cleans the first dirty line from line *next of the cache on: returns 1 and its address, and *next is the line after
+ * it. Returns 0 if there is none. */
 int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address);
-/* Puts in a line that is not there, as the one used last. */
+/* Inserts a line that is not present, as the most recently used of its set. */
 struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guest's functions over time, as values of the counter `functions`: a call shows the function's address with bit
- * 32 set, a return 0; and as calls of the profiler. Each return closes what was opened, whatever the guest does: one
- * that goes to none of the open calls (a jump through a return register) is none, one that goes to an outer call
- * (longjmp) closes the inner ones too. A jump to another function without link (a tail call) goes on in the caller's
- * name.
+ * The guest's functions over time, as values of the counter `functions` (a call shows the function's address with bit
+ * 32 set, a return 0) and as calls of the profiler. Every call that was opened is closed, whatever the guest does. A
+ * return to none of the open calls (a jump through a return register) is ignored; a return to an outer call (longjmp)
+ * also closes the inner ones. A jump to another function without link (a tail call) continues under the caller's name.
  */
 #include "cpu_internal.h"
 
@@ -48,7 +47,7 @@ void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t from, uint32_t 
         open_call(cpu, from, to, back, kind == CNNVP_RV32_ENTER);
         return;
     }
-    /* A function does not return out of the trap handler that called it. */
+    /* A function return does not leave the trap handler that it is in. */
     for (uint32_t i = calls->depth; i-- > 0;) {
         if (kind == CNNVP_RV32_LEAVE ? calls->is_trap[i] : !calls->is_trap[i] && calls->back[i] == to) {
             close_down_to(cpu, i);

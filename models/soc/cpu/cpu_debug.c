@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core under a debugger: it stands still between two of its runs, when simulated time is that of the instruction
- * that comes next, and in its sleep. As runs may end anywhere, and sleep be looked at, standing still changes nothing.
+ * The core under a debugger: it halts between two of its runs, when simulated time is that of the next instruction, and
+ * in its sleep. Runs may end anywhere and sleep may be interrupted, so halting changes nothing.
  */
 #include "cpu_internal.h"
 

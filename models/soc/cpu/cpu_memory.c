@@ -2,17 +2,17 @@
 /*
  * What the core runs from (parameter `memory`).
  *
- * tcm: the tightly coupled memory holds ranges of addresses: the program's segments and its stack, and the tables that
- *   it reads, at least those of the step at work (cpu_tcm.c). They take no further cycle. Any other access of
- *   memory is a request to the off-chip memory: the core waits for loads, and for code, which comes in lines; one store
- *   is on its way while the core goes on.
- * cache: an instruction and a data cache, write-back and write-allocate. A miss reads a line, for which the core waits;
- *   a line that is written back is on its way meanwhile, one at a time.
- * ideal: no time.
+ * - tcm: the tightly coupled memory holds ranges of addresses: the program's segments and its stack, and the tables
+ *   that it reads, at least those of the current step (cpu_tcm.c). They take no further cycle. Any other access to
+ *   memory is a request to the off-chip memory. The core waits for loads, and for code, which comes in lines; one store
+ *   is in flight while the core goes on.
+ * - cache: an instruction and a data cache, write-back and write-allocate. A miss reads a line, and the core waits for
+ *   it. Meanwhile the replaced line is written back, one at a time.
+ * - ideal: no time.
  *
- * Data stay in the one memory whatever the mode, so values are those of a coherent system: the DMA sees what the core
- * has written, as at a port that snoops; the time of snoops is not modelled. fence.i writes the data cache's dirty
- * lines back, which stay there, and empties the instruction cache and the fetch buffer.
+ * In every mode data stay in the one memory, so values are those of a coherent system: the DMA sees what the core has
+ * written, as at a port that snoops; the time of snoops is not modelled. fence.i writes the dirty lines of the data
+ * cache back, which stay there, and empties the instruction cache and the fetch buffer.
  */
 #include "cpu_internal.h"
 #include "unit/parts.h"
@@ -40,7 +40,7 @@ int cpu_go_on(struct cpu *cpu, int status, uint64_t *stalls)
     return status;
 }
 
-/* At the clock edge that follows its end. */
+/* Waits for a transfer; the core goes on at the clock edge that follows its end. */
 static int wait_for(struct cpu *cpu, const struct cpu_transfer *transfer)
 {
     uint64_t stalls = 0;
@@ -62,7 +62,7 @@ int cpu_request(struct cpu *cpu, struct cpu_transfer *transfer, const struct cnn
     return status;
 }
 
-/* Without data: these move when the instruction is executed. */
+/* Sends a request without data: the data move when the instruction is executed. */
 static int start(struct cpu *cpu, struct cpu_transfer *transfer, uint32_t op, uint32_t address, uint32_t size)
 {
     const struct cnnvp_request request = {
@@ -83,7 +83,7 @@ void cpu_complete(void *instance, uint32_t port, struct cnnvp_request *request)
     cpu->ops->wake(cpu->host);
 }
 
-/* One at a time; the core does not wait for its end. */
+/* Starts a write when the previous one has ended; the core does not wait for its end. */
 static int write_memory(struct cpu *cpu, uint32_t address, uint32_t size)
 {
     const int status = wait_for(cpu, &cpu->write);
@@ -110,7 +110,7 @@ static void count_hit(struct cpu *cpu, enum cnnvp_rv32_access access)
     ++cpu->counts[access == CNNVP_RV32_FETCH ? STAT_icache_hits : STAT_dcache_hits];
 }
 
-/* ---- code: two lines of it are in the fetch buffer ---- */
+/* ---- code: the fetch buffer holds two lines ---- */
 
 static int is_fetched(const struct cpu *cpu, uint32_t line)
 {
@@ -135,7 +135,8 @@ static int hit_line(struct cpu *cpu, enum cnnvp_rv32_access access, uint32_t add
     return 1;
 }
 
-/* What is quick to find: the rest is no hit to the core, and cpu_memory_access sees what it is. */
+/* Finds only hits that are quick to find. Any other access is no hit to the core, and cpu_memory_access looks
+ * further. */
 int cpu_memory_hit(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
 {
     struct cpu *cpu = context;
@@ -184,7 +185,7 @@ static int fetch_line(struct cpu *cpu, uint32_t line)
     return read_memory(cpu, address, line_bytes(cpu));
 }
 
-/* Once: what is near the stack pointer, past the TCM, is a stack that the core was not told of. */
+/* Warns once if an access past the TCM is near the stack pointer: the program has not said where its stack is. */
 static void look_for_stack(struct cpu *cpu, uint32_t address)
 {
     const uint32_t stack = cnnvp_rv32_reg(cpu->core, STACK_POINTER);
@@ -197,7 +198,7 @@ static void look_for_stack(struct cpu *cpu, uint32_t address)
                   (unsigned)stack);
 }
 
-/* Once. */
+/* Warns once. */
 void cpu_memory_untimed(struct cpu *cpu, uint32_t address)
 {
     if (cpu->untimed_said || cpu->kind != CPU_CACHE)
@@ -326,13 +327,13 @@ void cpu_memory_start(struct cpu *cpu)
     cpu_tcm_start(cpu);
 }
 
-/* Those of the line that its set has used last, which the core sees by itself. */
+/* Hits in the most recently used line of a set, which the core finds by itself. */
 static uint64_t quick_hits(const struct cnnvp_rv32_stats *stats)
 {
     return stats->loads + stats->stores - stats->asked;
 }
 
-/* Data accesses that TCM or data cache serve. */
+/* Data accesses that the TCM or the data cache serves. */
 static uint64_t served(const struct cpu *cpu, const struct cnnvp_rv32_stats *stats)
 {
     if (cpu->kind == CPU_CACHE)
@@ -354,7 +355,7 @@ void cpu_memory_counts(const struct cpu *cpu, const struct cnnvp_rv32_stats *sta
                               (fills + cpu->counts[STAT_write_backs]) * line_bytes(cpu) + cpu->counts[STAT_table_bytes];
 }
 
-/* A word and its tag of each way at a time. */
+/* An access reads a word and its tag in each way. */
 static void say_cache(const struct cnnvp_costs *costs, uint64_t size, uint32_t ways, uint32_t line, const char *what)
 {
     const uint64_t tags = cpu_cache_tag_bits(size, ways, line);

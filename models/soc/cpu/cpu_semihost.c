@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Semihosting calls (Arm's Semihosting for AArch32 and AArch64, taken over by RISC-V Semihosting 0.4), as far as they
- * concern the terminal, the command line, memory, time and the end of the program. There are two files: ":tt", the
- * terminal, and ":semihosting-features", by which the guest learns that it may use SYS_EXIT_EXTENDED. A model does not
- * touch files of the host. Clocks are those of the simulation. Two calls of our own: a program reports a number, and
+ * Semihosting calls (Arm's Semihosting for AArch32 and AArch64, adopted by RISC-V Semihosting 0.4) for the terminal,
+ * the command line, memory, time and the end of the program. There are two files: ":tt", the terminal, and
+ * ":semihosting-features", which tells the guest that it may use SYS_EXIT_EXTENDED. The model does not touch files of
+ * the host. Clocks are those of the simulation. Two calls are not in the standard: a program reports a number, and
  * names a layer (cnnvp_kit_report, cnnvp_kit_layer of sw/guest/riscv/kit.h).
  */
 #include <string.h>
@@ -31,14 +31,14 @@ enum operation {
     SYS_EXIT_EXTENDED = 0x20,
     SYS_ELAPSED = 0x30,
     SYS_TICKFREQ = 0x31,
-    /* of the numbers that are left to applications */
+    /* numbers that the standard leaves to applications */
     SYS_REPORT = 0x100,    /* name, length, low and high half of a signed number */
     SYS_NAME_LAYER = 0x101 /* tag, name, length, op, length, phase, length, low and high half of its macs */
 };
 
 #define FAILED UINT32_MAX
 #define TERMINAL 1u               /* the handle of ":tt" */
-#define FEATURES 2u               /* of ":semihosting-features" */
+#define FEATURES 2u               /* the handle of ":semihosting-features" */
 #define APPLICATION_EXIT 0x20026u /* ADP_Stopped_ApplicationExit */
 #define PS_PER_CENTISECOND UINT64_C(10000000000)
 
@@ -56,7 +56,7 @@ static void put_word(uint8_t *p, uint32_t value)
         p[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Word `index` of the parameter block; 0 where there is no memory. */
+/* Word `index` of the parameter block; 0 if there is no memory. */
 static uint32_t argument(struct cpu *cpu, uint32_t block, uint32_t index)
 {
     const uint8_t *at = cpu_memory(cpu, block + 4u * index, 4);
@@ -94,7 +94,7 @@ static uint32_t write_string(struct cpu *cpu, uint32_t address)
     return 0;
 }
 
-/* Results are the numbers of bytes not written, not read. */
+/* SYS_WRITE returns the number of bytes not written, SYS_READ that of bytes not read. */
 static uint32_t write_bytes(struct cpu *cpu, uint32_t block)
 {
     const uint32_t size = argument(cpu, block, 2);
@@ -136,8 +136,9 @@ static uint32_t read_character(struct cpu *cpu)
 }
 
 /*
- * Words separated by blanks into the buffer that the block names; its second word becomes the length. The program's
- * name is left out: picolibc's start code supplies argv[0] itself and takes every word here for an argument.
+ * Writes the arguments, separated by blanks, into the buffer that the block names, and their length into the block's
+ * second word. The program's name is left out: picolibc's start code supplies argv[0] itself and takes every word here
+ * for an argument.
  */
 static uint32_t command_line(struct cpu *cpu, uint32_t block)
 {
@@ -221,7 +222,7 @@ static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t paramete
 
 #define TEXT_BYTES 64u
 
-/* Words `index` and the next of a block: address and length of a text, for the host. 0 where it is none. */
+/* Copies a text whose address and length are words `index` and `index` + 1 of a block. 0 if it is no valid text. */
 static int get_text(struct cpu *cpu, uint32_t block, uint32_t index, char text[TEXT_BYTES])
 {
     const uint32_t size = argument(cpu, block, index + 1);
@@ -248,7 +249,7 @@ static int say(struct cpu *cpu, uint32_t operation, uint32_t block)
            cpu->ops->name_layer(cpu->host, argument(cpu, block, 0), name, op, phase, long_argument(cpu, block, 7)) == 0;
 }
 
-/* Nonsense is told to the user, and the guest goes on. */
+/* Warns the user if a call is invalid; the guest goes on. */
 static uint32_t said(struct cpu *cpu, uint32_t operation, uint32_t block)
 {
     if (say(cpu, operation, block))

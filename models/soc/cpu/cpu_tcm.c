@@ -2,13 +2,13 @@
 /*
  * What the tightly coupled memory holds (parameter `memory`: tcm), and its loader.
  *
- * The program and its stack are there from the start, and so are tables of which each step of the program's work reads
- * its own (cnnvp_program.h), if they all fit. Otherwise the loader brings them in the order of the steps, after the
- * last one the first one again, by requests of the core's memory port. The core's first read of a step's tables begins
- * that step: it waits for what is still on its way; older tables give up their room, but for those of the step before,
- * where the next ones fit beside them; and the loader reads ahead as far as there is room. Of a step that is too large
- * for the room the first tables are held, the rest is read in off-chip memory, a word at a time. A program that goes to
- * another step than the next one begins there anew.
+ * The program and its stack are there from the start. Each step of the program's work reads tables of its own
+ * (cnnvp_program.h); all tables are there from the start, too, if they fit. Otherwise the loader brings them in the
+ * order of the steps, after the last step the first one again, by requests at the core's memory port. The core's first
+ * read of a step's tables begins that step. It waits for those that are still being loaded. Older tables give up their
+ * room, except those of the step before if the next ones fit beside them. The loader reads ahead as far as there is
+ * room. If a step is too large for the room, its first tables are held, and the core reads the rest in off-chip memory,
+ * a word at a time. If a program goes to another step than the next one, the loader starts again at that step.
  */
 #include "cpu_internal.h"
 
@@ -18,17 +18,18 @@
 #include <string.h>
 
 #define KIB 1024u
-/* Reads of so many steps back do not begin these anew: a program may still need a word of what it did last. */
+/* Reads of the tables of up to this many steps back do not begin these steps again: a program may still need a word of
+ * its latest work. */
 #define STEPS_BACK 4u
 #define STACK_PART 4u
-/* The largest tcm_size. */
+/* Maximum tcm_size in KiB. */
 #define MOST_KIB (0x10000000u / KIB)
-/* Bursts of the loader on their way at a time. */
+/* Maximum bursts of the loader in flight. */
 #define LOADER_BURSTS 4u
 
 /* ---- ranges ---- */
 
-/* Adds [address, address + size) in whole granules; ranges stay apart. -1: there are too many. */
+/* Adds [address, address + size) in whole granules; ranges that touch are merged. Returns -1 if there are too many. */
 static int add(struct cpu_ranges *ranges, uint64_t address, uint64_t size)
 {
     const uint64_t granule = CNNVP_RV32_GRANULE;
@@ -78,12 +79,12 @@ int cpu_tcm_has(const struct cpu *cpu, uint32_t address)
     return held;
 }
 
-/* Whole granules. */
+/* A range of whole granules. */
 struct piece {
     uint64_t address, size;
 };
 
-/* What a range is without its ends that are there. */
+/* A range without those of its ends that are held. */
 static struct piece missing(const struct cpu_ranges *ranges, uint64_t address, uint64_t size)
 {
     const uint64_t granule = CNNVP_RV32_GRANULE;
@@ -96,7 +97,8 @@ static struct piece missing(const struct cpu_ranges *ranges, uint64_t address, u
     return (struct piece){begin, end - begin};
 }
 
-/* Adds a range, from its begin on, as far as `limit` bytes hold all. *piece: what is new. 1: all of it. */
+/* Adds a range, from its start as far as `limit` bytes allow. *piece: the part that is new. Returns 1 if all of the
+ * range is held. */
 static int add_within(struct cpu_ranges *ranges, uint64_t address, uint64_t size, uint64_t limit, struct piece *piece)
 {
     const uint64_t used = bytes_of(ranges);
@@ -113,8 +115,8 @@ static int add_within(struct cpu_ranges *ranges, uint64_t address, uint64_t size
 
 /* ---- program and stack ---- */
 
-/* What is left of the TCM lies below the end of the stack, as far as nothing else is there. The frames that are used
- * most are at that end, in a granule of which all is held. */
+/* Holds up to `room` bytes below the end of the stack, as far as nothing else is there. The most used frames are at
+ * that end; all of its granule is held. */
 static void hold_stack(struct cpu *cpu, uint32_t stack, uint64_t room)
 {
     const uint64_t granule = CNNVP_RV32_GRANULE;
@@ -127,13 +129,13 @@ static void hold_stack(struct cpu *cpu, uint32_t stack, uint64_t room)
     (void)add(&cpu->held, begin, end - begin);
 }
 
-/* What a program that does not fit leaves to a stack that is none of it. */
+/* Bytes that a program that does not fit leaves to a stack outside of it. */
 static uint64_t left_to_stack(const struct cpu *cpu, uint32_t stack, const struct cpu_ranges *program)
 {
     return stack == 0 || has(program, stack - 1u) ? 0 : cpu->tcm_size / STACK_PART;
 }
 
-/* What does not fit is named, with the size that would do. */
+/* Holds the program's ranges. If they do not fit, warns and names the size that is needed. */
 static void hold_ranges(struct cpu *cpu, const struct cnnvp_cpu_program *program)
 {
     struct cpu_ranges all = {.count = 0};
@@ -176,7 +178,7 @@ void cpu_tcm_fini(struct cpu *cpu)
     cpu->stream_count = 0;
 }
 
-/* Whether all tables fit beside the program; they are held then. */
+/* Holds all tables if they fit beside the program; returns 1 then. */
 static int hold_tables(struct cpu *cpu, const struct cnnvp_cpu_program *program)
 {
     struct cpu_ranges all = cpu->held;
@@ -189,7 +191,7 @@ static int hold_tables(struct cpu *cpu, const struct cnnvp_cpu_program *program)
     return 1;
 }
 
-/* The tables from number `from` on that have one user. */
+/* Index of the first table after `from` that has another user. */
 static uint32_t end_of_user(const struct cpu *cpu, uint32_t from, uint32_t count)
 {
     uint32_t end = from;
@@ -249,7 +251,7 @@ int cpu_tcm_take(struct cpu *cpu, const struct cnnvp_cpu_program *program)
         return CNNVP_OK;
     hold_ranges(cpu, program);
     const int all = hold_tables(cpu, program);
-    /* Tables that come and go share with the stack what the program leaves. */
+    /* Tables that are loaded in turn share the rest of the TCM with the stack. */
     if (program->stack != 0)
         hold_stack(cpu, program->stack, all ? left(cpu) : left(cpu) / 2u);
     if (!all && left(cpu) >= CNNVP_RV32_GRANULE)
@@ -272,7 +274,7 @@ static int add_step(const struct cpu *cpu, const struct cpu_stream *stream, uint
     return all;
 }
 
-/* Those that are there, and what is there of the one that comes. */
+/* Finds what is held: the steps that are there, and the tables so far of the step that is being loaded. */
 static void hold_steps(const struct cpu *cpu, struct cpu_stream *stream)
 {
     stream->held = cpu->held;
@@ -285,7 +287,7 @@ static void hold_steps(const struct cpu *cpu, struct cpu_stream *stream)
     }
 }
 
-/* Whether the next step's tables fit beside those that are there. */
+/* 1 if the next step's tables fit beside those that are held. */
 static int has_room(const struct cpu *cpu, const struct cpu_stream *stream)
 {
     struct cpu_ranges ranges = stream->held;
@@ -302,7 +304,7 @@ static void note_peak(struct cpu *cpu)
         cpu->counts[STAT_tcm_bytes] = bytes;
 }
 
-/* The next table of the step that comes. */
+/* Loads the next table of the step that is being loaded. */
 static void load_table(struct cpu *cpu, struct cpu_stream *stream)
 {
     const struct cnnvp_program_table *table = &cpu->tables[stream->next++];
@@ -322,7 +324,8 @@ static void load_table(struct cpu *cpu, struct cpu_stream *stream)
     (void)cpu_request(cpu, &stream->transfer, &request);
 }
 
-/* Until a request is on its way, or there is no room for the next step's tables. Those of the only step come anyway. */
+/* Loads tables until a request is in flight, or the next step's tables do not fit. If no other step is held, they are
+ * loaded anyway. */
 static void load(struct cpu *cpu, struct cpu_stream *stream)
 {
     while (!stream->transfer.under_way && !stream->pauses) {
@@ -347,7 +350,7 @@ void cpu_tcm_complete(struct cpu *cpu, const struct cnnvp_request *request)
         }
 }
 
-/* What the core finds without asking: tables of the step at work and of those before it. */
+/* Sets the core's fast ranges: permanent contents, and tables of the current step and of steps before it. */
 static void show(struct cpu *cpu)
 {
     struct cpu_ranges all = cpu->held;
@@ -416,7 +419,7 @@ static int is_past(const struct cpu *cpu, const struct cpu_stream *stream, uint3
                        step);
 }
 
-/* Where the work begins again, or further on. */
+/* The first step of the next pass, or a step beyond the one that the loader would load next. */
 static int is_elsewhere(const struct cpu *cpu, const struct cpu_stream *stream, uint32_t address, uint64_t *step)
 {
     const uint64_t again = stream->here - stream->here % stream->steps + stream->steps;
@@ -446,7 +449,7 @@ static int wait_for_loader(struct cpu *cpu, const struct cpu_stream *stream, uin
     return cpu_go_on(cpu, status, &cpu->counts[STAT_table_stall_cycles]);
 }
 
-/* The step begins. */
+/* Begins a step: waits for its tables, frees older ones, and lets the loader go on. */
 static int begin_step(struct cpu *cpu, struct cpu_stream *stream, uint64_t step)
 {
     int status = CNNVP_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core's public functions but those of its parts: life, memory map, runs, debugging. See rv32.h.
+ * The core's public functions, except those in its other files: lifecycle, memory map, runs, registers. See rv32.h.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static uint8_t cycles_or_1(uint32_t cycles)
     return (uint8_t)(cycles == 0 ? 1u : cycles < CNNVP_RV32_MAX_CYCLES ? cycles : CNNVP_RV32_MAX_CYCLES);
 }
 
-/* The class of an operation: its cycles, and what it counts as. A branch that is not taken takes one cycle. */
+/* The cycles of an operation, by its class, and what it counts as. A branch that is not taken takes one cycle. */
 static struct rv32_bill bill_of(const struct cnnvp_rv32_cycles *cycles, enum rv32_op_code code)
 {
     if (code >= RV32_OP_MUL && code <= RV32_OP_MULHU)
@@ -162,7 +162,7 @@ static int is_range(const struct cnnvp_rv32_range *ranges, unsigned count, const
     return 0;
 }
 
-/* What code costs is decided when it is decoded. */
+/* Drops code in ranges that are not among the known ones: what code costs is decided when it is decoded. */
 static void forget_others(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count,
                           const struct cnnvp_rv32_range *known, unsigned known_count)
 {
@@ -195,7 +195,7 @@ int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address)
     uint32_t granule = (address - region->base) >> RV32_GRANULE_SHIFT;
     region->flags[granule] |= RV32_FLAG_TOHOST;
     if (granule > 0)
-        region->flags[granule - 1u] |= RV32_FLAG_TOHOST; /* misaligned stores from there */
+        region->flags[granule - 1u] |= RV32_FLAG_TOHOST; /* misaligned stores may begin there */
     core->tohost = address;
     core->tohost_set = 1;
     return 0;

@@ -5,14 +5,15 @@
  * Modelled: RV32I 2.1, M 2.0, A 2.1, C 2.0, Zicsr, Zifencei, Zicntr (RISC-V Unprivileged ISA 20191213), machine mode of
  * the Privileged ISA 1.12 (20211203) with vectored interrupts, WFI and precise traps; semihosting calls (RISC-V
  * Semihosting 0.4) and the `tohost` word of the riscv-tests.
- * Not modelled: user and supervisor mode, physical memory protection (the pmp registers exist, no entry can be switched
- * on), triggers (tselect reads 0, tdata1 says "no trigger"), pipelines. An instruction takes the cycles of its class;
- * what memory adds is the caller's, by bus.memory.
+ * Not modelled: user and supervisor mode, physical memory protection (the pmp registers exist, but no entry can be
+ * switched on), triggers (tselect reads 0, tdata1 says "no trigger"), pipelines. An instruction takes the cycles of its
+ * class; the caller adds the time of memory in bus.memory.
  *
- * Decisions the specifications leave open: loads and stores to mapped memory may be misaligned; misaligned accesses
- * elsewhere trap with causes 4 and 6. Atomics work on mapped memory only, anywhere else is an access fault. misa is
- * read-only. mtval holds the instruction's bits after an illegal instruction. Stores into code take effect on the next
- * instruction, fence.i or not; memory that others change needs fence.i or cnnvp_rv32_invalidate.
+ * Decisions where the specifications leave a choice: loads and stores to mapped memory may be misaligned; misaligned
+ * accesses elsewhere trap with causes 4 and 6. Atomics work on mapped memory only; elsewhere they are access faults.
+ * misa is read-only. mtval holds the instruction's bits after an illegal instruction. Stores into code take effect on
+ * the next instruction, with or without fence.i. When others change code in memory, the guest has to execute fence.i,
+ * or the caller to call cnnvp_rv32_invalidate.
  *
  * Counting. A slot is one instruction begun: retired, or ended by an exception. Taking an interrupt costs no slot and
  * no cycle.
@@ -48,14 +49,15 @@ enum cnnvp_rv32_call {
 /* What an access to RAM is for. */
 enum cnnvp_rv32_access { CNNVP_RV32_FETCH, CNNVP_RV32_READ, CNNVP_RV32_WRITE };
 
-/* A line of memory that is there, as `lines` below has it: its number (address >> line_shift), and whether it has been
- * written. 0: no line. */
+/* An entry of `lines` below: the number of a line that is present (address >> line_shift), and whether it is dirty. 0:
+ * no line. */
 #define CNNVP_RV32_LINE(number, dirty) ((uint64_t)(number) << 2 | (uint64_t)(dirty) << 1 | 1u)
 #define CNNVP_RV32_NO_CODE UINT32_MAX
 
-/* RAM outside of the fast ranges whose accesses take no time and change nothing, so that the core asks about none of
- * them: fetches from two pieces of code (numbers, address / fetch_bytes; CNNVP_RV32_NO_CODE for none); loads from line
- * n if it is lines[n & line_mask], and stores to it if it is dirty. Both may be NULL, and change in every callback. */
+/* Accesses to RAM outside of the fast ranges that take no time and change nothing, so that the core does not ask about
+ * them: fetches from the two pieces of code in `code` (address / fetch_bytes; CNNVP_RV32_NO_CODE: none); loads from
+ * line n if it is in lines[n & line_mask], and stores to it if it is dirty there. Both pointers may be NULL; their
+ * contents may change in every callback. */
 struct cnnvp_rv32_there {
     const uint32_t *code;
     const uint64_t *lines;
@@ -63,7 +65,7 @@ struct cnnvp_rv32_there {
 };
 
 /*
- * What the core needs from its surroundings. Members may be NULL where noted. In load, store and fetch a result other
+ * What the core needs from its surroundings. Members may be NULL where noted. A result of load, store or fetch other
  * than 0 becomes an access fault of the guest (causes 5, 7, 1).
  */
 struct cnnvp_rv32_bus {
@@ -72,18 +74,18 @@ struct cnnvp_rv32_bus {
     int (*load)(void *context, uint32_t address, unsigned size, uint32_t *value);
     /* Writes the low size bytes of value. NULL as above. */
     int (*store)(void *context, uint32_t address, unsigned size, uint32_t value);
-    /* RAM outside of the fast ranges (cnnvp_rv32_set_fast) is about to be accessed, by the instruction in progress or
-     * to fetch it; data are the core's own business. Time may go by in it (cnnvp_rv32_idle). A fetch is of instructions
-     * in the same fetch_bytes, or of one that lies in two of these; it comes again after an interrupt, or where a run
-     * was cut, and hit should say then that it is there. NULL: all RAM is fast. */
+    /* Called before an access to RAM outside of the fast ranges (cnnvp_rv32_set_fast), by the instruction in progress
+     * or to fetch it; the core moves the data itself. Time may pass in the call (cnnvp_rv32_idle). A fetch is of
+     * instructions in the same fetch_bytes, or of one that lies in two of these. It is repeated after an interrupt, or
+     * where a run was cut; `hit` should then say that the code is there. NULL: all RAM is fast. */
     int (*memory)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
-    /* Called before, from where no other function may be called: 1 if the access takes no time, which is then all that
-     * is said of it. NULL: none is of this kind. */
+    /* Called before `memory`, and must not call any function of the core. 1: the access takes no time, and `memory` is
+     * not called. NULL: no access is of this kind. */
     int (*hit)(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size);
-    /* What need not even be asked of hit. */
+    /* Accesses for which not even `hit` is called. */
     struct cnnvp_rv32_there there;
-    /* fence.i, the instruction in progress: what has been stored is to be seen by what is fetched from now on. Time may
-     * go by in it. NULL: there is nothing to do. */
+    /* The instruction in progress is fence.i: fetches from now on must see what has been stored. Time may pass in the
+     * call. NULL: there is nothing to do. */
     void (*fence)(void *context);
     /* Reads 16 bits of an instruction outside RAM, each time it is executed. NULL: only RAM is executable. */
     int (*fetch)(void *context, uint32_t address, uint16_t *half);
@@ -98,13 +100,14 @@ struct cnnvp_rv32_bus {
     void (*tohost)(void *context, uint32_t word);
 };
 
-/* Cycles of an instruction by its class, 1 to CNNVP_RV32_MAX_CYCLES; 0 counts as 1, and so much take all others. */
+/* Cycles of an instruction by its class, 1 to CNNVP_RV32_MAX_CYCLES; 0 counts as 1. Instructions of no class here take
+ * 1. */
 #define CNNVP_RV32_MAX_CYCLES 255u
 struct cnnvp_rv32_cycles {
     uint32_t load; /* an atomic takes a load and a store */
     uint32_t store;
     uint32_t multiply;
-    uint32_t divide; /* remainders, too */
+    uint32_t divide; /* and remainders */
     uint32_t jump;   /* a jump, or a branch that is taken */
 };
 
@@ -112,7 +115,7 @@ struct cnnvp_rv32_config {
     struct cnnvp_rv32_bus bus;
     uint32_t hart_id;
     struct cnnvp_rv32_cycles cycles;
-    uint32_t fetch_bytes; /* code that bus.memory is asked for at once, a power of 2 up to 256; 0: 256 */
+    uint32_t fetch_bytes; /* code that one call of bus.memory asks for, a power of 2 up to 256; 0: 256 */
 };
 
 /* [base, base + size), both multiples of CNNVP_RV32_GRANULE. */
@@ -129,7 +132,7 @@ enum cnnvp_rv32_reason {
     CNNVP_RV32_IDLE_LOOP,   /* a jump to itself was executed and no interrupt can be taken at present */
     CNNVP_RV32_EXIT,        /* cnnvp_rv32_exit was called, or tohost written; see cnnvp_rv32_exit_status */
     CNNVP_RV32_STOPPED,     /* cnnvp_rv32_stop was called */
-    CNNVP_RV32_HIT,         /* one of cnnvp_rv32_add_stop: see cnnvp_rv32_last_hit */
+    CNNVP_RV32_HIT,         /* a stop of cnnvp_rv32_add_stop: see cnnvp_rv32_last_hit */
     CNNVP_RV32_DOUBLE_FAULT /* the first instruction of the trap handler traps, without end: see cnnvp_rv32_trap_log */
 };
 
@@ -155,15 +158,15 @@ struct cnnvp_rv32_stats {
     uint64_t retired;
     uint64_t loads;  /* load instructions begun; an AMO is one load and one store */
     uint64_t stores; /* store instructions begun */
-    uint64_t asked;  /* of both, those that were neither in a fast range nor by bus.there */
+    uint64_t asked;  /* those of both that were neither in a fast range nor covered by bus.there */
     uint64_t multiplies;
-    uint64_t divides; /* remainders, too */
-    uint64_t jumps;   /* and branches that were taken */
+    uint64_t divides; /* and remainders */
+    uint64_t jumps;   /* and taken branches */
     uint64_t mmio;    /* calls of load and store of the bus */
     uint64_t exceptions;
     uint64_t interrupts;
     uint64_t idle_cycles; /* from cnnvp_rv32_idle */
-    uint64_t cycles;      /* with these, as mcycle */
+    uint64_t cycles;      /* including idle_cycles, as mcycle */
 };
 
 /* One trap, as the guest's handler would see it. */
@@ -177,21 +180,21 @@ struct cnnvp_rv32_trap {
 
 #define CNNVP_RV32_TRAP_LOG 16u
 
-/* Bytes that init needs, aligned as malloc aligns. Constant. */
+/* Bytes that init needs, with the alignment of malloc. Constant. */
 size_t cnnvp_rv32_size(void);
 
-/* Sets up a core in `core` (cnnvp_rv32_size() bytes of any content) and allocates its block cache (about 2 MiB).
- * config is copied. 0, or -1 where memory ran out: fini must not be called then. The core is in reset with pc 0. */
+/* Sets up a core in `core` (cnnvp_rv32_size() bytes of any content) and allocates its block cache (about 2 MiB). config
+ * is copied. Returns 0, or -1 if out of memory: fini must not be called then. The core is in reset with pc 0. */
 int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config);
 
 /* Frees what init and map_ram allocated. The mapped memory itself is the caller's. */
 void cnnvp_rv32_fini(struct cnnvp_rv32 *core);
 
-/* From the next reset on, bus.call is called (it must be there) or not; costs nothing where it is not. */
+/* From the next reset on, bus.call (which must be set) is called or not. It costs nothing if it is not called. */
 void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow);
 
-/* From the next reset on, what each instruction costs is added up in the profiler's pages (`page` alone is called), or
- * with NULL nowhere; costs nothing then. */
+/* From the next reset on, the cost of each instruction is added up in the profiler's pages; only its `page` is called.
+ * NULL: there is no profile, which costs nothing. */
 void cnnvp_rv32_profile(struct cnnvp_rv32 *core, const struct cnnvp_profiler *profiler);
 
 /* [callback] The sum of these costs since init. */
@@ -205,55 +208,55 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc);
 #define CNNVP_RV32_GRANULE 256u
 
 /* [callback] Maps `size` bytes at host as guest memory [base, base + size): both multiples of CNNVP_RV32_GRANULE, no
- * wrap, no overlap with another region. host stays valid until fini. The core reads and writes it directly.
- * 0, or -1: arguments, too many regions, or no memory; nothing has changed then. */
+ * wrap, no overlap with another region. host must stay valid until fini. The core reads and writes it directly. Returns
+ * 0, or -1 for wrong arguments, too many regions or no memory; nothing has changed then. */
 int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, uint8_t *host);
 
-/* [callback] What has been mapped from `base` on is no RAM any more; the instruction in progress, too, finds none. */
+/* [callback] Unmaps the region at `base`, also for the instruction in progress. */
 void cnnvp_rv32_unmap_ram(struct cnnvp_rv32 *core, uint32_t base);
 
-/* [callback] Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not
- * in RAM. */
+/* [callback] Watches the aligned word at `address`, in RAM, as tohost, instead of an earlier one. Returns 0, or -1 if
+ * it is not in RAM. */
 int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
 
-/* [callback] Parts of RAM that bus.memory is not asked about, in place of those from before; only where it is there.
- * They do not overlap. Code that has been decoded there stays so where its range is one of both. 0, or -1: too many, or
- * not such ranges. */
+/* [callback] Sets the parts of RAM for which bus.memory is not called, in place of those before; they matter only if
+ * bus.memory is set. They must not overlap. Decoded code stays in ranges that are in both sets. Returns 0, or -1 if
+ * there are too many or they are no such ranges. */
 int cnnvp_rv32_set_fast(struct cnnvp_rv32 *core, const struct cnnvp_rv32_range *ranges, unsigned count);
 
 /* [callback] Another initiator has written [address, address + size) of RAM: forgets code decoded from there. */
 void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 
-/* [callback] Level (0 or not 0) of an interrupt line. An interrupt that this enables is taken before the next
+/* [callback] Sets the level (0 or not 0) of an interrupt line. An interrupt that this enables is taken before the next
  * instruction; inside a callback, before the one that follows the instruction in progress. */
 void cnnvp_rv32_set_irq(struct cnnvp_rv32 *core, enum cnnvp_rv32_line line, int level);
 
-/* Runs until `limit` cycles are used or for another reason: instructions begin before the limit, the last may end after
- * it. *executed: cycles used, also where a limit was changed. Cycles of cnnvp_rv32_idle are in neither. */
+/* Runs until `limit` cycles are used or for another reason. Instructions begin before the limit; the last one may end
+ * after it. *executed: the cycles used, also if the limit was changed. Neither includes cycles of cnnvp_rv32_idle. */
 enum cnnvp_rv32_reason cnnvp_rv32_run(struct cnnvp_rv32 *core, uint64_t limit, uint64_t *executed);
 
 /* [callback] Cycles of this run before the instruction in progress; after run, those of the last run. */
 uint64_t cnnvp_rv32_executed(const struct cnnvp_rv32 *core);
 
-/* [callback] Changes the limit of the run in progress. At most what is used by now and the present instruction is
- * overrun, never more. */
+/* [callback] Changes the limit of the run in progress. If the new limit is already exceeded, the run ends after the
+ * instruction in progress. */
 void cnnvp_rv32_limit(struct cnnvp_rv32 *core, uint64_t limit);
 
-/* [callback] run() returns CNNVP_RV32_STOPPED after the instruction in progress; outside of run(), at once next time.
- * Cleared by that return. */
+/* [callback] run() returns CNNVP_RV32_STOPPED after the instruction in progress; if called outside of run(), the next
+ * run() returns at once. Cleared by that return. */
 void cnnvp_rv32_stop(struct cnnvp_rv32 *core);
 
-/* [callback] As stop, with CNNVP_RV32_EXIT and a status. Wins over stop. */
+/* [callback] As stop, but with CNNVP_RV32_EXIT and a status; takes precedence over stop. */
 void cnnvp_rv32_exit(struct cnnvp_rv32 *core, uint32_t status);
 
 /* Status of the last exit. */
 uint32_t cnnvp_rv32_exit_status(const struct cnnvp_rv32 *core);
 
-/* [callback] 1 if an interrupt is pending that mie lets through, whatever mstatus.MIE: it ends a WFI. */
+/* [callback] 1 if an interrupt that mie enables is pending, whatever mstatus.MIE is: that ends a WFI. */
 int cnnvp_rv32_wakeup(const struct cnnvp_rv32 *core);
 
-/* [callback] 1 if such an interrupt could ever be taken: mie is not 0 and, unless the core is in WFI, MIE is set.
- * 0 after WFI or IDLE_LOOP means that the guest has come to rest for good. */
+/* [callback] 1 if such an interrupt could ever be taken: mie is not 0 and, unless the core is in WFI, MIE is set. 0
+ * after WFI or IDLE_LOOP means that the guest can never go on. */
 int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core);
 
 /* [callback] The core has slept or stood still for `cycles` cycles: mcycle and the statistics count them. */
@@ -272,32 +275,34 @@ void cnnvp_rv32_set_reg(struct cnnvp_rv32 *core, unsigned number, uint32_t value
 uint32_t cnnvp_rv32_pc(const struct cnnvp_rv32 *core);
 void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc);
 
-/* A CSR by number, with the rules that hold for the guest but read-only ones. 0, or -1: there is none. */
+/* Reads or writes a CSR by number, by the rules for the guest. Returns 0, or -1 if there is no such CSR, or for set_csr
+ * a read-only one. */
 int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value);
 int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
 
-/* What a stop looks for: that an instruction is about to be executed; that one has written, read, or either. */
+/* What a stop waits for: an instruction is about to be executed; an instruction has written, read, or either. */
 enum cnnvp_rv32_stop_kind { CNNVP_RV32_ON_EXECUTE, CNNVP_RV32_ON_WRITE, CNNVP_RV32_ON_READ, CNNVP_RV32_ON_ACCESS };
 
 #define CNNVP_RV32_MAX_STOPS 64u
 
 /*
- * Not in a callback. run() returns CNNVP_RV32_HIT before the instruction at `address` (ON_EXECUTE, size is not looked
- * at), which the next run() executes; or after the one that accessed any of `size` bytes from `address`, in RAM or
- * elsewhere. What is no instruction of this core's (a DMA's transfer) is not seen. Stops survive a reset. They change
- * no memory and no count; without one on data, run() is as fast as ever.
- * add: 0, or -1: no room, or no byte. remove: 0, or -1: there is no such stop.
+ * Not in a callback. run() returns CNNVP_RV32_HIT before the instruction at `address` (ON_EXECUTE, size is ignored),
+ * which the next run() executes; or after the instruction that accessed any of `size` bytes from `address`, in RAM or
+ * elsewhere. Accesses by others than this core's instructions (a DMA's transfer) are not seen. Stops survive a reset.
+ * They change no memory and no count; without a stop on data, run() is not slowed down.
+ * add: returns 0, or -1 if there is no room or size is 0. remove: returns 0, or -1 if there is no such stop.
  */
 int cnnvp_rv32_add_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 int cnnvp_rv32_remove_stop(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 
-/* The stop that the last CNNVP_RV32_HIT was about; *address: of the instruction, or the first byte it accessed. */
+/* The kind of the stop of the last CNNVP_RV32_HIT; *address: of the instruction, or of the first byte accessed in the
+ * stop's range. */
 enum cnnvp_rv32_stop_kind cnnvp_rv32_last_hit(const struct cnnvp_rv32 *core, uint32_t *address);
 
-/* Name of a CSR that is stored or counts, as the privileged ISA has it; NULL for others. */
+/* Name in the privileged ISA of a CSR that is stored or counts; NULL for others. */
 const char *cnnvp_rv32_csr_name(unsigned number);
 
-/* In a callback: with the instruction in progress counted in loads and stores, not in slots. */
+/* In a callback, the instruction in progress is counted in loads and stores, but not in slots. */
 void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats);
 
 /* Copies the last traps, the oldest first; returns how many (up to CNNVP_RV32_TRAP_LOG, the size of `traps`). */

@@ -37,7 +37,7 @@ static inline uint32_t rv32_remu(uint32_t a, uint32_t b)
     return b == 0 ? a : a % b;
 }
 
-/* Division by -1 apart: -2^31 / -1 overflows in C, and is -2^31 in the ISA. */
+/* Division by -1 is a case of its own: -2^31 / -1 overflows in C, and is -2^31 in the ISA. */
 static inline uint32_t rv32_div(uint32_t a, uint32_t b)
 {
     return b == 0 ? UINT32_MAX : b == UINT32_MAX ? 0u - a : (uint32_t)((int32_t)a / (int32_t)b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cache of decoded blocks: bounded storage, dropped as a whole when it is full. Every granule of RAM that holds
- * code of a block is flagged, and so is the one before it: a misaligned store that begins there may reach into it.
+ * code of a block is flagged, and so is the granule before it, because a misaligned store that begins there may reach
+ * into the code.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 
 int rv32_cache_init(struct cnnvp_rv32 *core)
 {
-    /* One more part of the storage for the scratch block. */
+    /* The extra elements are for the scratch block. */
     core->ops = calloc(RV32_OPS + RV32_BLOCK_MAX + 2u, sizeof *core->ops);
     core->codes = calloc(RV32_OPS + RV32_BLOCK_MAX + 2u, sizeof *core->codes);
     core->blocks = calloc(RV32_BLOCKS, sizeof *core->blocks);
@@ -118,7 +119,7 @@ void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t off
     uint32_t begin = first > 0 ? first - 1u : 0;
     for (uint32_t granule = begin; granule <= last && granule < granules; ++granule)
         drop_in_granule(core, region, granule, offset, size);
-    /* A granule whose neighbourhood holds no block any more is data again. */
+    /* A granule is data again if neither it nor a neighbour holds a block. */
     for (uint32_t granule = first; granule <= last && granule < granules; ++granule) {
         int code = region->heads[granule] != NULL;
         code |= granule > 0 && region->heads[granule - 1u] != NULL;
@@ -148,14 +149,14 @@ static void add_op(struct cnnvp_rv32 *core, struct rv32_block *block, enum rv32_
     block->bill.spent += core->bill[code].spent;
 }
 
-/* The instruction's second half is not in the region. */
+/* 1 if the second half of the instruction at pc is outside the region. */
 static int crosses_end(const struct rv32_region *region, uint32_t pc)
 {
     const uint32_t offset = pc - region->base;
     return region->size - offset < 4 && (rv32_get16(region->host + offset) & 3u) == 3u;
 }
 
-/* An instruction as it stands in memory. */
+/* Reads an instruction: `raw` as it stands in memory, `insn` expanded. Returns its length. */
 static unsigned fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw)
 {
     *raw = rv32_get16(region->host + offset);
@@ -167,14 +168,14 @@ static unsigned fetch(const struct rv32_region *region, uint32_t offset, uint32_
     return 4;
 }
 
-/* 1: code that bus.memory is asked for. */
+/* 1 if bus.memory has to be asked for the code at pc. */
 static int is_slow(const struct cnnvp_rv32 *core, uint32_t pc)
 {
     return core->config.bus.memory != NULL && rv32_fast_at(core, pc, 2) == NULL;
 }
 
-/* Decodes from block->pc in region until a jump, the end of the granule or of what is fetched at once, or `max`
- * operations. */
+/* Decodes from block->pc in region up to a jump, the end of the granule or of the code that is fetched at once, a stop,
+ * or `max` operations. */
 static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, const struct rv32_region *region,
                          uint32_t max)
 {
@@ -196,7 +197,7 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
         struct rv32_op *op = &block->ops[block->count];
         const unsigned length = fetch(region, pc - region->base, &insn, &raw);
         if (slow && block->count > 1 && (pc + length - 1u) / at_once != piece)
-            break; /* asks for its second half when it comes */
+            break; /* begins a block of its own, which asks for both pieces */
         code = rv32_decode(core, insn, raw, pc, length, op, &block->target[1]);
         op->offset = (uint8_t)((pc - block->pc) >> 1);
         add_op(core, block, code);
@@ -252,7 +253,7 @@ static struct rv32_block *scratch(struct cnnvp_rv32 *core, uint32_t pc)
     return block;
 }
 
-/* The instructions of a block that begin within `limit` cycles. */
+/* The instructions of a block that begin within `limit` cycles, as the scratch block. */
 static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, int32_t limit)
 {
     struct rv32_block *block = scratch(core, from->pc);
@@ -277,7 +278,7 @@ static int fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half)
     return region != NULL || (bus->fetch != NULL && bus->fetch(bus->context, address, half) == 0);
 }
 
-/* One instruction that is not in RAM, by way of the bus, or not as a whole. */
+/* The scratch block with one instruction that is not, or not as a whole, in RAM: fetched by the bus. */
 static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
 {
     struct rv32_block *block = scratch(core, core->pc);
@@ -302,7 +303,7 @@ static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
     return block;
 }
 
-/* Moves what it finds to the front of its bucket, the one place that the interpreter looks at by itself. */
+/* Finds a block, and moves it to the front of its bucket, the only place where the interpreter looks by itself. */
 static struct rv32_block *find_cached(struct cnnvp_rv32 *core, uint32_t pc)
 {
     struct rv32_block **bucket = &core->hash[hash_of(pc)];
@@ -318,7 +319,8 @@ static struct rv32_block *find_cached(struct cnnvp_rv32 *core, uint32_t pc)
     return block;
 }
 
-/* At an instruction that is a stop: nothing, or if it has been stopped at already, the instruction. */
+/* At an instruction with a stop: reports the stop and returns the sentinel. If that was reported already, returns the
+ * instruction alone. */
 static struct rv32_block *find_stop(struct cnnvp_rv32 *core, uint32_t pc)
 {
     struct rv32_region *region = rv32_region_at(core, pc, 2);

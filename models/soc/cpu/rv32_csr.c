@@ -17,7 +17,7 @@ struct csr_row {
     uint8_t shift;
     uint32_t mask;
     uint32_t reset;
-    const char *name; /* NULL where there is nothing to see */
+    const char *name; /* NULL: not shown */
 };
 
 static const struct csr_row rows[] = {
@@ -81,7 +81,7 @@ static void write_counter(struct cnnvp_rv32 *core, unsigned which, unsigned shif
     struct rv32_counter *counter = is_cycle ? &core->cycle : &core->instret;
     uint64_t mask = (uint64_t)UINT32_MAX << shift;
     uint64_t wanted = (counter_value(core, which) & ~mask) | (uint64_t)value << shift;
-    /* as the next instruction sees them */
+    /* as the next instruction counts them */
     uint64_t events = (is_cycle ? cycles(core) : instructions(core)) + core->in_progress;
     counter->frozen = wanted;
     counter->bias = wanted - events;
@@ -99,7 +99,7 @@ static void write_inhibit(struct cnnvp_rv32 *core, uint32_t value)
 {
     uint32_t old = core->csr[RV32_CSR_mcountinhibit];
     uint32_t changed = old ^ value;
-    uint32_t own = core->in_progress; /* its instruction, of one cycle; a debugger has none */
+    uint32_t own = core->in_progress; /* 1: the accessing instruction, of one cycle; 0: a debugger's access */
     core->executed += own;
     core->in_progress = 0;
     if (changed & 1u)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stops for a debugger. Instructions that are stops are in no cached block: a block ends in front of one, and looking
- * for one's block is where it is found. While there are stops on data, every load and store takes the slow path.
+ * Stops for a debugger. No cached block contains an instruction with a stop: blocks end before one, and the stop is
+ * found when a block at its address is looked up. While there are stops on data, every load and store takes the slow
+ * path.
  */
 #include "rv32_internal.h"
 

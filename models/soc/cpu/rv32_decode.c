@@ -74,7 +74,8 @@ static const struct insn *look_up(const struct cnnvp_rv32 *core, uint32_t insn)
     return NULL;
 }
 
-/* x1 and x5 hold return addresses (Unprivileged ISA, table 2.1). A jump that does both is a call (coroutines). */
+/* x1 and x5 hold return addresses (Unprivileged ISA, table 2.1). A jump that both links and returns is a call
+ * (coroutines). */
 static enum rv32_op_code follow(enum rv32_op_code code, const struct rv32_op *op)
 {
     int links = op->rd == 1 || op->rd == 5;
@@ -85,7 +86,7 @@ static enum rv32_op_code follow(enum rv32_op_code code, const struct rv32_op *op
     return code == RV32_OP_JALR && (op->rs1 == 1 || op->rs1 == 5) ? RV32_OP_RETURN : code;
 }
 
-/* Where others watch what is executed. */
+/* Replaces operations that are observed: calls and returns if calls are followed, jumps while profiling. */
 static enum rv32_op_code watched(const struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op)
 {
     if (core->follow_calls)
@@ -93,7 +94,7 @@ static enum rv32_op_code watched(const struct cnnvp_rv32 *core, enum rv32_op_cod
     return code == RV32_OP_JALR && rv32_profiled(core) ? RV32_OP_JUMPR : code;
 }
 
-/* Cheaper equivalents. An operation without result is a NOP, loads and jumps aside. */
+/* Cheaper equivalents. An operation without result is a NOP, except loads and jumps. */
 static enum rv32_op_code simplify(enum rv32_op_code code, uint32_t pc, const struct rv32_op *op, uint32_t target)
 {
     switch (code) {

@@ -3,19 +3,19 @@
  * The interpreter: threaded code over decoded blocks. Each operation holds the address of its code and jumps straight
  * to its successor.
  *
- * A block's instructions are counted by their class when it is entered, a branch that is taken with its cycles; whoever
- * leaves a block early gives back what was not executed. So nothing is counted per instruction, and still all counts
- * are exact.
+ * The instructions of a block are counted by class when it is entered, and the extra cycles of a branch when it is
+ * taken. Code that leaves a block early takes back what was not executed. So nothing is counted per instruction, and
+ * still all counts are exact.
  */
 #include "rv32_arith.h"
 #include "rv32_internal.h"
 
-/* Labels as values are the extension of GCC's and Clang's that threaded code stands on. */
+/* Threaded code needs labels as values, an extension of GCC and Clang. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NOT_INLINE __attribute__((noinline))
 
-/* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
+/* Between two instructions: returns 1 and a reason if run() ends here; otherwise takes an interrupt that is due. */
 static NOT_INLINE int at_boundary(struct cnnvp_rv32 *core, enum cnnvp_rv32_reason *reason)
 {
     const int spinning = core->spinning;
@@ -61,7 +61,7 @@ static NOT_INLINE int at_boundary(struct cnnvp_rv32 *core, enum cnnvp_rv32_reaso
     return 0;
 }
 
-/* Of the operations of a block after one of them. */
+/* The bill of the operations of a block after number `index`. */
 static struct rv32_bill bill_after(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
 {
     struct rv32_bill bill = {0, 0};
@@ -73,9 +73,9 @@ static struct rv32_bill bill_after(const struct cnnvp_rv32 *core, const struct r
     return bill;
 }
 
-/* Cycles of the run so far: what was granted without what is left of it, which may be less than nothing after a last
- * instruction. And what has been counted beside them. Not inline, so that chains of blocks do not keep their lower half
- * in one more register. */
+/* Updates the cycles of the run: those granted minus those left, which may be negative after the last instruction. The
+ * upper half of `left` has the counts beside them. Not inline, so that chains of blocks do not keep the lower half in
+ * one more register. */
 static NOT_INLINE void note(struct cnnvp_rv32 *core, uint64_t left)
 {
     const uint64_t cycles = (uint64_t)(int64_t)(int32_t)left;
@@ -83,7 +83,7 @@ static NOT_INLINE void note(struct cnnvp_rv32 *core, uint64_t left)
     core->counted = left - cycles;
 }
 
-/* Makes pc and executed those before the instruction at ip, which has taken `spent` with all after it. */
+/* Sets pc and executed as before the instruction at ip; `spent` is the cost of that instruction and all after it. */
 static inline void sync_before(struct cnnvp_rv32 *core, const struct rv32_block *block, const struct rv32_op *ip,
                                uint64_t spent, uint64_t left)
 {
@@ -106,7 +106,7 @@ static NOT_INLINE void do_system(struct cnnvp_rv32 *core, enum rv32_op_code code
     rv32_system(core, code, ip->imm, block->target[0]);
 }
 
-/* What a memory operation needs, and what it found. */
+/* A memory operation that takes the slow path. */
 struct slow {
     const struct rv32_block *block;
     const struct rv32_op *ip;
@@ -114,7 +114,8 @@ struct slow {
     uint64_t left;
 };
 
-/* 0: go on with the next operation. Otherwise core is at an instruction boundary. */
+/* Executes a memory operation on the slow path. 0: go on with the next operation. Otherwise the core is at an
+ * instruction boundary. */
 static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
 {
     const struct rv32_op *ip = s->ip;
@@ -147,8 +148,8 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     return 1;
 }
 
-/* Asks for the code of a block that has just been entered. 0: go on with it. Otherwise as slow_memory, with none of its
- * instructions begun. */
+/* Asks for the code of a block that has just been entered. 0: go on with the block. Otherwise the core is at an
+ * instruction boundary, and none of the block's instructions has begun. */
 static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_block *block, uint64_t left)
 {
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
@@ -205,7 +206,7 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
         DISPATCH();                     \
     } while (0)
 
-/* Goes on with the block that link `which` leads to. */
+/* Goes on with the block at link `which`. */
 #define CHAIN(which)                                   \
     do {                                               \
         uint32_t slot_ = (which);                      \
@@ -262,7 +263,7 @@ boundary: /* core->pc and core->executed are up to date */
     core->granted = core->executed + left;
     goto resolve;
 
-unlinked: /* link `slot` of block leads nowhere, or further than what is left */
+unlinked: /* link `slot` of block leads nowhere, or needs more cycles than are left */
     core->pc = block->target[slot];
     note(core, left);
     if (slot == 1u && rv32_profiled(core))
@@ -359,7 +360,8 @@ slow:
         slow.address = 0; \
         goto slow;        \
     }
-/* Two jumps rather than one computed link: the host then predicts guest branches one by one (700 against 410 MIPS). */
+/* Two jumps instead of one computed link, so that the host predicts each guest branch separately (700 against 410
+ * MIPS). */
 #define OP_BRANCH(name, condition) \
     TARGET(name)                   \
     {                              \

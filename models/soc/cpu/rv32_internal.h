@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State of the core and the functions its source files share. See rv32.h for what is modelled.
+ * State of the core, and the functions that its source files share. See rv32.h for what is modelled.
  *
- * Code is decoded once into basic blocks of at most RV32_BLOCK_MAX operations, which never leave the granule (256
- * bytes) that they begin in, but for the second half of a last instruction; outside of fast memory they begin with
- * LINE, which asks for their code, and keep to what is fetched at once, wherever runs are cut. A block ends with a jump
- * or with FALL. Its other operations are an instruction each. Blocks point to their successors once these have been
- * looked up; links to nothing lead to the sentinel, whose last instruction begins after any limit, so that one
- * comparison covers "within the limit", "linked" and "still valid".
+ * Code is decoded once into basic blocks of at most RV32_BLOCK_MAX operations. A block does not leave the granule (256
+ * bytes) in which it begins, except with the second half of its last instruction. Outside of fast memory, a block
+ * begins with LINE, which asks for its code, and stays within the code that is fetched at once, wherever runs are cut.
+ * A block ends with a jump or with FALL; its other operations are one instruction each. Blocks link to their successors
+ * once these have been looked up. Links to nothing lead to the sentinel, whose last instruction begins after any limit,
+ * so that one comparison covers "within the limit", "linked" and "still valid".
  */
 #ifndef CNNVP_RV32_INTERNAL_H
 #define CNNVP_RV32_INTERNAL_H
@@ -41,7 +41,7 @@ enum rv32_counter_kind { RV32_COUNTER_CYCLE, RV32_COUNTER_INSTRET, RV32_COUNTER_
 #define RV32_MSTATUS_MPIE 0x80u
 
 enum {
-    RV32_DISCARD = 32, /* register number that results for x0 go to */
+    RV32_DISCARD = 32, /* number of the register that takes results for x0 */
     RV32_GRANULE_SHIFT = 8,
     RV32_BLOCK_MAX = 64,
     RV32_BLOCKS = 8192,
@@ -50,14 +50,14 @@ enum {
     RV32_INSN_TABLE = 96
 };
 
-/* imm of LINE: the piece of code that the block lies in, or this */
+/* imm of LINE: the number of the piece of code that holds the block, or this if two pieces do */
 #define RV32_TWO_PIECES (CNNVP_RV32_NO_CODE - 1u)
 
 /* flags of a granule; any of them sends stores through rv32_store */
 enum { RV32_FLAG_CODE = 1, RV32_FLAG_TOHOST = 2 };
 
 struct rv32_op {
-    uintptr_t handler; /* label in rv32_exec, or the op code where there is no computed goto */
+    uintptr_t handler; /* address of its code in rv32_exec.c */
     uint32_t imm;
     uint8_t rd; /* RV32_DISCARD for x0 */
     uint8_t rs1;
@@ -66,8 +66,8 @@ struct rv32_op {
 };
 
 /*
- * What operations take and count as. `spent` is taken from what is left of a chunk: cycles in its lower half, in its
- * upper half counts less than 0. Counts have 16 bits; a chunk begins fewer instructions than that.
+ * What operations cost and count as. `spent` is subtracted from what is left of a chunk: its lower half is cycles, its
+ * upper half negative counts. A count has 16 bits; a chunk begins fewer instructions than that.
  */
 struct rv32_bill {
     uint64_t work;  /* RV32_LOAD, RV32_STORE, RV32_DIVIDE, RV32_INSTRUCTION */
@@ -80,22 +80,22 @@ struct rv32_bill {
 #define RV32_INSTRUCTION (UINT64_C(1) << 48)
 #define RV32_MULTIPLY (UINT64_C(1) << 32)
 #define RV32_JUMP (UINT64_C(1) << 48)
-/* Cycles handed to the inner loop at a time. */
+/* Maximum cycles given to the inner loop at a time. */
 #define RV32_CHUNK 0xff00
 
 struct rv32_block {
     uint32_t pc;           /* odd: not valid */
     uint32_t count;        /* operations */
-    int32_t last;          /* cycles before the last one begins; INT32_MAX: not valid */
-    struct rv32_bill bill; /* of all, but for a branch that is taken */
+    int32_t last;          /* cycles before the last operation begins; INT32_MAX: not valid */
+    struct rv32_bill bill; /* of all operations; a taken branch costs more */
     struct rv32_op *ops;
-    struct rv32_block *link[2]; /* to target[0], target[1] */
-    uint32_t target[2];         /* behind the block; of the jump at its end */
+    struct rv32_block *link[2]; /* the blocks at target[0] and target[1] */
+    uint32_t target[2];         /* [0] after the block, [1] of the jump at its end */
     struct rv32_block *hash_next;
     struct rv32_block *granule_next;
 };
 
-/* Fast memory that loads and stores find by themselves. limit is its size - 3; 0 where each access is looked at. */
+/* Fast memory that loads and stores access directly. limit is its size - 3; 0: every access takes the slow path. */
 struct rv32_window {
     uint32_t base;
     uint32_t limit;
@@ -117,18 +117,18 @@ struct rv32_stop {
     uint32_t size;
 };
 
-/* What a debugger wants. */
+/* The stops of a debugger. */
 struct rv32_debug {
     struct rv32_stop stop[CNNVP_RV32_MAX_STOPS];
     unsigned stops;
-    unsigned on_data; /* of them */
+    unsigned on_data; /* stops on data */
     int hit;          /* run() is to return CNNVP_RV32_HIT */
-    int pass;         /* the instruction at hit_address was stopped at and is executed now */
+    int pass;         /* the stop at hit_address was reported: its instruction is to be executed */
     enum cnnvp_rv32_stop_kind hit_kind;
     uint32_t hit_address;
 };
 
-/* What instructions cost, by their addresses. */
+/* What instructions cost, by address. */
 struct rv32_profile {
     const struct cnnvp_profiler *profiler; /* NULL: no profile */
     struct cnnvp_core_cost all;
@@ -148,8 +148,8 @@ struct cnnvp_rv32 {
     uint32_t x[RV32_DISCARD + 1];
     uint32_t pc;
     struct rv32_window window[2]; /* the fast ranges used last */
-    struct rv32_window cached;    /* the RAM of which bus.there.lines tells */
-    uint64_t taken;               /* `spent` that a branch has more where it is taken */
+    struct rv32_window cached;    /* the RAM whose lines bus.there has */
+    uint64_t taken;               /* additional `spent` of a taken branch */
 
     uint32_t csr[RV32_CSR_COUNT];
     struct rv32_counter cycle;
@@ -157,7 +157,7 @@ struct cnnvp_rv32 {
     uint32_t reserved_address; /* of LR, valid if reserved */
     int reserved;
 
-    /* Something wants a look before the next instruction: an interrupt, a limit, a stop, a change of code. */
+    /* Checks are due before the next instruction: an interrupt, a limit, a stop, a change of code. */
     int attention;
     int waiting;  /* in WFI */
     int spinning; /* a jump to itself has been executed */
@@ -167,19 +167,19 @@ struct cnnvp_rv32 {
     int double_fault;
 
     uint64_t limit;    /* of this run */
-    uint64_t executed; /* cycles of this run, up to date wherever others look */
+    uint64_t executed; /* cycles of this run, up to date whenever other code reads it */
     uint64_t run_base; /* cycles before this run */
-    uint64_t granted;  /* value of `executed` at which the interpreter's own budget is used up */
+    uint64_t granted;  /* value of `executed` at which the current chunk ends */
 
-    uint32_t trap_cause; /* set by whoever answers "trap" */
+    uint32_t trap_cause; /* set before RV32_TRAP is returned */
     uint32_t trap_tval;
-    uint64_t work;        /* of the present chunk, as that of a block; moved to stats */
-    uint64_t counted;     /* likewise RV32_MULTIPLY and RV32_JUMP, as `executed` */
-    uint32_t in_progress; /* 1: an instruction is counted in `work` whose cycles are not in `executed` */
+    uint64_t work;        /* `work` of the current chunk; moved to stats */
+    uint64_t counted;     /* likewise RV32_MULTIPLY and RV32_JUMP; updated with `executed` */
+    uint32_t in_progress; /* 1: an instruction is counted in `work`, but its cycles are not yet in `executed` */
     struct cnnvp_rv32_stats stats;
     struct cnnvp_rv32_trap trap_log[CNNVP_RV32_TRAP_LOG];
     uint64_t traps;
-    uint32_t nested; /* exceptions one after the other in the first instructions of their handler */
+    uint32_t nested; /* successive exceptions in the first instructions of the handler */
 
     uint32_t tohost;
     int tohost_set;
@@ -189,15 +189,15 @@ struct cnnvp_rv32 {
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;
-    unsigned unmapped; /* how often that has been done */
+    unsigned unmapped; /* number of regions unmapped so far */
     struct cnnvp_rv32_range fast[CNNVP_RV32_MAX_RANGES];
     unsigned fast_ranges;
     struct rv32_bill bill[RV32_OP_COUNT]; /* of each op code */
 
     const uintptr_t *handlers; /* handler of each op code */
-    uint8_t insn_first[33];    /* rows of the instruction table of each major opcode */
+    uint8_t insn_first[33];    /* first row of each major opcode in the instruction table */
     struct rv32_block sentinel;
-    struct rv32_block scratch; /* of one use: parts of blocks, code outside RAM */
+    struct rv32_block scratch; /* for one use: part of a block, or code outside RAM */
     struct rv32_block **hash;
     struct rv32_block *blocks;
     struct rv32_op *ops;
@@ -213,7 +213,7 @@ enum rv32_after { RV32_NEXT, RV32_LEAVE, RV32_TRAP };
 /* -- rv32_decode.c, rv32_rvc.c -- */
 void rv32_decode_init(struct cnnvp_rv32 *core);
 /* Decodes the 32-bit instruction `insn` (already expanded if `length` is 2; `raw` is what stood in memory) at pc into
- * op; returns its op code. *target: where it jumps to, if to a fixed address. */
+ * op; returns its op code. *target: its jump target, if that is fixed. */
 enum rv32_op_code rv32_decode(const struct cnnvp_rv32 *core, uint32_t insn, uint32_t raw, uint32_t pc, unsigned length,
                               struct rv32_op *op, uint32_t *target);
 /* The 32-bit equivalent of a compressed instruction, 0 (which is illegal) if there is none. */
@@ -234,7 +234,7 @@ struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, ui
 /* The fast range that has all of [address, address + size), or NULL. */
 const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
 void rv32_close_windows(struct cnnvp_rv32 *core);
-/* An aligned access of RAM, of so many bytes, that bus.there has. */
+/* 1 if bus.there covers an aligned access to RAM of `bytes` bytes. */
 static inline int rv32_is_there(const struct cnnvp_rv32 *core, uint32_t address, uint32_t bytes, int stores)
 {
     const struct cnnvp_rv32_there *there = &core->config.bus.there;
@@ -246,7 +246,7 @@ static inline int rv32_is_there(const struct cnnvp_rv32 *core, uint32_t address,
         return last == CNNVP_RV32_LINE(line, 1) && core->cached.flags[offset >> RV32_GRANULE_SHIFT] == 0;
     return (last | CNNVP_RV32_LINE(0, 1)) == CNNVP_RV32_LINE(line, 1);
 }
-/* A load or store that takes no time (bus.hit): done if 1. */
+/* Executes a load or store if bus.hit says that it takes no time; returns 1 then. */
 int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_op *op, uint32_t address);
 enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value);
 enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t address, uint32_t value);
@@ -254,7 +254,7 @@ enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uin
 
 /* -- rv32_csr.c, rv32_system.c, rv32_trap.c -- */
 void rv32_csr_reset(struct cnnvp_rv32 *core);
-/* Executes an OP_SYSTEM; core->pc and core->executed are those before it. Sets core->pc, counts the slot. */
+/* Executes an OP_SYSTEM; core->pc and core->executed are those before it. Sets core->pc and counts the cycle. */
 void rv32_system(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t next_pc);
 /* Takes the exception trap_cause, trap_tval of the instruction at core->pc, which has been counted as a slot. */
 void rv32_exception(struct cnnvp_rv32 *core);
@@ -262,21 +262,21 @@ void rv32_exception(struct cnnvp_rv32 *core);
 void rv32_interrupt(struct cnnvp_rv32 *core);
 
 /* -- rv32_debug.c -- */
-/* 1 if the instruction at pc is a stop that is to be obeyed. */
+/* 1 if there is a stop on the instruction at pc. */
 int rv32_stops_at(const struct cnnvp_rv32 *core, uint32_t pc);
 /* The instruction in progress has accessed [address, address + size). */
 void rv32_accessed(struct cnnvp_rv32 *core, enum cnnvp_rv32_stop_kind kind, uint32_t address, uint32_t size);
 
-/* -- rv32_profile.c; all but the first only while there is a profiler -- */
+/* -- rv32_profile.c; all but the first are called only while there is a profiler -- */
 static inline int rv32_profiled(const struct cnnvp_rv32 *core)
 {
     return core->profile.profiler != NULL;
 }
-/* A block is entered: all of its instructions are counted. */
+/* A block is entered: counts all of its instructions. */
 void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block);
-/* It is left, after `count` of its `all` instructions. */
+/* A block is left after `count` of its `all` instructions: takes back the others. */
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
-/* A branch at the end of a block is taken, or a jump, which has nothing to add. */
+/* A block ends with a taken branch or a jump: adds the extra cycles of a branch. */
 void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block);
 void rv32_profile_more(struct cnnvp_rv32 *core, uint32_t pc, uint64_t instructions, uint64_t cycles);
 /* The instruction at core->pc has not retired. */
@@ -308,7 +308,7 @@ static inline void rv32_add_counts(const struct cnnvp_rv32 *core, struct cnnvp_r
     stats->jumps += core->counted / RV32_JUMP;
 }
 
-/* Instructions begun, with that in progress. */
+/* Instructions begun, including the one in progress. */
 static inline uint64_t rv32_slots(const struct cnnvp_rv32 *core)
 {
     return core->stats.slots + core->work / RV32_INSTRUCTION;

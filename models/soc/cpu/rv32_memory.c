@@ -18,10 +18,10 @@ const struct cnnvp_rv32_range *rv32_fast_at(const struct cnnvp_rv32 *core, uint3
 void rv32_close_windows(struct cnnvp_rv32 *core)
 {
     core->window[0].limit = core->window[1].limit = core->cached.limit = 0;
-    core->window[0].base = UINT32_MAX; /* no range's: it may be opened again */
+    core->window[0].base = UINT32_MAX; /* the base of no range, so that each can be opened again */
 }
 
-/* The part of a fast range that lies in the region. */
+/* Opens a window to the part of a fast range that lies in the region. */
 static void open_window(struct cnnvp_rv32 *core, const struct rv32_region *region, uint32_t base, uint32_t size)
 {
     uint32_t offset = base - region->base;
@@ -32,7 +32,8 @@ static void open_window(struct cnnvp_rv32 *core, const struct rv32_region *regio
         (struct rv32_window){base, size - 3u, region->host + offset, region->flags + (offset >> RV32_GRANULE_SHIFT)};
 }
 
-/* Before data of RAM are accessed: what is fast will be found at once, for the rest time goes by. 0, or a fault. */
+/* Before a data access to RAM: opens a window if the memory is fast, otherwise asks bus.memory, which may take time.
+ * Returns 0, or another value for an access fault. */
 static int reach(struct cnnvp_rv32 *core, const struct rv32_region *region, enum cnnvp_rv32_access access,
                  uint32_t address, unsigned size)
 {

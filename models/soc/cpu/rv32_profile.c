@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What instructions cost, by their addresses. While a profile is made, no block leads straight to another: each is
- * looked up, and its instructions are counted when it is entered; whoever leaves it early gives back what was not
- * executed. A block's instructions begin in one granule, which is a page.
+ * The profile: what instructions cost, by their addresses. While profiling, no block links to another: each is looked
+ * up, and its instructions are counted when it is entered. Code that leaves a block early takes back what was not
+ * executed. The instructions of a block begin in one granule, which is a page.
  */
 #include "rv32_internal.h"
 
 _Static_assert(CNNVP_PROFILE_PAGE == 1 << RV32_GRANULE_SHIFT, "a block lies in one page");
 
-/* NULL where they are lost. */
+/* The costs of pc's page; NULL: they are not kept. */
 static struct cnnvp_core_cost *page_of(struct cnnvp_rv32 *core, uint32_t pc)
 {
     struct rv32_profile *profile = &core->profile;

@@ -29,9 +29,10 @@ static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
 }
 
 /*
- * The handler's first instruction has trapped for a reason that lies in the instruction itself, right after another
- * exception had gone there: it will do so for ever. Data accesses are no such reason, a device may change its mind, but
- * not where the handler comes no further than to its first ones a thousand times: it has no stack.
+ * 1 if the guest traps without end. That is so if the handler's first instruction traps for a reason in the instruction
+ * itself, right after another exception entered the handler. A data access is no such reason, because a device may
+ * answer differently the next time. But a handler that traps in its first instructions 1000 times in a row has no
+ * stack.
  */
 static int is_endless(const struct cnnvp_rv32 *core, const struct cnnvp_rv32_trap *last, uint64_t since)
 {

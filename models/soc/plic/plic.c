@@ -48,7 +48,7 @@ static void update(struct plic *plic)
     (void)plic->ops->irq(plic->host, PORT_external, best_source(plic, plic->reg[REG_THRESHOLD]) != 0);
 }
 
-/* The value that the read returns is what CLAIM holds after this function: the claim's effects follow it. */
+/* A read returns what CLAIM holds after this callback, so CLAIM is set after update(). */
 static int reg_read(void *instance, uint32_t reg)
 {
     struct plic *plic = instance;
@@ -93,7 +93,7 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
     update(plic);
 }
 
-/* The lines keep their levels; the host announces those that are high again. */
+/* Lines keep their levels over a reset; the host announces again those that are high. */
 static void reset(void *instance)
 {
     struct plic *plic = instance;

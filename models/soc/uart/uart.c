@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serial port with the registers of the 16550 (National Semiconductor PC16550D data sheet, June 1995), a byte apart,
- * for byte accesses.
+ * Serial port with 16550 registers (National Semiconductor PC16550D data sheet, June 1995), one byte apart, for byte
+ * accesses.
  * Modelled: sending to the console, receiving from it into a FIFO of 16 bytes, interrupts for received bytes, overrun
  * and the empty transmitter, loop-back, divisor and scratch registers.
- * Not modelled: time on the line (a byte is sent at once), parity and framing, trigger levels (one byte is enough),
- * modem lines outside of loop-back. Console input is looked for when the guest reads LSR or RBR, and while IER.received
- * is set every poll_us.
+ * Not modelled: time on the line (a byte is sent at once), parity and framing, trigger levels (one byte raises the
+ * interrupt), modem lines except in loop-back. Console input is polled when the guest reads LSR or RBR, and every
+ * poll_us while IER.received is set.
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -39,7 +39,7 @@ struct uart {
     uint8_t ier, lcr, mcr, scratch, divisor_low, divisor_high;
     uint8_t fifo_enabled;
     uint8_t overrun;
-    uint8_t empty_pending; /* the transmitter's interrupt has not been seen yet */
+    uint8_t empty_pending; /* the interrupt of the empty transmitter has not been acknowledged */
     uint8_t fifo[FIFO_SIZE];
     uint32_t first, count;
 };
@@ -55,7 +55,7 @@ static void receive(struct uart *uart, uint8_t byte)
     uart->fifo[(uart->first + uart->count++) % FIFO_SIZE] = byte;
 }
 
-/* Fills the FIFO as far as there is input; the rest waits outside. */
+/* Reads console input into the FIFO if that is empty; further input stays in the console. */
 static void look_for_input(struct uart *uart)
 {
     uint8_t bytes[FIFO_SIZE];
@@ -117,7 +117,7 @@ static uint8_t line_status(const struct uart *uart)
     return (uint8_t)(LSR_thr_empty | LSR_idle | (uart->count > 0 ? LSR_ready : 0) | (uart->overrun ? LSR_overrun : 0));
 }
 
-/* DTR, RTS, OUT1, OUT2 come back as DSR, CTS, RI, DCD. */
+/* In loop-back, DTR, RTS, OUT1 and OUT2 come back as DSR, CTS, RI and DCD. */
 static uint8_t modem_status(const struct uart *uart)
 {
     const unsigned out = uart->mcr;
@@ -127,7 +127,7 @@ static uint8_t modem_status(const struct uart *uart)
     return (uint8_t)((out & 1u) << 5 | (out & 2u) << 3 | (out & 4u) << 4 | (out & 8u) << 4);
 }
 
-/* What a read shows, without its effects. */
+/* The value of a read, without its side effects. */
 static uint8_t peek(const struct uart *uart, uint64_t offset)
 {
     const int divisor = uart->lcr & LCR_dlab;
