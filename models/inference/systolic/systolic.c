@@ -124,8 +124,7 @@ static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *cos
 {
     const uint64_t rows = params[PARAM_rows], cols = params[PARAM_cols], pes = rows * cols;
     const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
-    const uint32_t held =
-        params[PARAM_folds] == CNNVP_SYSTOLIC_SINGLE ? 1u : 2u; /* registers for the stationary operand */
+    const uint32_t held = params[PARAM_folds] == CNNVP_SYSTOLIC_SINGLE ? 1u : 2u; /* stationary operands of a PE */
     const bool sums_stay = params[PARAM_dataflow] == CNNVP_SYSTOLIC_OS;
     const uint64_t depth = depth_of(params[PARAM_accumulator_size], cols, acc_bits);
     const uint64_t banks = params[PARAM_accumulator_banks];

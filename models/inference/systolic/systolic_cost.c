@@ -84,9 +84,7 @@ static void count_cycles(const struct cnnvp_systolic_shape *shape, const struct 
 {
     const uint64_t skew = (uint64_t)shape->rows + shape->cols - 2u;
     const uint64_t sweeps = map->groups * map->col_folds;
-    const uint64_t slow = map->accumulates && shape->one_at_a_time
-                              ? map->row_folds - 2u
-                              : 0; /* folds of a sweep that take two cycles a sum */
+    const uint64_t slow = map->accumulates && shape->one_at_a_time ? map->row_folds - 2u : 0; /* two-cycle folds */
     const uint64_t folds = sweeps * map->row_folds * part_count(map);
     uint64_t shown = 0; /* shift cycles that the streaming of the fold before does not hide */
     for (const struct cnnvp_parts *part = map->parts; part < map->parts + 2; ++part)

@@ -65,11 +65,10 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
     const uint64_t positions = tile->plane_words;
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
-    uint64_t in_steps = 1;               /* passes that add up in one result, for one kernel piece */
-    uint64_t out_steps;                  /* groups of results */
-    uint64_t pairs = tile->out_channels; /* channel pairs */
-    uint64_t channel_sweeps =
-        tile->in_channels; /* channel reads: each channel counts once for each sweep that reads it */
+    uint64_t in_steps = 1;                       /* passes that add up in one result, for one kernel piece */
+    uint64_t out_steps;                          /* groups of results */
+    uint64_t pairs = tile->out_channels;         /* channel pairs */
+    uint64_t channel_sweeps = tile->in_channels; /* channel reads of all sweeps */
     if (!multiplies) {
         out_steps = cnnvp_divide_up(tile->out_channels, shape->input_para);
     } else if (tile->per_channel) {
