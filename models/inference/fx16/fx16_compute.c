@@ -4,8 +4,8 @@
  * move through an array or what that costs; each engine does.
  *
  * - Dense convolutions work on pairs of input channels. Each plane is packed once into pairs and split into bytes.
- * Packed columns are ordered by their phase (position modulo the stride), so that every tap reads consecutive pairs:
- * position y * row + x of the result reads element position + offset[tap].
+ *   Columns are ordered by their position modulo the stride, so that every tap reads consecutive pairs: position
+ *   y * row + x of the result reads element position + offset[tap].
  * - Maps with few positions are dot products over all taps instead, because the weights are contiguous there.
  * - Everything else is computed row by row.
  *
