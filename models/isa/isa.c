@@ -266,7 +266,7 @@ static uint32_t array_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
     const int training = fields->opcode >= ISA_tforward && fields->opcode <= ISA_touter;
-    const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* same bit in all of them */
+    const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* one bit in all training opcodes */
     return ISA_USE_ARRAY | (bias ? 0u : half_of(fields, 0)) | half_of(fields, 2) | weights;
 }
 

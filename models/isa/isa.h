@@ -129,8 +129,8 @@ struct isa_form_text cnnvp_isa_form(const struct isa_opcode *op);
 /* Returns NULL if the opcode is unknown, or if status bits or operand bits are set that it does not define. */
 const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension, uint64_t word);
 
-/* Gets the resources of a legal instruction, and the stall causes (bits 1 << enum isa_cause) that the PE array's
- * waiting for it is counted as. Both are 0 for an instruction without a unit. */
+/* Gets the resources of a legal instruction, and the causes (bits 1 << enum isa_cause) under which the PE array's
+ * waiting for it is counted. Both are 0 for an instruction without a unit. */
 void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
                      uint32_t *causes);
 

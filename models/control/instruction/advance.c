@@ -225,7 +225,7 @@ void cnnvp_element_bring_up(struct element *self, int ahead)
         if (!fetched && !issued)
             break;
         if (self->touched && ahead)
-            limit = ahead_limit(self, now); /* whoever was touched may answer */
+            limit = ahead_limit(self, now); /* the unit or memory that was used may answer */
     }
     self->advancing = 0;
 }

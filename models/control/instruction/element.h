@@ -23,7 +23,7 @@ enum element_event { EVENT_ADVANCE, EVENT_KINDS };
 
 /* Moments of the critical path: the last issue and the next one; the completion after which a refused command is sent
  * again; the last irq; for each resource the last end of a command that used it; the ends of commands in flight; the
- * pushes of words (word n, counted from 0 since reset, in a ring that is longer than queue and sequence together). */
+ * pushes of words (word n, counted from 0 since reset, in a ring at least as long as queue and sequence together). */
 enum element_moment {
     MOMENT_ISSUE,
     MOMENT_NEXT,
@@ -115,7 +115,7 @@ static inline uint32_t cnnvp_element_push_moment(const struct element *self, uin
     return MOMENT_WORDS + (uint32_t)(word & (2u * (self->pipeline.queue_mask | self->pipeline.sequence_mask) + 1u));
 }
 
-/* Ends `follow` of the host. In the element's own event, what comes afterwards (room in the queue) depends on the last
+/* Ends the host's `follow`. In the element's own event, what comes afterwards (room in the queue) depends on the last
  * issue. */
 static inline void cnnvp_element_end_follow(struct element *self)
 {

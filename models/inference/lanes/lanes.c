@@ -7,8 +7,8 @@
  * selection (vout). The ALU stage that S002 lacks (2-2): division for average pooling, piecewise-linear activation.
  * S000's mean-update, variance-update and normalise-and-reconstruct units (A4) and its activation unit (A3). Pooling
  * and convolution (vpool, vconv) for layers that the PE array does not take: results by the arithmetic of the PE arrays
- * (models/inference/fx16), time and words at the ports by the lanes.
- * Not modelled: the single stages of the pipeline; reuse of window inputs between lanes.
+ * (models/inference/fx16), time and words at the ports by the lanes. Not modelled: the single stages of the pipeline;
+ * reuse of window inputs between lanes.
  *
  * A command makes one access to a buffer for each operand.
  */

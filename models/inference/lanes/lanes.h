@@ -26,11 +26,11 @@
  *   vadd   r = a + (b << s);  accumulate: add += r.          store writes add
  *   vsub   r = a - (b << s);  accumulate: sub += r.          store writes sub
  *   scale  for vmac, vadd and vsub of quantised words: not with accumulate, and both operands lie in buffers. In
- * binary32, with each step rounded: A = (a - za) * ma, B = (b - zb) * mb, where the differences are limited to -256 ..
- * 255; Q = (A * B, A + B or A - B) / d, limited to +-2^16; r = nearest(Q + zr) - zr with ties to even. This is the
- *          result of onnxruntime (with zr the zero point, of its quantised operator; with zr = 0, of its float
- *          operator). ma: c_addr, mb: c_repeat, d: immediate; they are normal numbers from 2^-100 to 2^100. za, zb, zr:
- *          seed. s is not used, rounding is to nearest.
+ *          binary32, with each step rounded: A = (a - za) * ma, B = (b - zb) * mb, where the differences are limited to
+ *          -256 .. 255; Q = (A * B, A + B or A - B) / d, limited to +-2^16; r = nearest(Q + zr) - zr with ties to even.
+ *          This is the result of onnxruntime (with zr the zero point, of its quantised operator; with zr = 0, of its
+ *          float operator). ma: c_addr, mb: c_repeat, d: immediate; they are normal numbers from 2^-100 to 2^100. za,
+ *          zb, zr: seed. s is not used, rounding is to nearest.
  *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a >= 0,
  *          else -32768. accumulate: div += r. store writes saturate16(div) without another shift. Stochastic: the
  *          magnitude is rounded up if the first 32 fraction bits exceed the low 32 random bits. s is not used.
@@ -38,26 +38,29 @@
  *          (cnnvp_buffer.h) with offset c_addr and multiplier `immediate`. b is not read, shift is not used.
  *   vcmp   r = max{a, b << s}, or min; accumulate: cmp = max (min) of r and cmp.  store writes cmp
  *   vout   writes the registers of lanes 0 .. count - 1 of one operator: each register is R. repeat is not used, count
- * is at most lanes. The registers of all operators are shifted by this instruction's format. vact   table T at b_addr:
- * T[0] = x0, T[1] = x_shift (0 .. 62), T[2] = n (1 or more), T[3] = intercept_shift (0 .. 47), then n pairs slope,
- * intercept. k = floor((a - x0) / 2^x_shift), at least 0 and at most n - 1; R = slope[k] * a + (intercept[k] <<
- * intercept_shift). Always writes. The lines of the first and of the last segment extend to infinity. b is the input
- * (0) or weight (1) buffer. sw/tables makes such tables. vnorm  R = (a - b_stride) * b + (c << s), b = B[o * b_repeat],
- * c = C[o * c_repeat] from the same buffer (0 .. 2). b_stride is the zero point of a; the lane's subtractor subtracts
- * it if it is not 0. R stays in mac; store writes it. The unit `normalise` requires store, because vout cannot reach
- * its registers. vmean  for each o: word = saturate16(round(sum of a / count * 2^-shift)), rounded once as in vdiv,
- * random number o. A negative shift gives the mean -shift more fraction bits than the data have. vvar   for each o:
- * mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 .. 2). S = sum of ((a <<
- * s) - m)^2, saturating at 2^62; V = S / count + immediate (epsilon, unsigned, below 2^31, in the same unit); word =
- * round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down with rounding truncate, else to nearest,
- * exactly. a * word then has standard deviation 2^-shift. With F fraction bits in a, the word is 1 / sigma with -shift
- * - F fraction bits. sums   for vmean and vvar of elements that a PE array has summed (S002's P + A and P + A^2, Part B
- * 2-3): a holds slots, the sums of the `count` parts of a repetition of n elements. n is immediate of vmean, b_stride
- * of vvar (1 to 2^28). c of vvar holds the sums of their squares, with the strides of a except for c_repeat. S = (Q <<
- * 2 s) - 2 m (T << s) + n m^2, exactly, with T and Q the sums of the slots. The words are the same as those of the
- * elements themselves. vsoftmax for each o: d = (max of a) - a with s fraction bits (-16 <= s <= 24), E = 2^(-d / ln 2)
- * by a table of 64 segments with linear interpolation, 30 fraction bits; word = round(E * 2^(15 - shift) / sum of E),
- * half up, at most 32767 (8 bits: 2^(7 - shift), 127), -15 <= shift <= 0. rounding is not used.
+ *          is at most lanes. The registers of all operators are shifted by this instruction's format.
+ *   vact   table T at b_addr: T[0] = x0, T[1] = x_shift (0 .. 62), T[2] = n (1 or more), T[3] = intercept_shift (0 ..
+ *          47), then n pairs slope, intercept. k = floor((a - x0) / 2^x_shift), at least 0 and at most n - 1;
+ *          R = slope[k] * a + (intercept[k] << intercept_shift). Always writes. The lines of the first and of the last
+ *          segment extend to infinity. b is the input (0) or weight (1) buffer. sw/tables makes such tables.
+ *   vnorm  R = (a - b_stride) * b + (c << s), b = B[o * b_repeat], c = C[o * c_repeat] from the same buffer (0 .. 2).
+ *          b_stride is the zero point of a; the lane's subtractor subtracts it if it is not 0. R stays in mac; store
+ *          writes it. The unit `normalise` requires store, because vout cannot reach its registers.
+ *   vmean  for each o: word = saturate16(round(sum of a / count * 2^-shift)), rounded once as in vdiv, random number o.
+ *          A negative shift gives the mean -shift more fraction bits than the data have.
+ *   vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 ..
+ *          2). S = sum of ((a << s) - m)^2, saturating at 2^62; V = S / count + immediate (epsilon, unsigned, below
+ *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
+ *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
+ *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
+ *   sums   for vmean and vvar of elements that a PE array has summed (S002's P + A and P + A^2, Part B 2-3): a holds
+ *          slots, the sums of the `count` parts of a repetition of n elements. n is immediate of vmean, b_stride of
+ *          vvar (1 to 2^28). c of vvar holds the sums of their squares, with the strides of a except for c_repeat. S =
+ *          (Q << 2 s) - 2 m (T << s) + n m^2, exactly, with T and Q the sums of the slots. The words are the same as
+ *          those of the elements themselves.
+ *   vsoftmax for each o: d = (max of a) - a with s fraction bits (-16 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
+ *          segments with linear interpolation, 30 fraction bits; word = round(E * 2^(15 - shift) / sum of E), half up,
+ *          at most 32767 (8 bits: 2^(7 - shift), 127), -15 <= shift <= 0. rounding is not used.
  *
  * Windows. vpool and vconv are pool and conv of the PE arrays, with the same status bits and WINDOW descriptor and
  * bit-identical results (sums are modulo 2^64, as with acc_bits 64 of an array): for layers that a PE array does not

@@ -7,7 +7,8 @@
  *   kx < Sx, ky < Sy   every PE reads the row input
  *   kx >= Sx           FIFO-H: the value that the right neighbour had Sx taps before
  *   else               FIFO-V: the value that the lower neighbour had Sy kernel rows before, pushed at the first Sx
- * taps of a row A value is pushed only if a later tap takes it.
+ *                      taps of a row
+ * A value is pushed only if a later tap takes it.
  */
 #include "nfu_cycle.h"
 

@@ -13,9 +13,10 @@
  *   tstat      Statistics (extremes, stage/extremes.h) and sum (stage/sums.h) take the tile. Value i of channel c of
  *              image n has number first + n * map + i. Entries that channels share have positions without meaning.
  *              convert: writes the tile in binary32 to out_addr. squares: adds (x - sum / count)^2 to `squares`
- * instead. tcoef      Coefficients of batch norm (batch_norm/batch_norm.c) of entries entry .. entry + channels - 1 of
- * the three buffers. form: enum cnnvp_norm_form. running: r += running * (batch - r) in binary64, then rounded. back:
- *              backward coefficients, from dbeta and dgamma of tpostback.reduce.
+ *              instead.
+ *   tcoef      Coefficients of batch norm (batch_norm/batch_norm.c) of entries entry .. entry + channels - 1 of the
+ *              three buffers. form: enum cnnvp_norm_form. running: r += running * (batch - r) in binary64, then
+ *              rounded. back: backward coefficients, from dbeta and dgamma of tpostback.reduce.
  *   texp       m = largest magnitude of the extremes, mapped if asked (quantise/quantise.c); with relu and without map,
  *              that of their positive parts. The exponent is floor(log2 m), -128 for 0. each: one for each entry.
  *   tpost      batch norm -> ReLU -> quantise -> max pool -> encode. Values pass unchanged through blocks whose status
@@ -25,11 +26,12 @@
  *              image after the other from 0 on. measure: only writes the values' extremes to entries at `block`. park:
  *              writes the values before batch norm to the other half.
  *   tpostback  encode unpacks the matrices; then max pool back -> ReLU back -> batch norm -> quantise -> encode.
- * Without norm, errors pass batch norm unchanged. reduce: ends at batch norm with dbeta, dgamma and the extremes of the
- * errors, written to entries at `block`; with norm, the errors at the extremes of batch norm's inputs are left out and
- * go into its entry. convert: writes the errors as they came, in binary32. A position outside its window clears its
- * plane. tsoftmax   softmax/softmax.h. Record `result` + n of the output data buffer is a struct cnnvp_class_result
- * followed by a probability for each class. gradient: its factor is `factor`; a label that is no class is refused.
+ *              Without norm, errors pass batch norm unchanged. reduce: ends at batch norm with dbeta, dgamma and the
+ *              extremes of the errors, written to entries at `block`; with norm, the errors at the extremes of batch
+ *              norm's inputs are left out and go into its entry. convert: writes the errors as they came, in binary32.
+ *              A position outside its window clears its plane.
+ *   tsoftmax   softmax/softmax.h. Record `result` + n of the output data buffer is a struct cnnvp_class_result followed
+ *              by a probability for each class. gradient: its factor is `factor`; a label that is no class is refused.
  *   tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
  *   tbnupdate  bn_update/bn_update.c.
  *   tdecode    mantissa * 2^(exponent - (bits - 2)).

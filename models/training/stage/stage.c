@@ -17,7 +17,7 @@ int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-/* The module that precedes the blocks supplies the numbers of sets and lanes. */
+/* The numbers of sets and lanes are parameters of the multi-function module, upstream of the blocks. */
 void cnnvp_stage_costs(const struct cnnvp_parts_row *parts, size_t count, uint64_t pipeline,
                        const struct cnnvp_costs *costs)
 {

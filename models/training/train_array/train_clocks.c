@@ -8,8 +8,8 @@
  *             mantissa; gradient: the arrays' inputs side by side
  *   second    weights: one for each PE of an array, in its own bank, loaded while the PEs work on the taps of the set
  *             before. Errors: a map for each column: one row or, with the adder, as many rows as PEs. Connected: a
- * weight for each working PE; gradient: the columns' errors side by side results   a sum of each column, in its own
- * bank, spread over the time of a pass
+ *             weight for each working PE; gradient: the columns' errors side by side
+ *   results   a sum of each column, in its own bank, spread over the time of a pass
  */
 #include "train_tile.h"
 #include "cnnvp_integer.h"

@@ -68,8 +68,8 @@ struct cnnvp_train_tile {
 
     /* strides of operands, in mantissas */
     uint64_t in_row_stride, in_channel_stride, in_image_stride;
-    uint64_t w_out_stride;                                               /* weights of two output channels */
-    uint64_t w_in_stride;                                                /* weights of two input channels */
+    uint64_t w_out_stride;                                               /* weights: to the next output channel */
+    uint64_t w_in_stride;                                                /* weights: to the next input channel */
     uint64_t error_row_stride, error_channel_stride, error_image_stride; /* second operand of a gradient */
     uint64_t in_zone_stride, error_zone_stride;                          /* 0: no zones, rows are row_stride apart */
     /* strides of results, in sums */
