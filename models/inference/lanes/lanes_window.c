@@ -29,8 +29,8 @@ const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnv
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
 }
 
-/* Pairs of a unit's group of lanes and a channel that it works on. A boundary between channels inside a group adds one
- * to the number of groups. */
+/* Number of pairs of a group of lanes and a channel that the group works on, in one unit. A boundary between channels
+ * inside a group adds one to the number of groups. */
 static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes)
 {
     if (channels == 0)

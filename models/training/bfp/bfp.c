@@ -13,7 +13,7 @@
 #define INFINITE UINT32_C(0x7f800000)
 #define LARGEST UINT32_C(0x7f7fffff)
 
-/* Most values of a kernel call: its tallies have 32 bits. */
+/* Most values of a kernel call: its counters have 32 bits. */
 #define CHUNK ((uint64_t)1 << 20)
 
 bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format)

@@ -96,8 +96,8 @@ static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
 {
     const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
     const bool forward = tile->kind == CNNVP_TILE_FORWARD;
-    /* One span a tile in the trace: an unpack whose tile is packed later gets none, because its matrices come in while
-     * its mantissas go out. */
+    /* One span a tile in the trace: an unpack followed by a pack of the same tile gets none, because the matrices come
+     * in while the mantissas go out. */
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
     if (!unpack && !forward && tile->kind != CNNVP_TILE_BACKWARD)
         return CNNVP_E_INVAL;

@@ -15,7 +15,7 @@
 #define UNIT_DEF "training/softmax/softmax.def"
 #include "unit/unit_enums.inc"
 
-/* Returns x with infinities and NaN replaced by the largest values, and counts those. */
+/* Returns x, with infinities and NaN replaced by finite values as softmax.h defines; counts those. */
 static float usable(float x, uint32_t *nonfinite)
 {
     if (x >= -FLT_MAX && x <= FLT_MAX)
