@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decoding of S003's instruction words: opcode, status field, operands (c8). Which units and buffer halves an
- * instruction occupies is the rule that opcodes.def states at each group.
+ * Decodes S003's instruction words: opcode, status field, operands (c8). It also computes the units and buffer halves
+ * that an instruction occupies; the comment at each group of opcodes.def states the rule.
  */
 #include "isa.h"
 
@@ -17,7 +17,7 @@ CNNVP_DESCRIPTORS(FORM)
 #undef FORM
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { /* registers of each descriptor form */
+enum { /* number of registers of each descriptor form */
        DESCRIPTOR_NONE = 0,
 #define FORM(form, name) DESCRIPTOR_##form = COUNT(registers_of_##name),
        CNNVP_DESCRIPTORS(FORM)
@@ -90,7 +90,7 @@ const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension,
     return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0 ? op : NULL;
 }
 
-/* ---- instructions of units of one's own ---- */
+/* ---- instructions of custom units ---- */
 
 const struct isa_opcode *cnnvp_isa_find(const struct isa_extension *extension, uint32_t code)
 {
@@ -136,7 +136,7 @@ static int refuse(char *why, size_t size, const char *format, ...)
     return -1;
 }
 
-/* As an assembler and a C program can say it. */
+/* Names must be valid for the assembler and as C identifiers. */
 static int is_name(const char *text)
 {
     enum { LONGEST = 32 };
@@ -249,7 +249,7 @@ struct isa_extension *cnnvp_isa_extension(const struct cnnvp_instruction *const 
 
 /* ---- what an instruction occupies ---- */
 
-/* The half of buffer 0 input, 1 weight, 2 output that the instruction names; nothing for 3. */
+/* The half that the instruction names of buffer 0 (input), 1 (weight) or 2 (output); 0 for buffer 3. */
 static uint32_t half_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
 {
     if (buffer > 2u)
@@ -266,12 +266,12 @@ static uint32_t array_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
     const int training = fields->opcode >= ISA_tforward && fields->opcode <= ISA_touter;
-    const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* at the same place in all */
+    const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* one bit in all training opcodes */
     return ISA_USE_ARRAY | (bias ? 0u : half_of(fields, 0)) | half_of(fields, 2) | weights;
 }
 
-/* The multi-function module: the working half of the intermediate buffer, and the idle one where the instruction says.
- */
+/* Resources of a multi-function instruction: the working half of the intermediate buffer, and the idle half if the
+ * status says so. */
 static uint32_t multi_function_resources(const struct cnnvp_word_parts *fields)
 {
     const uint32_t both = half_of(fields, 2) | (uint32_t)ISA_USE_OUTPUT << (~fields->halves >> 2 & 1u);
@@ -307,11 +307,11 @@ static uint32_t vector_resources(const struct cnnvp_word_parts *fields)
         return used | half_of(fields, 2);
     if (fields->opcode == ISA_vpool || fields->opcode == ISA_vconv)
         return used | half_of(fields, 0) | half_of(fields, 2) | (fields->opcode == ISA_vconv ? half_of(fields, 1) : 0u);
-    used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as slots of sums */
+    used |= half_of(fields, a == 3u ? 2u : a); /* 3: partial sums in the output buffer */
     const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
     if ((op->status_mask & 0x0cu) != 0)
         used |= half_of(fields, b);                     /* 3: immediate, no buffer */
-    const uint32_t store_bit = op->status_mask & 0x20u; /* without one the result is always stored */
+    const uint32_t store_bit = op->status_mask & 0x20u; /* without this bit the result is always stored */
     if (!store_bit || (fields->status & store_bit))
         used |= half_of(fields, 2);
     return used;
@@ -343,13 +343,13 @@ static void dma_usage(const struct cnnvp_word_parts *fields, uint32_t *resources
     case ISA_live:
         *resources = half_of(fields, buffer);
         break;
-    default: /* the DMA refuses it */
+    default: /* refused by the DMA */
         *resources = 0;
         break;
     }
 }
 
-/* Its unit, both channels of a DMA, and the halves that it says. */
+/* The instruction's unit (of a DMA both channels) and the buffer halves that it declares. */
 static uint32_t custom_resources(const struct isa_opcode *op, enum isa_unit unit, const struct cnnvp_word_parts *fields)
 {
     uint32_t used = unit == ISA_UNIT_array    ? (uint32_t)ISA_USE_ARRAY

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of opcodes.def and descriptors.def, for all who ask for names or rules of instructions, and decoding of
- * words by them. Host-free; the assembler and the compiler use it too. */
+/* Tables of opcodes.def and descriptors.def, and decoding of instruction words by these tables. Independent of any
+ * host: the instruction element, the assembler and the compiler use it. */
 #ifndef CNNVP_INSTRUCTION_ISA_H
 #define CNNVP_INSTRUCTION_ISA_H
 
@@ -38,16 +38,16 @@ enum isa_code {
 #include "isa/opcodes.def"
 };
 
-/* What an instruction occupies while it runs. */
+/* Resources that an instruction occupies while it runs. */
 enum isa_resource {
     ISA_USE_ARRAY = 1u << 0,
     ISA_USE_VECTOR = 1u << 1,
     ISA_USE_DMA_READ = 1u << 2,
     ISA_USE_DMA_WRITE = 1u << 3,
-    ISA_USE_INPUT = 1u << 4, /* first half; the second half is the next bit */
+    ISA_USE_INPUT = 1u << 4, /* first half of the buffer; the next bit is its second half */
     ISA_USE_WEIGHT = 1u << 6,
     ISA_USE_OUTPUT = 1u << 8,
-    ISA_USE_CUSTOM = 1u << 10, /* custom_0; those after it are the next bits */
+    ISA_USE_CUSTOM = 1u << 10, /* custom_0; the next bits are custom_1 to custom_3 */
     ISA_USE_UNITS = 0x3c0fu,
     ISA_USE_BUFFERS = 0x3f0u
 };
@@ -62,9 +62,9 @@ struct isa_opcode {
     uint8_t format;
     uint8_t unit;
     uint8_t status_mask;
-    uint8_t descriptor_count;               /* registers of the descriptor */
-    uint8_t form;                           /* of the descriptor */
-    const struct cnnvp_instruction *custom; /* of a unit's own, which has no form; NULL: of the table */
+    uint8_t descriptor_count;               /* number of registers of the descriptor */
+    uint8_t form;                           /* form of the descriptor */
+    const struct cnnvp_instruction *custom; /* of a custom unit, which has no form; NULL: built in */
 };
 
 struct isa_status {
@@ -73,13 +73,13 @@ struct isa_status {
     uint32_t lsb, width;
 };
 extern const struct isa_status
-    cnnvp_isa_statuses[]; /* those of an opcode follow each other; the last one has no name */
+    cnnvp_isa_statuses[]; /* the entries of an opcode are consecutive; the last one has no name */
 
-/* The instructions of units of one's own. */
+/* The instructions of custom units. */
 enum { ISA_CUSTOM_COUNT = CNNVP_CUSTOM_OPCODE_LAST - CNNVP_CUSTOM_OPCODE_FIRST + 1u, ISA_STATUS_BITS = 8 };
 struct isa_extension {
     struct isa_opcode opcodes[ISA_CUSTOM_COUNT];
-    struct isa_status statuses[ISA_CUSTOM_COUNT * ISA_STATUS_BITS + 1]; /* as cnnvp_isa_statuses */
+    struct isa_status statuses[ISA_CUSTOM_COUNT * ISA_STATUS_BITS + 1]; /* laid out as cnnvp_isa_statuses */
     uint32_t status_count;
 };
 
@@ -88,10 +88,10 @@ struct isa_executor {
     const char *name, *help;
     enum isa_unit stand_in;
 };
-extern const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT]; /* the first one is none: "" */
+extern const struct isa_executor cnnvp_isa_executors[ISA_UNIT_COUNT]; /* the first entry, "", is no unit */
 
 struct isa_form_text {
-    const char *name; /* in lower case; NULL: of no descriptor */
+    const char *name; /* lower case; NULL: no descriptor */
     const struct cnnvp_instruction_register *registers;
     uint32_t count;
 };
@@ -99,44 +99,46 @@ extern const struct isa_form_text cnnvp_isa_forms[ISA_FORM_COUNT];
 
 extern const uint64_t cnnvp_isa_operand_masks[ISA_FORMAT_COUNT];
 
-/* Whose turn a unit's commands take: array, vector or dma. The same executes them where the unit's port is open. */
+/* Returns the unit that stands in for `unit`: the array, vector unit, DMA or custom unit that executes its commands if
+ * the port of `unit` is unconnected. Units with the same stand-in run one at a time. */
 enum isa_unit cnnvp_isa_stand_in(enum isa_unit unit);
 
-/* NULL where the table has no such opcode. */
+/* Returns NULL if the built-in table has no such opcode. */
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
 
-/* `extension` may be NULL: the table's instructions alone. */
+/* Where a function below looks instructions up, `extension` may be NULL: only the built-in ones exist then. */
 
-/* Adds an instruction of the unit `unit`. Returns 0, or -1 and what is wrong with it. */
+/* Adds an instruction of the unit `unit`. Returns 0, or -1 and the reason in `why`. */
 int cnnvp_isa_extend(struct isa_extension *extension, const struct cnnvp_instruction *instruction, enum isa_unit unit,
                      char *why, size_t why_size);
 
-/* One of a list that ends with NULL, which may itself be NULL. Free with free(). Returns NULL and what is wrong. */
+/* Makes an extension for custom_0 from a list that ends with NULL; `list` may be NULL. Free it with free(). Returns
+ * NULL and the reason in `why` if an instruction is malformed. */
 struct isa_extension *cnnvp_isa_extension(const struct cnnvp_instruction *const *list, char *why, size_t why_size);
 
-/* NULL where the opcode is unknown. */
+/* Returns NULL if the opcode is unknown. */
 const struct isa_opcode *cnnvp_isa_find(const struct isa_extension *extension, uint32_t code);
 
-/* The first status field of an opcode, and the one after; NULL: there is none. */
+/* The first status field of an opcode, and the next one of the same opcode. NULL: there is none. */
 const struct isa_status *cnnvp_isa_status(const struct isa_extension *extension, uint32_t code);
 const struct isa_status *cnnvp_isa_next_status(const struct isa_status *status);
 
-/* The registers of its descriptor. */
+/* The registers of an instruction's descriptor. */
 struct isa_form_text cnnvp_isa_form(const struct isa_opcode *op);
 
-/* NULL unless opcode, status and unused bits of a word are as they must be. */
+/* Returns NULL if the opcode is unknown, or if status bits or operand bits are set that it does not define. */
 const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension, uint64_t word);
 
-/* Resources of a legal instruction, and the causes (bits 1 << enum isa_cause) that it stands for; 0 where it uses no
- * unit. */
+/* Gets the resources of a legal instruction, and the causes (bits 1 << enum isa_cause) under which the PE array's
+ * waiting for it is counted. Both are 0 for an instruction without a unit. */
 void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
                      uint32_t *causes);
 
-/* Which register of its descriptor says where a legal instruction reads first in buffer 0 input, 1 weight. UINT32_MAX:
- * none does, or it is one of a unit's own. */
+/* Returns the number of the descriptor register with the address at which a legal instruction reads buffer 0 (input) or
+ * 1 (weight). UINT32_MAX: no register, or the instruction is one of a custom unit. */
 uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffer);
 
-/* 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
+/* Returns 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);
 
 #endif

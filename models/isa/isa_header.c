@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes cnnvp_isa.h, the instruction set and the element's registers for C programs, the guest software's too, from
- * the one table (opcodes.def, descriptors.def, instruction.def). Run by the build. */
+/* Writes cnnvp_isa.h: the instruction set and the element's registers for C programs and the guest software, generated
+ * from opcodes.def, descriptors.def and instruction.def. The build runs it. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ struct cause {
 };
 
 struct member {
-    const char *name, *help; /* NULL: the form of those that follow */
+    const char *name, *help; /* NULL: `name` is a form; its members follow */
 };
 
 static const struct opcode opcodes[] = {
@@ -60,7 +60,7 @@ static const struct cause causes[] = {
 #include "control/instruction/instruction.def"
 };
 
-/* Each form, and its members. */
+/* Each form, followed by its members. */
 #define MEMBER(name, help, fields) {#name, help},
 #define FORM(form, name) {#name, NULL}, CNNVP_DESCRIPTOR_##form(MEMBER)
 static const struct member members[] = {CNNVP_DESCRIPTORS(FORM)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which commands have a reference, where their results lie, and how they are called. */
+/* Decides which commands have a reference, calls it, locates the results and names them. */
 #include "isa/isa.h"
 #include "reference_internal.h"
 
@@ -76,7 +76,7 @@ static int is_of_module(uint32_t opcode)
     return opcode >= CNNVP_OPCODE_tstat && opcode <= CNNVP_OPCODE_tclear;
 }
 
-/* All of the module's buffers. */
+/* True if all buffers of the multi-function module exist. */
 static int has_module(const struct cnnvp_reference *reference)
 {
     uint32_t buffer = CNNVP_REFERENCE_MAX_MIN;
@@ -116,7 +116,7 @@ const char *cnnvp_reference_run(struct cnnvp_reference *reference, const struct 
 
 /* ---- where results lie ---- */
 
-/* A PE array's sums have the 16-bit words that its bits need, those of lanes 64 bits. */
+/* Bytes of a partial sum: for a PE array, the 16-bit words that acc_bits needs; for lanes, 64 bits. */
 uint32_t reference_sum_bytes(const struct cnnvp_reference *reference, const struct cnnvp_command *command)
 {
     const int lanes = command->opcode == CNNVP_OPCODE_vconv || command->opcode == CNNVP_OPCODE_vpool;

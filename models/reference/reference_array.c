@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions of a PE array on FX16: windows (conv, pool, step; vconv and vpool are conv and pool) and matmul, one
- * result after the other by the rule of descriptors.def, then what the output buffer does with sums (cnnvp_command.h).
+ * The instructions of a PE array on FX16: windows (conv, pool, step; vconv and vpool are the same as conv and pool) and
+ * matmul. Computes one result after the other by the rules of descriptors.def, then updates the output buffer with the
+ * sums (cnnvp_command.h).
  */
 #include "reference_internal.h"
 
@@ -9,28 +10,28 @@
 
 /* P of a comparison before the first value. */
 #define SMALLEST (-32768)
-/* Of 256 segments. */
+/* Words of a table with 256 segments. */
 #define TABLE_WORDS 516
 
 struct window {
     uint32_t in_row_stride, in_channel_stride, in_channels, out_channels, out_h, out_w;
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t row_first, row_end, column_first, column_end; /* positions that take part */
-    int each;                                              /* output channel c sees input channel c only */
+    int each;                                              /* output channel c reads input channel c only */
     int ones;
     int compare, from_k;
     uint32_t product; /* 0 A, 1 K * A, 2 A * A */
     int weights;
-    uint32_t a_bytes, k_bytes; /* of words */
+    uint32_t a_bytes, k_bytes; /* bytes of a word */
 };
 
-/* What comes out of a command, and what the output buffer does with it. */
+/* The sums of a command, and how the output buffer is updated with them. */
 struct sums {
     int64_t *values;
     uint64_t planes, plane;
-    const uint8_t *biases; /* one for each plane, for matmul for each value; NULL: none */
-    int bias_each, scaled; /* biases: records of four words */
-    const int16_t *table;  /* that words go through; NULL: none */
+    const uint8_t *biases; /* one for each plane; for matmul, one for each value; NULL: none */
+    int bias_each, scaled; /* scaled: `biases` holds records of four words */
+    const int16_t *table;  /* table that words go through; NULL: none */
     int table_shift;
     uint32_t acc_bits;
 };
@@ -81,7 +82,7 @@ static int64_t pe(const struct window *w, int64_t p, int64_t k, int64_t a)
     return (int64_t)((uint64_t)(w->from_k ? k : p) + (uint64_t)product);
 }
 
-/* One tap of a convolution: nearly all of the work, so by itself. */
+/* One tap of a convolution. This is nearly all of the work, so it has its own loop. */
 static void multiply(const struct window *w, const uint8_t *plane, uint32_t ky, uint32_t kx, int64_t k, int64_t *sums)
 {
     for (uint32_t y = 0; y < w->out_h; ++y)
@@ -93,7 +94,7 @@ static void multiply(const struct window *w, const uint8_t *plane, uint32_t ky, 
         }
 }
 
-/* One tap of all positions of a map. */
+/* One tap of any window instruction, at all positions of a map. */
 static void tap(const struct window *w, const uint8_t *plane, uint32_t ky, uint32_t kx, int64_t k, int64_t *sums)
 {
     for (uint32_t y = 0; y < w->out_h; ++y) {
@@ -131,7 +132,7 @@ static void windows(const struct window *w, const uint8_t *input, const uint8_t 
                 }
 }
 
-/* The word of a sum that is complete. */
+/* The word of a complete sum. */
 static int64_t word_of(const struct sums *sums, const struct reference_format *format, int64_t value, uint64_t index,
                        uint64_t of)
 {
@@ -149,7 +150,7 @@ static int64_t word_of(const struct sums *sums, const struct reference_format *f
     return word;
 }
 
-/* Bias, wrap, update, and the partial sum or the word. */
+/* Adds the bias, wraps, updates, and writes the partial sum or the word. */
 static const char *update(struct cnnvp_reference *reference, const struct cnnvp_command *command,
                           const struct sums *sums, const struct reference_format *format, uint32_t acc_addr)
 {
@@ -187,7 +188,7 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
     return NULL;
 }
 
-/* Room for sums that a half of the output buffer can take. */
+/* Allocates sums, at most as many as a half of the output buffer has bytes. */
 static int64_t *make_sums(const struct cnnvp_reference *reference, reference_wide count, int64_t first)
 {
     const uint64_t most = reference->buffers[CNNVP_REFERENCE_OUTPUT].half_bytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the reference's files share: names of the instruction set, and words in buffers. */
+/* Declarations that the reference's files share: access to fields of the instruction set by name, and words in
+ * buffers. */
 #ifndef CNNVP_REFERENCE_INTERNAL_H
 #define CNNVP_REFERENCE_INTERNAL_H
 
@@ -11,16 +12,16 @@
 
 __extension__ typedef __int128 reference_wide;
 
-/* A status field by its name; `missing` where the instruction has none of that name. */
+/* A status field by its name; `missing` if the instruction has no such field. */
 uint32_t reference_status(const struct cnnvp_command *command, const char *name, uint32_t missing);
 
-/* How results are written out: shift, rounding, limits, and left shift of an addend. */
+/* Write-out parameters: shift, rounding, limits, and left shift of an addend. */
 struct reference_format {
     int shift, addend_shift;
     uint32_t rounding;
     uint64_t seed;
     int low, high;
-    uint32_t a_bytes, b_bytes, out_bytes; /* of words: inputs, weights, results */
+    uint32_t a_bytes, b_bytes, out_bytes; /* bytes of a word: inputs, weights, results */
     int zero;
 };
 
@@ -41,7 +42,7 @@ static inline struct reference_format reference_format_of(const struct cnnvp_com
         (int8_t)(format >> 21 & 0xffu)};
 }
 
-/* A rounded number as the word that is written: its zero point, 8 bits, limits. */
+/* Applies zero point, saturation to 8 bits and limits to a rounded number. */
 static inline int reference_limited(const struct reference_format *format, int word)
 {
     if (format->out_bytes == 1) {
@@ -51,14 +52,14 @@ static inline int reference_limited(const struct reference_format *format, int w
     return word > format->high ? format->high : word < format->low ? format->low : word;
 }
 
-/* The word of a sum, which is number `index` of the command's. */
+/* The word of a sum; `index` is the number of the sum in the command. */
 static inline int64_t reference_word(const struct reference_format *format, int64_t sum, int shift, uint64_t index)
 {
     return reference_limited(
         format, cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index)));
 }
 
-/* The same of one that is scaled by the record at `record`. */
+/* The same for a sum that is scaled by the record at `record`. */
 static inline int64_t reference_scaled(const struct reference_format *format, int64_t sum, const uint8_t *record,
                                        uint64_t index)
 {
@@ -68,22 +69,22 @@ static inline int64_t reference_scaled(const struct reference_format *format, in
                                                            cnnvp_reference_random(format->seed, index)));
 }
 
-/* A register of its descriptor, likewise. */
+/* A register of the descriptor by its name; `missing` if the descriptor has no such register. */
 uint32_t reference_register(const struct cnnvp_command *command, const char *name, uint32_t missing);
 
-/* How the command updates partial sums; a maximum of pool or vpool has none, and updates words (pool in opcodes.def).
- */
+/* The command's update of partial sums. A maximum of pool or vpool has none, because it updates words (pool in
+ * opcodes.def). */
 uint32_t reference_update(const struct cnnvp_command *command);
 
-/* `bytes` at an offset of the half that the command names of a buffer; NULL where they are not in it. */
+/* `bytes` bytes at an offset in the half that the command names of a buffer; NULL if they lie outside. */
 uint8_t *reference_at(struct cnnvp_reference *reference, const struct cnnvp_command *command, uint32_t buffer,
                       reference_wide offset, reference_wide bytes);
 uint8_t *reference_half(const struct cnnvp_reference_buffer *buffer, uint32_t half, reference_wide offset,
                         reference_wide bytes);
-/* sum * 2^scale in binary32, rounded once; beyond the largest that one. */
+/* sum * 2^scale in binary32, rounded once, limited to the largest binary32. */
 float reference_float(int64_t sum, int scale);
 uint32_t reference_sum_bytes(const struct cnnvp_reference *reference, const struct cnnvp_command *command);
-/* A word of 1, 2, 4, 6 or 8 bytes. */
+/* Reads a word of 1, 2, 4, 6 or 8 bytes. */
 static inline int64_t reference_read(const uint8_t *at, uint32_t bytes)
 {
     int64_t slot = 0;
@@ -114,7 +115,7 @@ CNNVP_MUST_USE const char *reference_array(struct cnnvp_reference *reference, co
 CNNVP_MUST_USE const char *reference_lanes(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 CNNVP_MUST_USE const char *reference_training(struct cnnvp_reference *reference, const struct cnnvp_command *command);
 CNNVP_MUST_USE const char *reference_module(struct cnnvp_reference *reference, const struct cnnvp_command *command);
-/* As cnnvp_reference_locate. */
+/* These implement cnnvp_reference_locate. */
 int reference_training_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
                                uint32_t index, struct cnnvp_reference_results *results);
 int reference_module_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions of lanes, element by element in the order and by the formulas of inference/lanes/lanes.h. */
+/* The instructions of lanes, element by element, in the order and by the formulas of inference/lanes/lanes.h. */
 #include "reference_internal.h"
 
 #include <stdlib.h>
 
-/* Sources: buffers by their number, and */
-enum { WIDE = 3, IMMEDIATE = 3 }; /* of a; of b */
+/* Values of the source fields beyond the buffer numbers: */
+enum { WIDE = 3, IMMEDIATE = 3 }; /* for a; for b */
 enum { TABLE_HEADER = 4 };        /* words */
 
 static const reference_wide most_squares = (reference_wide)1 << 62;
 
-/* Element (o, i) lies at base + bytes * (o * repeat + i * stride) in its half; bytes 0: the immediate. */
+/* Element (o, i) is at base + bytes * (o * repeat + i * stride) in its half. bytes 0: the immediate. */
 struct operand {
     uint32_t buffer, bytes;
     int64_t base, stride, repeat;
@@ -24,7 +24,7 @@ struct job {
     uint64_t count, repeat, divisor;
     int64_t immediate, a_zero;
     int accumulate, store, minimum, sums;
-    int16_t *table; /* of vact */
+    int16_t *table; /* used by vact */
     const char *wrong;
 };
 
@@ -54,7 +54,7 @@ static void put(struct job *job, uint64_t o, uint64_t i, int16_t word)
 
 /* ---- element by element ---- */
 
-/* The table of vact, as long as its header says. */
+/* Reads the table of vact; its header says how long it is. */
 static int16_t *read_table(struct job *job)
 {
     struct operand table = job->b;
@@ -98,7 +98,8 @@ static double scaled_operand(int64_t number, uint32_t scale)
     return (double)(float)((double)within * (double)binary32_of(scale));
 }
 
-/* Of quantised operands. Each step is rounded to binary32 once: binary64 has more than twice its bits. */
+/* Result for quantised operands. Each step is rounded to binary32 once, because binary64 has more than twice its
+ * bits. */
 static int64_t scaled_result(struct job *job, int64_t a, int64_t b)
 {
     const struct cnnvp_vector *d = (const void *)job->command->descriptor;
@@ -116,7 +117,7 @@ static int64_t scaled_result(struct job *job, int64_t a, int64_t b)
     return below + (rest > 0.5 || (rest >= 0.5 && below % 2 != 0)) - zero;
 }
 
-/* R before registers. */
+/* R, before the registers. */
 static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
 {
     const struct cnnvp_command *command = job->command;
@@ -147,7 +148,7 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
     }
 }
 
-/* The registers of an operator, in the order of vout's field. */
+/* Number of the registers of an operator, as in vout's field. */
 static uint32_t operator_of(uint32_t opcode)
 {
     return opcode == CNNVP_OPCODE_vadd   ? 1
@@ -157,7 +158,7 @@ static uint32_t operator_of(uint32_t opcode)
                                          : 0;
 }
 
-/* The element's register afterwards. */
+/* The new value of the element's register. */
 static int64_t combine(const struct job *job, int64_t before, int64_t result)
 {
     if (!job->accumulate)
@@ -198,7 +199,7 @@ static void write_registers(struct job *job)
             (int16_t)reference_word(&job->format, job->reference->registers[which][i], job->format.shift, i));
 }
 
-/* ---- repetitions as a whole ---- */
+/* ---- instructions on whole repetitions ---- */
 
 static int64_t sum_of(struct job *job, const struct operand *operand, uint64_t o)
 {
@@ -214,7 +215,7 @@ static int16_t mean_of(struct job *job, uint64_t o)
                                   job->format.rounding, cnnvp_reference_random(job->format.seed, o));
 }
 
-/* Squares of the distances from the mean, of elements or from the sums of elements and of their squares. */
+/* Sum of squared distances from the mean, from the elements or from the sums of the elements and of their squares. */
 static reference_wide squares_of(struct job *job, uint64_t o, reference_wide mean)
 {
     const reference_wide unit = (reference_wide)1 << job->format.addend_shift;
@@ -271,7 +272,7 @@ static void repetitions(struct job *job)
 
 /* ---- commands ---- */
 
-/* Of a partial sum: four words, or as many as `format` says. */
+/* Bytes of a partial sum: four words, or as many as `format` says. */
 static uint32_t slot_bytes(uint32_t format)
 {
     const uint32_t words = format >> 18 & 7;
@@ -284,7 +285,7 @@ static void decode_operands(struct job *job)
     const struct cnnvp_vector *d = (const void *)command->descriptor;
     const uint32_t a = reference_status(command, "a", 0), b = reference_status(command, "b", IMMEDIATE);
     const int by_repetition = command->opcode == CNNVP_OPCODE_vnorm || command->opcode == CNNVP_OPCODE_vvar;
-    const int parameters = by_repetition || command->opcode == CNNVP_OPCODE_vact; /* these have 16 bits */
+    const int parameters = by_repetition || command->opcode == CNNVP_OPCODE_vact; /* parameters have 16 bits */
     job->a = (struct operand){
         a == WIDE ? CNNVP_REFERENCE_OUTPUT : a, a == WIDE ? slot_bytes(d->format) : job->format.a_bytes, d->a_addr,
         (int32_t)d->a_stride, (int32_t)d->a_repeat};

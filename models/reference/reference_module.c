@@ -2,11 +2,11 @@
 /*
  * The instructions of the training engine's multi-function module, by multi_function.h and its tables, the headers of
  * the blocks that it names, cnnvp_tile.h and cnnvp_bfp.h. A tile is [images n][channels c][plane]; a tile without
- * images has one, one without maps has planes of a row.
+ * images has one image, and a tile without maps has planes of one row.
  *
- * Exponentials and logarithms are defined to a few units in the last place of binary64, and the order of factors in
- * constants of a channel is not. What the unit has made of these is taken where it is as near as that; what
- * follows from them is exact again.
+ * Exponentials and logarithms are specified to a few units in the last place of binary64, and the order of factors in
+ * the constants of a channel is not specified. If the unit's value is within that error, the reference takes it;
+ * everything computed from it is exact again.
  */
 #include "reference_internal.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOLERANCE 0x1p-49 /* of constants in binary64, which take a few operations */
+#define TOLERANCE 0x1p-49 /* relative error of binary64 constants that take a few operations */
 
 /* Value (n, c, i) is at base + bytes * (n * image + c * channel + i). */
 struct place {
@@ -27,20 +27,20 @@ struct module {
     struct cnnvp_reference *reference;
     const struct cnnvp_command *command;
     const char *wrong;
-    struct { /* status bits */
+    struct { /* status bits, and fields of one bit */
         int fp32, convert, squares, back, map, relu, each, norm, pool, keep, whole, measure, park, reduce, idle;
         int gradient, momentum;
     } is;
     uint32_t opcode, bits, rounding, seed;
     uint32_t width, height, kx, ky, sx, sy;
-    uint64_t images, channels, plane, columns, pooled; /* columns: of the pooled plane */
-    uint64_t first_value, map;                         /* numbers of a channel's values */
-    int numbered;                                      /* the places of extremes mean something */
+    uint64_t images, channels, plane, columns, pooled; /* columns: width of the pooled plane */
+    uint64_t first_value, map;                         /* numbering of a channel's values */
+    int numbered;                                      /* the positions of extremes are defined */
     struct place in, scales, out, park, x, mask, ids, exponents, labels, weights, velocities, memory;
-    struct place relu, id, staged, held;                              /* in the module's buffers */
+    struct place relu, id, staged, held;                              /* places in the module's buffers */
     struct place extremes, inputs, sums, norms, heads, probabilities; /* inputs: extremes of batch norm's inputs */
     void *pieces[4];
-    uint32_t before; /* places before the one that is asked for */
+    uint32_t before; /* places that precede the requested one */
     struct cnnvp_reference_results *results;
 };
 
@@ -73,7 +73,7 @@ static struct place in_output(const struct module *m, const char *name, uint32_t
     return (struct place){CNNVP_REFERENCE_OUTPUT, half ^ (idle ? 1u : 0u), bytes, address, image, channel};
 }
 
-/* `strides` has that of an image and that of a channel. */
+/* `strides` packs the strides of an image and of a channel. */
 static struct place strided(const struct module *m, const char *name, uint32_t bytes, uint32_t strides)
 {
     return in_output(m, name, bytes, strides & 0xffffu, strides >> 16, 0);
@@ -183,27 +183,27 @@ static void *place_in(const struct cnnvp_reference_buffer *buffers, const struct
 
 static void *at(struct module *m, const struct place *place, uint64_t n, uint64_t c, uint64_t i)
 {
-    static struct cnnvp_norm nowhere; /* the largest of what is used at once */
+    static struct cnnvp_norm nowhere; /* the largest type that is accessed at once */
     void *found = place_in(m->reference->buffers, place, n, c, i);
     if (found == NULL)
         m->wrong = "an operand leaves its buffer";
     return found != NULL ? found : memset(&nowhere, 0, sizeof nowhere);
 }
 
-/* The same of what the unit has made of it. */
+/* The same place in the unit's own results. */
 static const void *made_at(struct module *m, const struct place *place, uint64_t n, uint64_t c, uint64_t i)
 {
     const void *found = place_in(m->reference->made, place, n, c, i);
     return found != NULL ? found : at(m, place, n, c, i);
 }
 
-/* Binary32. */
+/* A binary32 value. */
 static float *value(struct module *m, const struct place *place, uint64_t n, uint64_t c, uint64_t i)
 {
     return at(m, place, n, c, i);
 }
 
-/* Of a tile on its way in: a value, a sum, or what a mantissa stands for. */
+/* A value of the tile on input: a binary32, a sum or a mantissa, converted to binary32. */
 static float incoming(struct module *m, uint64_t n, uint64_t c, uint64_t i)
 {
     const void *from = at(m, &m->in, n, c, i);
@@ -218,7 +218,7 @@ static float incoming(struct module *m, uint64_t n, uint64_t c, uint64_t i)
                            scale);
 }
 
-/* n things of `size` bytes; NULL and wrong where memory is short. */
+/* Allocates n items of `size` bytes. Returns NULL and sets `wrong` if memory runs out. */
 static void *room(struct module *m, uint64_t n, size_t size)
 {
     unsigned i = 0;
@@ -230,7 +230,7 @@ static void *room(struct module *m, uint64_t n, size_t size)
     return m->pieces[i];
 }
 
-/* The tile in binary32, planes of `plane` values. */
+/* Reads the tile in binary32, with planes of `plane` values. */
 static float *read_tile(struct module *m, uint64_t plane)
 {
     float *values = room(m, m->images * m->channels * plane, sizeof *values), *to = values;
@@ -241,7 +241,7 @@ static float *read_tile(struct module *m, uint64_t plane)
     return values;
 }
 
-/* A plane of binary32. */
+/* Writes a plane of binary32 values. */
 static void put_plane(struct module *m, const struct place *place, uint64_t n, uint64_t c, const float *x,
                       uint64_t count)
 {
@@ -249,7 +249,7 @@ static void put_plane(struct module *m, const struct place *place, uint64_t n, u
         *value(m, place, n, c, i) = x[i];
 }
 
-/* What the unit has made where it is as near as that. */
+/* The unit's value if it is within the tolerance; otherwise the reference's own. */
 static float accept(double own, float made, double tolerance)
 {
     return made >= (float)(own - tolerance) && made <= (float)(own + tolerance) ? made : (float)own;
@@ -257,7 +257,7 @@ static float accept(double own, float made, double tolerance)
 
 /* ---- statistics ---- */
 
-/* `apart`: values of these two numbers do not count; may be NULL. */
+/* `apart`: the values at these two positions do not count; may be NULL. */
 static void add_extremes(struct module *m, uint64_t n, uint64_t c, const float *x, const struct cnnvp_extremes *apart)
 {
     struct cnnvp_extremes *found = at(m, &m->extremes, n, c, 0);
@@ -279,7 +279,8 @@ static void add_extremes(struct module *m, uint64_t n, uint64_t c, const float *
 
 enum moment { VALUES, SQUARES, ERRORS, PRODUCTS };
 
-/* Of finite x or their (x - mean)^2, of dy, or of dy * (x - mean), in eight partial sums. */
+/* Sum of x, of (x - mean)^2 (both without values that are not finite), of dy, or of dy * (x - mean), in eight partial
+ * sums. */
 static double sum_of(enum moment moment, const float *dy, const float *x, double mean, uint64_t n)
 {
     double part[8] = {0};
@@ -332,7 +333,7 @@ static double range_factor(double n)
     return n > 1 ? 0.54 / sqrt(2 * log(n)) : 0.54;
 }
 
-/* Of form range or standard. */
+/* Sigma of the form range or standard. */
 static double batch_sigma(uint32_t form, double epsilon, const struct cnnvp_extremes *extremes,
                           const struct cnnvp_sums *sums, double made)
 {
@@ -343,7 +344,7 @@ static double batch_sigma(uint32_t form, double epsilon, const struct cnnvp_extr
     return sqrt(sums->squares / fmax(sums->count, 1) + epsilon);
 }
 
-/* Weight 0 leaves it. */
+/* Updates a running value; a weight of 0 leaves it unchanged. */
 static void average(float *running, double batch, float weight)
 {
     if (weight < 0 || weight > 0)
@@ -400,7 +401,8 @@ static void run_tcoef(struct module *m)
                          at(m, &m->norms, 0, c, 0));
 }
 
-/* velocity = momentum * velocity + gradient; weight -= rate * velocity, which is the gradient without momentum. */
+/* velocity = momentum * velocity + gradient; weight -= rate * velocity. Without momentum, the gradient is used instead
+ * of the velocity. */
 static void descend(const struct module *m, float gradient, float *velocity, float *weight)
 {
     if (m->is.momentum)
@@ -432,7 +434,7 @@ static void run_tupdate(struct module *m)
 
 /* ---- exponents ---- */
 
-/* floor(log2 x); of 0, and of what is no finite number, -128. */
+/* floor(log2 x); -128 for 0 and for values that are not finite. */
 static int exponent_of(float x)
 {
     const int exponent = x > 0 && isfinite(x) ? ilogbf(x) : -128;
@@ -474,7 +476,7 @@ static void run_texp(struct module *m)
 
 /* ---- quantiser ---- */
 
-/* units >= 0, whose fraction has `places` bits, by the rounding. */
+/* Rounds `units` (at least 0, with `places` fraction bits) by the rounding mode. */
 static double round_units(const struct module *m, double units, int places, int negative, uint64_t index)
 {
     const double whole = floor(units), rest = units - whole;
@@ -489,7 +491,7 @@ static double round_units(const struct module *m, double units, int places, int 
     return whole + up;
 }
 
-/* `lost`: what rounding the map's values before it has lost, in 2^-16 of a unit. */
+/* `lost`: the remainder that rounding the map's previous values has left, in 2^-16 of a unit. */
 static int32_t quantise(const struct module *m, float x, int exponent, uint64_t index, double *lost)
 {
     const int scale = (int)m->bits - 2 - exponent, carried = m->rounding == 4;
@@ -532,7 +534,7 @@ static void copy_bytes(struct module *m, const struct place *from, const struct 
             *(uint8_t *)at(m, to, n, 0, i) = *(const uint8_t *)at(m, from, n, 0, i);
 }
 
-/* Between the module's buffers and the output buffer. */
+/* Moves the matrices between the module's buffers and the output buffer. */
 static void move_matrices(struct module *m, int into_module)
 {
     if (m->is.relu)
@@ -543,7 +545,7 @@ static void move_matrices(struct module *m, int into_module)
         copy_bytes(m, &m->id, &m->staged, m->id.image);
 }
 
-/* Value i of a plane's, `bits` each. */
+/* Value i of a packed plane, with `bits` bits a value. */
 static uint32_t unpack(struct module *m, const struct place *from, uint64_t n, uint64_t c, uint64_t i, uint32_t bits)
 {
     uint32_t found = 0;
@@ -552,7 +554,7 @@ static uint32_t unpack(struct module *m, const struct place *from, uint64_t n, u
     return found;
 }
 
-/* A plane's values into one of the module's buffers, filled with zeros. */
+/* Packs a plane's values into one of the module's buffers, padded with zeros. */
 static void pack(struct module *m, const struct place *to, uint64_t n, uint64_t c, const uint8_t *values,
                  uint64_t count, uint32_t bits)
 {
@@ -564,7 +566,7 @@ static void pack(struct module *m, const struct place *to, uint64_t n, uint64_t 
 
 /* ---- forward ---- */
 
-/* The maximum of window i, and which of it. */
+/* The maximum of window i, and its position in the window. */
 static int32_t pool_one(const struct module *m, const int32_t *mantissas, uint64_t i, uint8_t *id)
 {
     const int32_t *corner = mantissas + i / m->columns * m->sy * m->width + i % m->columns * m->sx;
@@ -627,7 +629,7 @@ static void run_tpost(struct module *m)
 
 /* ---- backward ---- */
 
-/* Errors before pool and ReLU. A position outside its window clears the plane. */
+/* Computes the errors before pool and ReLU. A position outside its window clears the plane. */
 static void restore(struct module *m, uint64_t n, uint64_t c, const float *from, float *dy)
 {
     int stray = 0;
@@ -719,7 +721,7 @@ static float bounded(float x)
     return isnan(x) ? -FLT_MAX : fmaxf(-FLT_MAX, fminf(x, FLT_MAX));
 }
 
-/* Probabilities, and in x the gradient, of an image whose exponentials add up to `sum`. */
+/* Writes the probabilities of an image whose exponentials add up to `sum`; replaces x by the gradient. */
 static void share_out(struct module *m, uint64_t n, float *x, float largest, double sum, uint64_t label)
 {
     const double factor = (double)number(m, "factor"), error = ((double)m->channels + 16) * DBL_EPSILON;
@@ -788,9 +790,9 @@ static void run_tclear(struct module *m)
             m->held.buffer == CNNVP_REFERENCE_MAX_MIN ? ((const uint8_t *)&none)[i % sizeof none] : 0;
 }
 
-/* ---- where results lie ---- */
+/* ---- locations of results ---- */
 
-/* A place, if the command has it. What images or channels share is there once. */
+/* Adds a place if the command has it. A stride of 0 means that images or channels share it: it counts once. */
 static void offer(struct module *m, int when, enum cnnvp_reference_kind kind, const char *what, int floating,
                   const struct place *place, uint64_t inner, uint64_t columns)
 {
@@ -812,7 +814,8 @@ static void offer(struct module *m, int when, enum cnnvp_reference_kind kind, co
     (void)snprintf(m->results->what, sizeof m->results->what, "%s", what);
 }
 
-/* A place for each member of entries; they come in order, each after its type: f binary32, d binary64, u whole. */
+/* Adds a place for each member of entries. `members` lists them in order, each preceded by its type: f binary32, d
+ * binary64, u integer. */
 static void offer_entries(struct module *m, int when, const struct place *entries, const char *members)
 {
     struct place member = *entries;

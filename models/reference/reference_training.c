@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instructions of the training engine's PE module, by opcodes_train.def and descriptors_train.def. n is an image, i
- * a channel of the first operand, o one of the result, in gradients of the errors; positions outside of a map are 0.
+ * a channel of the first operand, o a channel of the result (in gradients of the errors). Positions outside a map are
+ * 0.
  *
  *   forward   [n][o][y][x] = sum over i, ky, kx of in[n][i][y * sy + ky - py][x * sx + kx - px] * w[o][i][ky][kx]
  *   error     [n][o][y][x] = sum over i, ky, kx of e[n][i][(y + py - ky) / sy][(x + px - kx) / sx] * w[i][o][ky][kx],
- * where these are whole gradient  [o][i][ky][kx] = sum over n, y, x of e[n][o][y][x] * in[n][i][y * sy + ky - py][x *
- * sx + kx - px]
+ *             without terms whose quotients are not integers
+ *   gradient  [o][i][ky][kx] = sum over n, y, x of e[n][o][y][x] * in[n][i][y * sy + ky - py][x * sx + kx - px]
  *
  * A fully connected layer has maps and kernels of 1x1. Sums are exact and enter the output buffer clipped to 32 bits
- * (64 with mantissas of 4 bytes), or in binary32 (.fp32), then apart for each term of another exponent, in their order.
+ * (64 with mantissas of 4 bytes). With .fp32 they enter in binary32; terms with different exponents are then added
+ * separately, in their order.
  */
 #include "reference_internal.h"
 
@@ -24,10 +26,10 @@ struct training {
     enum kind kind;
     int accumulate, fp32, bias;
     uint32_t images, ins, outs;
-    uint32_t in_w, in_h, out_w, out_h; /* of a gradient: the error's */
+    uint32_t in_w, in_h, out_w, out_h; /* gradient: size of the error map */
     uint32_t kx, ky, sx, sy, px, py;
     uint64_t in_row, in_channel, in_image, error_row, error_channel, error_image, out_channel, out_image;
-    uint64_t in_group, error_group; /* of three zones that a map has; 0: rows follow each other */
+    uint64_t in_group, error_group; /* size of a map's group of three zones; 0: no zones */
     uint32_t in_exp_image, in_exp_channel, second_exp_out, second_exp_part;
     uint32_t in_addr, second_addr, out_addr, in_exp_addr, second_exp_addr, out_exp_addr;
     const char *wrong;
@@ -45,13 +47,13 @@ static uint32_t high(uint32_t packed)
 
 /* ---- descriptors ---- */
 
-/* A register under either name, in the first operand's words or the second one's. */
+/* A register by the name that it has in one descriptor or the other. */
 static uint32_t reg(const struct training *t, const char *name, const char *other, uint32_t missing)
 {
     return reference_register(t->command, name, reference_register(t->command, other, missing));
 }
 
-/* Fully connected layers have maps and kernels of 1x1. */
+/* Registers that a fully connected layer does not have get the values for maps and kernels of 1x1. */
 static void decode(const struct cnnvp_reference *reference, const struct cnnvp_command *command, struct training *t)
 {
     const uint32_t opcode = command->opcode, one = 0x10001;
@@ -144,7 +146,7 @@ static int64_t weight(struct training *t, uint64_t o, uint64_t i, uint64_t ky, u
     return mantissa(t, CNNVP_REFERENCE_WEIGHT, t->second_addr, (kernel * t->ky + ky) * t->kx + kx);
 }
 
-/* ---- sums; terms of `part` to `end` - 1 of the channels, in gradients of the images ---- */
+/* ---- sums: terms `part` to `end` - 1 of the channels, in gradients of the images ---- */
 
 static int64_t position_sum(struct training *t, uint64_t n, uint64_t o, uint64_t at, uint64_t part, uint64_t end)
 {
@@ -181,7 +183,7 @@ static int64_t gradient_sum(struct training *t, uint64_t o, uint64_t i, uint64_t
     return sum;
 }
 
-/* Of result o of image `own`, in gradients of input channel `own`: value = sum * 2^scale. */
+/* Scale of result o of image `own` (in gradients of input channel `own`): value = sum * 2^scale. */
 static int scale_of(struct training *t, uint64_t own, uint64_t o, uint64_t part)
 {
     const uint64_t in = t->kind == GRADIENT ? own * t->in_exp_channel + part * t->in_exp_image
@@ -251,7 +253,7 @@ static void calculate(struct training *t)
                 }
 }
 
-/* How many exponents of its own each side gives to the results. */
+/* Numbers of scales in the two dimensions of the results; 1 if the exponents of a dimension are shared. */
 static void scale_counts(const struct training *t, uint64_t *owns, uint64_t *outs)
 {
     const int gradient = t->kind == GRADIENT;

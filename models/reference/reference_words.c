@@ -20,7 +20,7 @@ static uint64_t magnitude_of(int64_t value)
 
 uint64_t cnnvp_reference_random(uint64_t seed, uint64_t index)
 {
-    /* splitmix64's finaliser of a counter */
+    /* counter-based random number: the finaliser of splitmix64 */
     uint64_t z = seed + (index + 1) * 11400714819323198485u;
     z = (z ^ z / 1073741824u) * 13787848793156543929u;
     z = (z ^ z / 134217728u) * 10723151780598845931u;
@@ -58,7 +58,7 @@ int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_
         const uint64_t below = (UINT64_C(1) << shift) - 1;
         return saturate(cnnvp_reference_shift(sum, -shift) + (((uint64_t)sum & below) > (random & below)));
     }
-    /* Bit by bit: what is shifted out is kept as "half" and "rest below half" of the magnitude. */
+    /* Shifts bit by bit. `half` is the last bit shifted out, `rest` tells whether any bit before it was set. */
     const int negative = sum < 0;
     uint64_t magnitude = magnitude_of(sum);
     int half = 0;
@@ -75,7 +75,7 @@ int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_
     return saturate(negative ? -(int64_t)magnitude : (int64_t)magnitude);
 }
 
-/* value * 2^exponent rounded to 24 bits, and to multiples of binary32's smallest number. */
+/* Rounds value * 2^exponent to 24 bits and to a multiple of the smallest binary32. */
 static wide to_binary32(wide value, int *exponent)
 {
     wide unit = 1;
@@ -147,8 +147,8 @@ int16_t cnnvp_reference_divide(int64_t sum, int64_t divisor, int shift, uint32_t
 
 int16_t cnnvp_reference_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding)
 {
-    /* The largest word whose (nearest: less half of a) square, times the variance, is at most 4^exponent: all times 4
-     * count. Beyond 2^100 a side decides alone. */
+    /* The largest word with word^2 * variance <= 4^exponent, or with word - 1/2 instead of word when rounding to
+     * nearest. Both sides are multiplied by 4 * count. The scaling stops at 2^100, since one side then decides. */
     const wide enough = (wide)1 << 100;
     wide left = (wide)sum + (wide)count * epsilon;
     wide right = (wide)count * 4u;
@@ -181,7 +181,8 @@ int16_t cnnvp_reference_table(const int16_t *table, int16_t x, uint32_t format)
     return cnnvp_reference_round(cnnvp_reference_line(table, x), (int8_t)(format & 0xffu), format >> 16 & 3u, 0);
 }
 
-/* e^-d, d with `fraction` fraction bits, as a number with 30: 2^(-d / ln 2) by straight lines between 64 points. */
+/* e^-d with 30 fraction bits, where d has `fraction` fraction bits: 2^(-d / ln 2), interpolated linearly between 64
+ * points. */
 static uint64_t falling_exponential(const struct cnnvp_reference_softmax *softmax, uint64_t d)
 {
     int fraction = softmax->fraction;
@@ -216,7 +217,7 @@ int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softm
                                      int32_t shift)
 {
     const uint64_t most = (UINT64_C(1) << (bits - 1u)) - 1u;
-    if (x > softmax->largest) /* it was another one before results were written over it */
+    if (x > softmax->largest) /* a result has overwritten an operand with a larger value */
         return (int16_t)most;
     const uint64_t e = falling_exponential(softmax, (uint64_t)softmax->largest - (uint64_t)x);
     const uint64_t twice = (e << ((int32_t)bits - shift)) + softmax->sum;

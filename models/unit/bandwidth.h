@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens in windows of a fixed length, as a memory's counters over time show it. Free of any host. */
+/* Sums events over windows of fixed length, for the bandwidth counters of a trace. Independent of any host. */
 #ifndef CNNVP_BANDWIDTH_H
 #define CNNVP_BANDWIDTH_H
 
@@ -7,22 +7,22 @@
 
 #define CNNVP_BANDWIDTH_WINDOW_PS UINT64_C(1000000)
 
-/* One counter: a sum for each window, shown times `scale`. */
+/* One counter. It shows, for each window, the sum of the window times `scale`. */
 struct cnnvp_bandwidth {
-    uint64_t window; /* number of the one that is being filled */
-    uint64_t sum;    /* in it so far */
-    uint64_t shown;  /* the counter's value */
+    uint64_t window; /* number of the current window */
+    uint64_t sum;    /* sum of the current window so far */
+    uint64_t shown;  /* last value reported through `show` */
     uint64_t scale;
-    uint32_t counter; /* the caller's own */
-    /* told of each change of the counter */
+    uint32_t counter; /* number that is passed to `show` */
+    /* called for each change of the counter's value */
     void (*show)(void *context, uint32_t counter, cnnvp_time at, uint64_t value);
     void *context;
 };
 
-/* Scale of a counter of bytes that is shown in bytes/s. */
+/* Scale of a counter that sums bytes and shows bytes/s. */
 #define CNNVP_BANDWIDTH_SCALE (UINT64_C(1000000000000) / CNNVP_BANDWIDTH_WINDOW_PS)
 
-/* Shows the window that is being filled. */
+/* Reports the value of the current window, if it differs from the last one reported. */
 static inline void cnnvp_bandwidth_show(struct cnnvp_bandwidth *bandwidth)
 {
     const uint64_t value = bandwidth->sum * bandwidth->scale;
@@ -32,8 +32,8 @@ static inline void cnnvp_bandwidth_show(struct cnnvp_bandwidth *bandwidth)
     bandwidth->shown = value;
 }
 
-/* Nothing more happens in the window that is being filled, or nothing is known of more: it is shown, then 0 from its
- * end on, so that the counter's integral is what has happened. More may be added even so. */
+/* Closes the current window: reports its value, then 0 from its end on. The integral of the counter is then the total
+ * number of events. More events may still be added afterwards. */
 static inline void cnnvp_bandwidth_end(struct cnnvp_bandwidth *bandwidth)
 {
     cnnvp_bandwidth_show(bandwidth);
@@ -43,13 +43,13 @@ static inline void cnnvp_bandwidth_end(struct cnnvp_bandwidth *bandwidth)
     bandwidth->shown = 0;
 }
 
-/* Time of the end of the window in which `end` lies. */
+/* End of the window that contains `end`. */
 static inline cnnvp_time cnnvp_bandwidth_window_end(cnnvp_time end)
 {
     return (end ? (end - 1u) / CNNVP_BANDWIDTH_WINDOW_PS + 1u : 1u) * CNNVP_BANDWIDTH_WINDOW_PS;
 }
 
-/* So much has happened up to `end`, which no later call is before by more than a window. */
+/* Adds `n` events that ended at `end`. The `end` of a later call may be earlier, by at most one window. */
 static inline void cnnvp_bandwidth_add(struct cnnvp_bandwidth *bandwidth, cnnvp_time end, uint64_t n)
 {
     const uint64_t window = end ? (end - 1u) / CNNVP_BANDWIDTH_WINDOW_PS : 0;
@@ -65,7 +65,7 @@ static inline void cnnvp_bandwidth_add(struct cnnvp_bandwidth *bandwidth, cnnvp_
     bandwidth->sum += n;
 }
 
-/* The same, for what goes on evenly from `begin`, which is less than a window before `end`. */
+/* As cnnvp_bandwidth_add, for events spread evenly over `begin` .. `end`, which is less than one window. */
 static inline void cnnvp_bandwidth_add_from(struct cnnvp_bandwidth *bandwidth, cnnvp_time begin, cnnvp_time end,
                                             uint64_t n)
 {

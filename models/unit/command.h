@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What units do alike with the commands of the instruction element. */
+/* Helpers for units that take commands of the instruction element. */
 #ifndef CNNVP_UNIT_COMMAND_H
 #define CNNVP_UNIT_COMMAND_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* The command that an access carries; CNNVP_E_ACCESS or CNNVP_E_INVAL where it carries none. */
+/* Gets the command that an access carries. Returns CNNVP_E_ACCESS or CNNVP_E_INVAL if it carries none. */
 CNNVP_MUST_USE static inline int cnnvp_command_of(const struct cnnvp_access *access,
                                                   const struct cnnvp_command **command)
 {
@@ -31,7 +31,7 @@ CNNVP_MUST_USE static inline int cnnvp_command_refuse(struct cnnvp_host *host, c
     return status;
 }
 
-/* What a command adds to a statistic. */
+/* One statistic and what a command adds to it. */
 struct cnnvp_command_count {
     uint32_t stat;
     uint64_t n;
@@ -45,7 +45,7 @@ static inline void cnnvp_command_count(struct cnnvp_host *host, const struct cnn
             ops->count(host, counts[i].stat, tag, counts[i].n);
 }
 
-/* The unit is busy for this many cycles from the access's time on: sets its delay, draws the span. */
+/* Makes the unit busy for `cycles` from the access's time on: sets access->delay and draws the span. */
 static inline void cnnvp_command_occupy(struct cnnvp_host *host, const struct cnnvp_host_ops *ops, uint32_t track,
                                         const char *name, const struct cnnvp_command *command, uint64_t cycles,
                                         struct cnnvp_access *access)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the words of a command's descriptor to a unit's own struct, by the table descriptors.def: where each field lies,
- * and what it may be. Before this file a unit defines CNNVP_FIELDS, the type that has a member of 4 or 8 bytes for each
- * field of its descriptors.
+ * Reads the words of a command's descriptor into a unit's own struct. The table descriptors.def says where each field
+ * lies and which values it may have. Before it includes this file, a unit defines CNNVP_FIELDS: a struct with a member
+ * of 4 or 8 bytes for each field of its descriptors.
  */
 #ifndef CNNVP_UNIT_DESCRIPTOR_H
 #define CNNVP_UNIT_DESCRIPTOR_H
@@ -15,18 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A field of the status of a command. */
+/* Value of a field of a command's status. */
 #define CNNVP_STATUS_OF(command, mnemonic, name) \
     ((command)->status >> CNNVP_STATUS_##mnemonic##_##name & ((1u << CNNVP_STATUS_WIDTH_##mnemonic##_##name) - 1u))
 
-/* What a command uses of its descriptor: bounds hold for what is used. */
+/* Parts of its descriptor that a command uses. The bounds of a field are checked only if the command uses it. */
 enum cnnvp_field_use {
     CNNVP_USES_ALWAYS = 0,
     CNNVP_USES_WEIGHTS = 1u << 0,
     CNNVP_USES_BIAS = 1u << 1,
     CNNVP_USES_RESULTS = 1u << 2,
-    CNNVP_USES_SUMS = 1u << 3,         /* kept at acc_addr, or found there */
-    CNNVP_USES_ALL_CHANNELS = 1u << 4, /* each output channel sees all input channels */
+    CNNVP_USES_SUMS = 1u << 3,         /* partial sums at acc_addr, read or written */
+    CNNVP_USES_ALL_CHANNELS = 1u << 4, /* each output channel reads all input channels */
     CNNVP_USES_INPUT = 1u << 5,
     CNNVP_USES_SCALES = 1u << 6,
     CNNVP_USES_POOL = 1u << 7,
@@ -36,18 +36,18 @@ enum cnnvp_field_use {
 struct cnnvp_bits {
     const char *name;
     int64_t minimum, maximum;
-    uint32_t multiple, when; /* a power of two; of enum cnnvp_field_use */
-    uint16_t offset;         /* in CNNVP_FIELDS */
+    uint32_t multiple, when; /* `multiple` is a power of two; `when` is of enum cnnvp_field_use */
+    uint16_t offset;         /* of the member in CNNVP_FIELDS */
     uint8_t size, lsb, width;
 };
 
 struct cnnvp_descriptor {
     const char *const *registers;
     const struct cnnvp_bits *fields, *end;
-    uint32_t count; /* registers */
+    uint32_t count; /* number of registers */
 };
 
-/* Of a member; one that is not of 4 or 8 bytes is no constant here. */
+/* Size of a member. Does not compile if the size is neither 4 nor 8 bytes. */
 #define CNNVP_SIZE_OF(member) (sizeof(member) / (sizeof(member) == 4u || sizeof(member) == 8u))
 #define CNNVP_BITS(name, lsb, width, minimum, maximum, multiple, when) \
     {#name,                                                            \
@@ -61,7 +61,7 @@ struct cnnvp_descriptor {
      width},
 #define CNNVP_NAME_OF(name, help, fields) #name,
 #define CNNVP_FIELDS_OF(name, help, fields) fields
-/* A form's descriptor, as a constant of that name. */
+/* Defines the constant `name`: the descriptor of a form. */
 #define CNNVP_DESCRIPTOR(form, name)                                                                     \
     static const char *const name##_registers[] = {CNNVP_DESCRIPTOR_##form(CNNVP_NAME_OF)};              \
     static const struct cnnvp_bits name##_fields[] = {CNNVP_DESCRIPTOR_##form(CNNVP_FIELDS_OF)};         \
@@ -83,8 +83,9 @@ static inline const char *cnnvp_field_refuse(const struct cnnvp_descriptor *desc
     return text;
 }
 
-/* Reads a command with a descriptor of this form into *fields, a CNNVP_FIELDS; `mask` is of the status bits that its
- * instruction has, `uses` of enum cnnvp_field_use. NULL, or what is wrong, which may be in `text`. */
+/* Reads a command whose descriptor has this form into *fields, a CNNVP_FIELDS. `mask` holds the status bits that the
+ * instruction defines, `uses` is of enum cnnvp_field_use. Returns NULL, or why the command is refused; that message may
+ * lie in `text`. */
 static inline const char *cnnvp_descriptor_read(const struct cnnvp_descriptor *descriptor,
                                                 const struct cnnvp_command *command, uint32_t mask, uint32_t uses,
                                                 void *fields, char text[CNNVP_REFUSAL_SIZE])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters by name, for kinds that share their code and differ in the parameters that they have. */
+/* Looks up parameters by name, for kinds of unit that share their code and have different parameters. */
 #ifndef CNNVP_UNIT_KINDS_H
 #define CNNVP_UNIT_KINDS_H
 
@@ -7,9 +7,9 @@
 
 #include "cnnvp_model.h"
 
-enum { CNNVP_KIND_PARAMS = 8 }; /* at most, of such a kind */
+enum { CNNVP_KIND_PARAMS = 8 }; /* most parameters of such a kind */
 
-/* The values of an instance, in the order that `costs` has them in. */
+/* Reads the parameters of an instance, in the order in which `costs` receives them. */
 static inline void cnnvp_kind_values(const struct cnnvp_unit *unit, const struct cnnvp_init *init,
                                      uint64_t values[CNNVP_KIND_PARAMS])
 {
@@ -17,7 +17,7 @@ static inline void cnnvp_kind_values(const struct cnnvp_unit *unit, const struct
         values[p] = init->ops->param(init->host, p);
 }
 
-/* `otherwise` where the kind does not have the parameter. */
+/* Returns the parameter `name`, or `otherwise` if the kind has no such parameter. */
 static inline uint64_t cnnvp_kind_value(const struct cnnvp_unit *unit, const uint64_t *values, const char *name,
                                         uint64_t otherwise)
 {

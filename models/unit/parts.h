@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What units say in `costs`, in a line each. */
+/* Helpers for a unit's `costs` function, one call for each part. */
 #ifndef CNNVP_UNIT_PARTS_H
 #define CNNVP_UNIT_PARTS_H
 
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* `count` parts of `bits`. */
+/* Reports `count` parts of `bits` bits each; nothing if `count` is 0. */
 static inline void cnnvp_say_part(const struct cnnvp_costs *costs, enum cnnvp_part_kind kind, uint32_t bits,
                                   uint64_t count, const char *what)
 {
@@ -16,7 +16,7 @@ static inline void cnnvp_say_part(const struct cnnvp_costs *costs, enum cnnvp_pa
         costs->part(costs->context, &part);
 }
 
-/* Parts of a kind of unit, each so many times for every one of something: `of` says what, an index of `numbers`. */
+/* A part of a unit. There are `each` of them for every item of a kind; numbers[of] says how many items there are. */
 struct cnnvp_parts_row {
     enum cnnvp_part_kind kind;
     uint32_t bits;
@@ -32,7 +32,7 @@ static inline void cnnvp_say_parts(const struct cnnvp_costs *costs, const struct
         cnnvp_say_part(costs, row->kind, row->bits, row->each * numbers[row->of], row->what);
 }
 
-/* `banks` banks of `bytes`, `bits` at a time. */
+/* Reports `banks` SRAM banks of `bytes` bytes each, with words of `bits` bits. */
 static inline void cnnvp_say_sram(const struct cnnvp_costs *costs, uint32_t bits, uint64_t bytes, uint64_t banks,
                                   const char *what)
 {

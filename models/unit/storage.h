@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a large memory holds. Zero at first, and a page of it takes no memory of the host before it is touched. From the
- * system and not from calloc: AddressSanitizer would mark each byte of it, a second for 512 MiB. And which bytes of it
- * an access or a request means.
+ * Storage of a large memory, and access to it. It reads as zero at first, and a page takes no host memory before it is
+ * touched. The storage comes from mmap instead of calloc because AddressSanitizer would mark every byte (1 s for 512
+ * MiB).
  */
 #ifndef CNNVP_UNIT_STORAGE_H
 #define CNNVP_UNIT_STORAGE_H
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* `size` bytes, above 0; NULL if the system has no room. */
+/* Allocates `size` bytes (above 0). Returns NULL if the system has no room. */
 static inline uint8_t *cnnvp_storage_make(uint64_t size)
 {
     void *made = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -28,7 +28,7 @@ static inline void cnnvp_storage_free(uint8_t *data, uint64_t size)
         (void)munmap(data, (size_t)size);
 }
 
-/* True where `size` bytes at `address` lie in a memory of `bytes`. */
+/* True if `size` bytes at `address` lie in a memory of `bytes` bytes. */
 static inline int cnnvp_storage_has(uint64_t bytes, uint64_t address, uint64_t size)
 {
     return size <= bytes && address <= bytes - size;
@@ -36,7 +36,7 @@ static inline int cnnvp_storage_has(uint64_t bytes, uint64_t address, uint64_t s
 
 #define CNNVP_STORAGE_REQUEST_BYTES (UINT64_C(1) << 40)
 
-/* CNNVP_OK if every segment of a request lies in a memory of `bytes`. */
+/* Returns CNNVP_OK if every segment of the request lies in a memory of `bytes` bytes. */
 CNNVP_MUST_USE static inline int cnnvp_storage_check(uint64_t bytes, const struct cnnvp_request *request)
 {
     if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding ||
@@ -52,7 +52,7 @@ CNNVP_MUST_USE static inline int cnnvp_storage_check(uint64_t bytes, const struc
     return cnnvp_storage_has(bytes, last, request->size) ? CNNVP_OK : CNNVP_E_ADDR;
 }
 
-/* Between the memory and the initiator's data; NULL: it has none. */
+/* Copies between the memory and the initiator's data. Does nothing if `data` is NULL. */
 static inline void cnnvp_storage_copy(uint8_t *memory, void *data, uint64_t size, uint32_t op)
 {
     if (data == NULL)
@@ -63,7 +63,7 @@ static inline void cnnvp_storage_copy(uint8_t *memory, void *data, uint64_t size
         memcpy(memory, data, (size_t)size);
 }
 
-/* The data of all segments of a request that has been checked. */
+/* Copies the data of all segments of a request that cnnvp_storage_check has accepted. */
 static inline void cnnvp_storage_move(uint8_t *memory, const struct cnnvp_request *request)
 {
     uint8_t *data = (uint8_t *)request->data;

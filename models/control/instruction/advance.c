@@ -2,17 +2,17 @@
 /*
  * The instruction element's progress in time: fetch, issue, errors, interrupts, room in the queue, programs in memory.
  *
- * How it runs: work that nothing else can see (register and branch instructions, fetch) is computed ahead of time up to
- * the next thing that the kernel has pending, in one callback. Commands, interrupts and reads of memory happen exactly
- * at their time. Work ahead is done only in the element's own event, where no unit is in the middle of an action.
+ * Work that nothing else can see (register and branch instructions, fetch) is computed ahead of time, in one callback,
+ * up to the next pending activity of the kernel. Commands, interrupts and reads of memory happen exactly at their time.
+ * Work ahead is done only in the element's own event, where no unit is in the middle of an action.
  *
- * Program words read from memory are traffic of the last `layer` word in the queue when the read is sent, so layers and
- * memory agree.
+ * Program words that are read from memory count as traffic of the last `layer` word that is in the queue when the read
+ * is sent, so that layers and memory agree.
  */
 #include "element.h"
 #include "isa/isa.h"
 
-enum { ADVANCE_STEPS = 65536 }; /* instructions of one callback; a program that never waits must not hold time still */
+enum { ADVANCE_STEPS = 65536 }; /* per callback; a program that never waits must not stop time */
 
 /* ---- interrupts, errors ---- */
 
@@ -50,7 +50,7 @@ void cnnvp_element_fail(struct element *self, const struct element_fault *fault)
         self->fault = *fault;
 }
 
-/* Makes an error visible when its time has come. */
+/* Reports an error to the guest when its cycle has come. */
 static void publish_fault(struct element *self, uint64_t now)
 {
     struct element_fault *fault = &self->fault;
@@ -69,7 +69,7 @@ static void publish_fault(struct element *self, uint64_t now)
     cnnvp_element_raise(self, IRQ_ERROR);
 }
 
-/* ---- room in the queue: for the guest, for a program being read ---- */
+/* ---- room in the queue, for the guest and for a program in memory ---- */
 
 static int fetch_wanted(const struct element *self)
 {
@@ -81,7 +81,7 @@ int cnnvp_element_wants_room(const struct element *self)
     return self->space_armed || fetch_wanted(self);
 }
 
-/* Words of the next read, given so much room; 0: not yet. A starving pipeline takes what there is. */
+/* Words of the next read, given the room in the queue; 0: wait for more room. A starving pipeline reads what fits. */
 static uint32_t fetch_size(const struct element *self, uint32_t room, int starving)
 {
     const uint32_t half = self->pipeline.queue_depth / 2u;
@@ -93,7 +93,7 @@ static uint32_t fetch_size(const struct element *self, uint32_t room, int starvi
     return starving ? room : 0;
 }
 
-/* 1 if the next fetch makes room that a unit waits for, or may do so. */
+/* Returns 1 if the next fetch makes, or may make, room that the guest or a program in memory waits for. */
 static int fetch_makes_room(const struct element *self)
 {
     if (!cnnvp_element_wants_room(self))
@@ -168,7 +168,7 @@ static int fetch_ahead(struct element *self, uint64_t now, uint64_t limit)
     }
 }
 
-/* Last cycle before anything else can happen, at least `now`. */
+/* Last cycle before anything else in the simulation can happen, at least `now`. */
 static uint64_t ahead_limit(const struct element *self, uint64_t now)
 {
     const cnnvp_time next = self->ops->next_activity(self->host);
@@ -178,7 +178,7 @@ static uint64_t ahead_limit(const struct element *self, uint64_t now)
     return cycle > now + 1u ? cycle - 1u : now;
 }
 
-/* Time at which something of the element is due, CNNVP_TIME_NEVER while that depends on others. */
+/* Time of the element's next activity; CNNVP_TIME_NEVER if it depends on others. */
 static cnnvp_time next_due(struct element *self)
 {
     uint64_t cycle = PIPELINE_NEVER;
@@ -225,7 +225,7 @@ void cnnvp_element_bring_up(struct element *self, int ahead)
         if (!fetched && !issued)
             break;
         if (self->touched && ahead)
-            limit = ahead_limit(self, now); /* what was touched may answer */
+            limit = ahead_limit(self, now); /* the unit or memory that was used may answer */
     }
     self->advancing = 0;
 }
@@ -255,7 +255,7 @@ void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle)
     cnnvp_pipeline_push(&self->pipeline, word, cycle);
     if (layer)
         self->tail_tag = (uint32_t)word;
-    if (starves || opcode != ISA_set) /* a `set` waits for what comes before it */
+    if (starves || opcode != ISA_set) /* a `set` only waits for the words before it */
         self->ops->keep(self->host, cnnvp_element_push_moment(self, self->pipeline.tail - 1u), CNNVP_PATH_NOW,
                         starves ? self->tail_tag : tag);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The execution component (S003 c2): issues decoded instructions in order, one in an accelerator cycle, when what they
- * use is free (c8; Part B 3-8). Control and register instructions are done in their issue cycle. Tile instructions
- * become commands to the units (cnnvp_command.h), sent exactly at the edge of their issue cycle.
+ * The execution component (S003 c2): issues decoded instructions in order, at most one in an accelerator cycle, when
+ * the resources that they use are free (c8; Part B 3-8). Control and register instructions complete in their issue
+ * cycle. Tile instructions become commands to the units (cnnvp_command.h), sent exactly at the edge of their issue
+ * cycle.
  */
 #include "element.h"
 #include "isa/isa.h"
@@ -28,7 +29,7 @@ static int waits_for_all(const struct element *self, uint32_t opcode)
     return self->strict || opcode == ISA_sync || opcode == ISA_irq || opcode == ISA_halt;
 }
 
-/* Earliest issue cycle if nothing were in flight. */
+/* Earliest issue cycle if no command were in flight. */
 static uint64_t unhindered(const struct element *self, const struct pipeline_entry *entry)
 {
     return entry->ready > self->next_issue ? entry->ready : self->next_issue;
@@ -51,7 +52,7 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
         return cycle;
     const int all = waits_for_all(self, entry->fields.opcode), of_unit = entry->op->unit != ISA_UNIT_none;
     if (!all && !of_unit)
-        return cycle; /* it uses nothing that others do */
+        return cycle; /* it uses no shared resource */
     const uint64_t before = cycle;
     uint32_t last = 0;
     cycle = cnnvp_ledger_clear(&self->ledger, entry->resources, all, cycle, &self->blocker, &last);
@@ -61,7 +62,7 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
         self->waited_all = all;
         self->led = MOMENT_COMMANDS + last;
     }
-    return cycle; /* LEDGER_UNKNOWN is PIPELINE_NEVER */
+    return cycle; /* may be LEDGER_UNKNOWN, which equals PIPELINE_NEVER */
 }
 
 _Static_assert(LEDGER_UNKNOWN == PIPELINE_NEVER, "one value says that a cycle is unknown");
@@ -75,7 +76,7 @@ void cnnvp_element_supply(struct element *self, uint64_t cycle)
     cnnvp_ledger_supply(&self->ledger, cycle, supply);
 }
 
-/* How long the instruction has waited, by what it waited for. */
+/* Counts how long the instruction has waited, by the reason of waiting. */
 static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
 {
     if (cycle <= from)
@@ -104,7 +105,8 @@ static void fail(struct element *self, const struct pipeline_entry *entry, uint6
 
 /* ---- instructions without a unit ---- */
 
-/* What the table has and this component does not is an illegal instruction: these return 0. */
+/* These functions return 0 for an opcode of the table that this component does not implement: an illegal
+ * instruction. */
 
 static int execute_data(struct element *self, const struct cnnvp_word_parts *fields)
 {
@@ -218,7 +220,7 @@ static int fill_command(const struct element *self, const struct isa_opcode *op,
     return CNNVP_OK;
 }
 
-/* Windows of a depth-first chain say which block they read. */
+/* Shows in the trace which block a window of a depth-first chain reads. */
 static void show_block(const struct element *self, const struct isa_opcode *op, uint32_t block, uint64_t cycle)
 {
     if (op->form != ISA_FORM_WINDOW || block == 0 || self->ledger.layer == 0)
@@ -229,8 +231,8 @@ static void show_block(const struct element *self, const struct isa_opcode *op, 
     self->ops->counter(self->host, COUNTER_block_y, at, (block - 1u) >> 16);
 }
 
-/* The unit cannot take the command now: ask again when something of its own has completed. Returns 0 if nothing of its
- * own is in flight, so that waiting would be for ever. */
+/* The unit cannot take the command: arranges to send it again when a command of the same unit has completed. Returns 0
+ * if none is in flight, so that waiting would never end. */
 static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
 {
     const uint64_t end = cnnvp_ledger_unit_end(&self->ledger, unit, cycle);
@@ -253,7 +255,8 @@ void cnnvp_element_note_end(struct element *self, const struct ledger_command *c
                         0);
 }
 
-/* The instruction has waited for its word, the issue before it, and what uses the same, whichever came last. */
+/* Sets the moment of the next issue: the latest of the push of its word, the issue before it, and the ends of the
+ * commands that used its resources. */
 static void keep_next(struct element *self, const struct pipeline_entry *entry)
 {
     const int all = waits_for_all(self, entry->fields.opcode);
@@ -306,13 +309,13 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
 
 /* ---- issue ---- */
 
-/* 1 if what the instruction does can be seen from outside in the same cycle. */
+/* Returns 1 if others can see the instruction's effect in its issue cycle. */
 static int is_visible(const struct element *self, const struct pipeline_entry *entry)
 {
     const uint32_t opcode = entry->fields.opcode;
     if (entry->op->unit != ISA_UNIT_none || opcode == ISA_irq || opcode == ISA_halt)
         return 1;
-    /* the end of a loop frees room in the queue */
+    /* the end of a loop makes room in the queue */
     return cnnvp_isa_redirects(opcode) && cnnvp_element_wants_room(self);
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instruction element of S003 (c1, c2, c8): queue, fetch, decode, instruction sequence, execution component. It
- * drives the units of the acceleration component by commands and is driven by the guest through registers
+ * sends commands to the units of the acceleration component, and the guest controls it through registers
  * (instruction.def).
  *
  * Modelled: one word a cycle through push, fetch, decode and issue (pipeline.h); both back-pressures of Part B 3-2;
  * in-order issue with a scoreboard on units and buffer halves, or strict order (3-8); loops, branches, registers;
- * reading of programs from memory by itself (c9, c10); errors that stop the element and never the simulation; the
- * account of the PE array's waiting cycles (ledger.h). Not modelled: fetch along a guessed path, more than one issue a
- * cycle, precise state of a command that fails midway.
+ * autonomous reading of programs from memory (c9, c10); errors that stop the element and never the simulation;
+ * accounting of the PE array's waiting cycles (ledger.h). Not modelled: speculative fetch, more than one issue a cycle,
+ * precise state of a command that fails midway.
  *
- * How time passes: advance.c. Commands: execute.c.
+ * Progress in time: advance.c. Commands: execute.c.
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -20,7 +20,7 @@
 
 #include "element.h"
 
-/* ---- what registers do ---- */
+/* ---- effects of register writes ---- */
 
 static void refuse(struct element *self, const char *what)
 {
@@ -69,7 +69,7 @@ static void write_fetch_addr(struct element *self, uint32_t old)
     self->fetch.address = self->reg.FETCH_ADDR;
 }
 
-/* What both resets leave behind; commands in flight and the account go on. */
+/* Clears the state that both resets clear. Commands in flight and the accounting continue. */
 static void clear(struct element *self)
 {
     cnnvp_pipeline_reset(&self->pipeline);
@@ -87,7 +87,7 @@ static void clear(struct element *self)
     self->space_armed = 0;
 }
 
-/* The DMA is not to wait for a `receive` that has gone. */
+/* Tells the DMA to forget its requests, because their `receive` instructions are gone. */
 static void forget_requests(struct element *self)
 {
     struct cnnvp_command command = {.opcode = CNNVP_COMMAND_FORGET};
@@ -143,7 +143,7 @@ static void clear_irq(struct element *self, uint32_t old)
 
 /* ---- callbacks ---- */
 
-/* What the units at the ports for commands have of their own. The platform file has been checked for it. */
+/* Adds the custom instructions of the units at the command ports. They were checked when the platform file was read. */
 static int extend(struct element *self)
 {
     struct isa_extension *extension = NULL;
@@ -188,7 +188,8 @@ static void element_fini(void *instance)
     cnnvp_pipeline_fini(&self->pipeline);
 }
 
-/* stall cycles come in the order of the statistics; cycles of no layer are idle */
+/* Callback of the ledger. Stall statistics are in the order of the causes; cycles that belong to no layer count as
+ * idle. */
 static void give_cycles(void *context, uint32_t cause, uint32_t tag, uint64_t cycles)
 {
     struct element *self = context;
@@ -198,7 +199,7 @@ static void give_cycles(void *context, uint32_t cause, uint32_t tag, uint64_t cy
 static void element_reset(void *instance)
 {
     struct element *self = instance;
-    self->fetch.in_memory = 0; /* the host drops completions from before */
+    self->fetch.in_memory = 0; /* the host drops completions of earlier requests */
     clear(self);
     self->pipeline.enabled = 0;
     cnnvp_ledger_reset(&self->ledger);
@@ -216,7 +217,7 @@ static void element_reset(void *instance)
 static int element_reg_written(void *instance, uint32_t reg, uint32_t old)
 {
     struct element *self = instance;
-    if (reg == REG_PUSH_LO) /* waits for PUSH_HI */
+    if (reg == REG_PUSH_LO) /* takes effect with PUSH_HI */
         return CNNVP_OK;
     cnnvp_element_bring_up(self, 0);
     switch (reg) {
@@ -271,7 +272,7 @@ static int element_reg_read(void *instance, uint32_t reg)
         break;
     case REG_FREE:
         self->reg.FREE = self->fetch.remaining ? 0 : cnnvp_pipeline_free(&self->pipeline);
-        self->ops->join(self->host, CNNVP_PATH_NOW, MOMENT_ISSUE); /* the reader pushes as much as that */
+        self->ops->join(self->host, CNNVP_PATH_NOW, MOMENT_ISSUE); /* the reader pushes as many words as are free */
         break;
     case REG_FETCH_ADDR:
         self->reg.FETCH_ADDR = (uint32_t)self->fetch.address;
@@ -295,7 +296,7 @@ static int element_reg_read(void *instance, uint32_t reg)
     return CNNVP_OK;
 }
 
-/* Port `done`: a unit announces the end of a command. */
+/* Port `done`: a unit reports the end of a command. */
 static int element_access(void *instance, uint32_t port, struct cnnvp_access *access)
 {
     struct element *self = instance;
@@ -333,7 +334,7 @@ static int element_access(void *instance, uint32_t port, struct cnnvp_access *ac
     return CNNVP_OK;
 }
 
-/* Words of a program have come from memory. */
+/* Words of a program have arrived from memory. */
 static void element_complete(void *instance, uint32_t port, struct cnnvp_request *request)
 {
     struct element *self = instance;
@@ -375,7 +376,8 @@ static void element_event(void *instance, uint32_t event)
     cnnvp_element_end_follow(self);
 }
 
-/* They are not read before: a call for each would take longer than what is counted. */
+/* Adds the instruction counts to the statistics. Not done at each issue, because that call would take longer than what
+ * it counts. */
 static void count_instructions(struct element *self)
 {
     static const uint32_t by_class[] = {[ISA_CLASS_control] = STAT_instructions_control,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See ledger.h. Times are accelerator cycles. */
+/* Implements ledger.h. Times are accelerator cycles. */
 #include "ledger.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void cnnvp_ledger_reset(struct ledger *ledger)
     ledger->last_completion = 0;
 }
 
-/* One that ends in the very cycle `cycle` can still hold back an issue in it, and is kept. */
+/* Drops the commands that ended before `cycle`. One that ends in `cycle` itself can still hold back an issue in it. */
 static void drop_ended(struct ledger *ledger, uint64_t cycle)
 {
     uint32_t kept = 0;
@@ -24,7 +24,7 @@ static void drop_ended(struct ledger *ledger, uint64_t cycle)
     ledger->count = kept;
 }
 
-/* Gives away [accounted, to), in which nothing starts or ends. */
+/* Accounts the interval [accounted, to), in which no command starts or ends. */
 static void give_interval(struct ledger *ledger, uint64_t to)
 {
     uint32_t causes = 0;

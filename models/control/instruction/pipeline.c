@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * S003 c2 and c8: the queue that keeps words from the start of the outermost loop on, sequential fetch, decode, and the
- * sequence of decoded instructions. Both back-pressures of Part B 3-2: a full queue refuses the writer, a full sequence
- * holds fetch. Not modelled: fetch ahead of a branch on a guessed path.
+ * The queue, which keeps words from the start of the outermost loop on; sequential fetch; decode; and the sequence of
+ * decoded instructions (S003 c2 and c8). Both back-pressures of Part B 3-2: a full queue refuses the writer, a full
+ * sequence stops fetch. Not modelled: speculative fetch behind a branch.
  */
 #include "pipeline.h"
 
@@ -83,7 +83,7 @@ uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *fu
     return room > cycle ? room : cycle;
 }
 
-/* Where the end of loop bodies has been reached: next iteration, or out of the loop. */
+/* If pc is at the end of loop bodies, starts the next iteration or leaves the loops. */
 static void turn_loops(struct pipeline *pipeline)
 {
     while (pipeline->loop_count) {
@@ -130,7 +130,7 @@ void cnnvp_pipeline_issue(struct pipeline *pipeline, uint64_t cycle)
     ++pipeline->issued;
 }
 
-/* Fetch goes on at pc. */
+/* Resumes fetch at pc. */
 static void resume(struct pipeline *pipeline, uint64_t cycle)
 {
     pipeline->redirecting = 0;

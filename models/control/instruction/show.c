@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the instruction element holds, for a debugger's user: commands in flight, decoded instructions, words of the
- * queue. Instructions that no other unit can see may have been executed ahead of time (advance.c); they are gone here.
+ * Shows a debugger's user what the instruction element holds: commands in flight, decoded instructions, words of the
+ * queue. Instructions that no other unit can see may already have been executed ahead of time (advance.c); those are
+ * not shown.
  */
 #include "element.h"
 #include "isa/isa.h"

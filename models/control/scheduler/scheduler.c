@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The depth-first scheduler: S004's schedule without software (the all-hardware option of [0054], Part B X-7). It holds
- * a chain's instructions as software has prepared them, one list for each layer, and pushes them into the instruction
+ * a chain's instructions, which software has prepared as one list for each layer. It pushes them into the instruction
  * element block by block in the order of S004, with addresses that follow from its Morton counters.
  *
- * Modelled: one instruction word a cycle at most; a full queue is looked at again every poll_cycles; the values of the
- * element's registers, so that assignments which change nothing are left out, but for those that the table keeps; the
- * interrupt.
- * Not modelled: reading the table takes no time of its own; preset order tables (software issues those).
+ * Modelled: at most one instruction word a cycle; polling of a full queue every poll_cycles; a copy of the element's
+ * registers, so that assignments which change nothing are left out, except those that the table marks with KEEP; the
+ * interrupt. Not modelled: time for reading the table; preset order tables (software issues those).
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -39,10 +38,10 @@ struct scheduler {
     uint64_t mhz;
     struct scheduler_walk walk;
     struct scheduler_section section;
-    uint32_t position;   /* in the section */
-    uint32_t value[256]; /* of the element's registers, as far as this unit has set them */
+    uint32_t position;   /* next instruction of the section */
+    uint32_t value[256]; /* the element's registers, as far as this unit has set them */
     uint8_t known[256];
-    uint32_t tag; /* layer that the element works for */
+    uint32_t tag; /* layer tag that was last pushed */
 };
 
 /* ---- the element ---- */
@@ -54,7 +53,8 @@ static int element_access(struct scheduler *self, enum cnnvp_op op, uint32_t off
     return self->ops->access(self->host, PORT_element, &access);
 }
 
-/* 1: the word would change nothing. Takes the mark of one that is kept off. */
+/* Returns 1 if the word would change nothing. Clears the KEEP bit of an assignment that has it; such a word is always
+ * pushed. */
 static int is_idle(struct scheduler *self, uint32_t *high, uint32_t low)
 {
     const struct cnnvp_word_parts word = cnnvp_word_read((uint64_t)*high << 32);
@@ -95,7 +95,7 @@ static void continue_after(struct scheduler *self, uint64_t cycles)
     (void)self->ops->notify(self->host, EVENT_GO, cnnvp_edge_time(self->mhz, edge));
 }
 
-/* Pushes up to `room` words of the section. Gives how many, or -1: refused. */
+/* Pushes up to `room` words of the section. Returns how many were pushed, or -1 if the element refused one. */
 static int64_t push_section(struct scheduler *self, uint32_t room)
 {
     int64_t pushed = 0;
@@ -116,7 +116,7 @@ static int64_t push_section(struct scheduler *self, uint32_t room)
     return pushed;
 }
 
-/* A section at a time, as far as the queue has room; its words take a cycle each. */
+/* Pushes words of the current section while the queue has room, one cycle each; then begins the next section. */
 static void go(struct scheduler *self)
 {
     uint32_t room = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The state machine of scheduler_walk.h. */
 #include "scheduler_walk.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@ enum { LEVEL_BITS, LEVEL_TARGET, LEVEL_PART, LEVEL_LIST, LEVEL_WORDS };
 enum { SECTION_CONTROL, SECTION_WORDS, SECTION_PATCHES, SECTION_PATCH_COUNT, SECTION_SIZE };
 enum { PATCH_WORD, PATCH_X, PATCH_Y, PATCH_GATHERED, PATCH_IMAGE, PATCH_SIZE };
 
-/* Place of the output half in an instruction's high word. */
+/* The output half's bit in the high word of an instruction. */
 #define OUTPUT_HALF (1u << 2)
 #define MAX_BITS 15u
 
@@ -26,7 +27,7 @@ static uint32_t bits_y(const struct scheduler_walk *walk, uint32_t level)
     return level_word(walk, level, LEVEL_BITS) >> 8 & 0xffu;
 }
 
-/* NX and NY of S004: interleave from the low bit on, add 1, take apart. */
+/* NX and NY of S004: interleaves x and y from the low bit on, adds 1, and separates them again. */
 static void next_block(uint32_t wide, uint32_t high, uint32_t *x, uint32_t *y)
 {
     const uint32_t common = wide < high ? wide : high;
@@ -43,7 +44,7 @@ static void next_block(uint32_t wide, uint32_t high, uint32_t *x, uint32_t *y)
     }
 }
 
-/* Words [first, first + count * size) lie in the table. */
+/* True if words [first, first + count * size) lie in the table. */
 static int inside(const struct scheduler_walk *walk, uint32_t first, uint64_t count, uint32_t size)
 {
     return first <= walk->size && count * size <= walk->size - first;
@@ -82,7 +83,7 @@ int scheduler_begin(struct scheduler_walk *walk, const uint32_t *table, uint32_t
     return 1;
 }
 
-/* The layer takes the block of its input; its result is gathered. */
+/* Begins a step: the layer consumes a block of its input and adds a part to a block of its result. */
 static void begin_step(struct scheduler_walk *walk)
 {
     const uint32_t layer = walk->layer;
@@ -99,7 +100,7 @@ static int is_ready(const struct scheduler_walk *walk)
     return walk->gathered[walk->layer + 1u] == level_word(walk, walk->layer + 1u, LEVEL_TARGET);
 }
 
-/* A complete block goes deeper, otherwise feature 0 gives the next one. */
+/* Ends a step: a complete block is processed by the next layer; otherwise feature 0 supplies the next block. */
 static void end_step(struct scheduler_walk *walk)
 {
     const uint32_t next = walk->layer + 1u;

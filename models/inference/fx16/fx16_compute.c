@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a whole command computes, by exact integer kernels: the fast depth of all arrays on FX16. How the values would
- * move through an array, and what that costs, is each engine's own business.
+ * Computes a whole command with exact integer kernels: the fast model of all FX16 arrays. It does not model how values
+ * move through an array or what that costs; each engine does.
  *
- * - Dense convolutions take pairs of input channels: each plane is packed once into pairs, ordered by stride so that
- *   every tap reads consecutive pairs (position y * row + x of the result reads element position + offset[tap]), and
- *   split into bytes.
- * - Maps of few positions are dot products over all taps instead, since weights are contiguous there.
- * - Everything else goes row by row.
+ * - Dense convolutions work on pairs of input channels. Each plane is packed once into pairs and split into bytes.
+ *   Columns are ordered by their position modulo the stride, so that every tap reads consecutive pairs: position
+ *   y * row + x of the result reads element position + offset[tap].
+ * - Maps with few positions are dot products over all taps instead, because the weights are contiguous there.
+ * - Everything else is computed row by row.
  *
- * Weights fill a buffer with a few output channels, so many commands in a row read the same map: it is packed or
- * gathered once, and again when a word of it has changed.
+ * The weight buffer holds few output channels, so many consecutive commands read the same map. It is packed or gathered
+ * once, and again only after one of its words has changed.
  */
 #include "fx16_kernels.h"
 #include "cnnvp_integer.h"
@@ -18,13 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of packed planes at a time: they stay in the second-level cache. */
+/* Bytes of packed planes that are processed together, so that they stay in the second-level cache. */
 #define PACKED_BYTES (UINT64_C(512) << 10)
-/* Up to this many positions, dot products are faster, given this many terms. */
+/* Dot products are faster for maps of at most this many positions and sums of at least this many terms. */
 enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
-/* Words that gathering may write too much, without those after leaving the boundary of a cache line. */
+/* Words that gather_taps may write beyond its last row (at most 3). A multiple of the cache line keeps the array behind
+ * aligned. */
 enum { GATHER_SLACK = 32 };
-/* Bytes; vectors that cross one take twice as long. */
+/* Bytes. Vector accesses that cross a cache line take twice as long. */
 #define CACHE_LINE UINT64_C(64)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -41,7 +42,7 @@ void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch)
     *scratch = (struct cnnvp_fx16_scratch){0};
 }
 
-/* Room for `size` bytes; what was there before is lost. NULL: out of memory. */
+/* Returns at least `size` bytes; earlier contents are lost if it has to grow. NULL: out of memory. */
 static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
 {
     if (size > scratch->size) {
@@ -56,7 +57,7 @@ static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
     return scratch->memory;
 }
 
-/* 1 if both commands want their input in the same order. */
+/* True if both commands pack their input in the same way. */
 static bool same_order(const struct cnnvp_fx16_tile *a, const struct cnnvp_fx16_tile *b)
 {
     return a->in_row_stride == b->in_row_stride && a->in_channel_stride == b->in_channel_stride &&
@@ -65,7 +66,8 @@ static bool same_order(const struct cnnvp_fx16_tile *a, const struct cnnvp_fx16_
            a->in_span == b->in_span;
 }
 
-/* 1 if the memory, which is reserved, has this input from the command before. Otherwise the caller puts it there. */
+/* True if the reserved memory still holds this input, packed by an earlier command. Otherwise the caller has to pack
+ * it. */
 static bool has_input(struct cnnvp_fx16_scratch *scratch, const struct cnnvp_fx16_tile *tile, const int16_t *input)
 {
     const size_t bytes = (size_t)tile->in_span * sizeof *input;
@@ -76,7 +78,7 @@ static bool has_input(struct cnnvp_fx16_scratch *scratch, const struct cnnvp_fx1
         free(scratch->input);
         scratch->input = malloc(bytes);
     }
-    if (scratch->input != NULL) /* otherwise the next command puts its own there too */
+    if (scratch->input != NULL) /* without the copy, the next command packs its input again */
         memcpy(scratch->input, input, bytes);
     scratch->tile = *tile;
     return false;
@@ -85,22 +87,22 @@ static bool has_input(struct cnnvp_fx16_scratch *scratch, const struct cnnvp_fx1
 /* ---- dense convolution on packed planes ---- */
 
 struct packing {
-    uint32_t phases_x; /* columns of the input by their position modulo the stride, as far as taps use them */
+    uint32_t phases_x; /* phases of the input columns (position modulo the stride) that taps use */
     uint32_t phases_y;
     uint32_t row;   /* pairs of a packed row */
-    uint32_t rows;  /* of a phase */
-    uint64_t plane; /* pairs of a pair of channels: all phases */
+    uint32_t rows;  /* packed rows of a phase */
+    uint64_t plane; /* pairs in the plane of a pair of channels, all phases */
     uint32_t taps;
-    uint32_t pairs;       /* of channels, in one go */
-    uint32_t total_pairs; /* of the tile */
-    uint32_t positions;   /* of the result, with what lies between its rows */
-    int16_t *low;         /* planes, pairs of values split into bytes */
+    uint32_t pairs;       /* pairs of channels that are processed together */
+    uint32_t total_pairs; /* pairs of channels of the tile */
+    uint32_t positions;   /* positions of the result, including those between its rows */
+    int16_t *low;         /* packed planes, pairs of values split into bytes */
     int16_t *high;
     int32_t *weights;
     uint32_t *offsets;
 };
 
-/* Phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
+/* Number of phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
 static uint32_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
 {
     const uint64_t reach = (uint64_t)(taps - 1u) * dilation + 1u;
@@ -149,7 +151,7 @@ static void make_offsets(const struct cnnvp_fx16_tile *tile, const struct packin
         *offset = offset[-(ptrdiff_t)p->taps] + (uint32_t)p->plane;
 }
 
-/* One packed row from two input rows; after column `n` it stays as it is, since no result uses that. */
+/* Packs one row from two input rows. Columns from `n` on keep their old values: no result uses them. */
 static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int16_t *out)
 {
     for (size_t x = 0; x < n; ++x) {
@@ -158,7 +160,7 @@ static void pack_row(const int16_t *first, const int16_t *second, size_t step, s
     }
 }
 
-/* One packed row from one input row. */
+/* Packs one row from a single input row, the last of an odd number of channels. */
 static void pack_single_row(const int16_t *row, size_t step, size_t n, int16_t *out)
 {
     for (size_t x = 0; x < n; ++x) {
@@ -191,7 +193,7 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
     }
 }
 
-/* One channel's weights of a pair of input channels; `taps` is a constant where that is worth it. */
+/* Packs one output channel's weights for a pair of input channels. The caller passes a constant `taps` for 3x3. */
 static inline void pack_taps(const int16_t *first, const int16_t *second, const size_t taps, int32_t *out)
 {
     for (size_t t = 0; t < taps; ++t)
@@ -214,7 +216,7 @@ static void pack_weights(const struct cnnvp_fx16_tile *tile, const struct packin
         out[t] = fx16_pair(k[t], 0);
 }
 
-/* Adds a block of positions to the results, leaving out what lies between rows. */
+/* Adds a block of positions to the results, skipping the positions between rows. */
 static void add_block(const struct cnnvp_fx16_tile *tile, const struct packing *p, uint32_t position, uint32_t count,
                       const int64_t *block, uint32_t channels, int64_t *sums)
 {
@@ -273,8 +275,8 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
 /* ---- dense convolution as dot products ---- */
 
 /*
- * All taps of one position in the order of the weights. Where four words can be read, rows of up to four taps are
- * copied by fours: what is written too much is overwritten by the next row.
+ * Gathers all taps of one position in the order of the weights. Rows of up to four taps are copied as four words where
+ * the input has four words left; the next row overwrites the excess.
  */
 static void gather_taps(const struct cnnvp_fx16_tile *tile, const int16_t *input, uint32_t y, uint32_t x, int16_t *to)
 {
@@ -342,7 +344,7 @@ static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_
 
 /* ---- row by row ---- */
 
-/* Every input is 1: each result of a channel is the sum of its weights. */
+/* Every input reads as 1, so each result of a channel is the sum of the channel's weights. */
 static void conv_ones(const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data)
 {
     const uint64_t terms = tile->weight_span / tile->out_channels;
@@ -355,7 +357,7 @@ static void conv_ones(const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx1
     }
 }
 
-/* P of one operation on a row of PEs. */
+/* Applies one PE operation to a row of partial sums p. */
 static void apply_row(const struct fx16_kernels *kernels, const struct cnnvp_fx16_operation *operation,
                       const int16_t *input, size_t step, int16_t k, size_t n, int64_t *p)
 {
@@ -376,7 +378,8 @@ static void apply_row(const struct fx16_kernels *kernels, const struct cnnvp_fx1
     }
 }
 
-/* Results first .. end of `count` whose input position start + i * stride lies in valid_first .. valid_end. */
+/* Range first .. end of the `count` results whose input position start + i * stride lies in valid_first ..
+ * valid_end. */
 static void clip(uint64_t start, uint32_t stride, uint32_t count, uint32_t valid_first, uint32_t valid_end,
                  uint32_t *first, uint32_t *end)
 {
@@ -421,7 +424,7 @@ static void window_channels(const struct fx16_kernels *kernels, const struct cnn
 
 /* ---- whole commands ---- */
 
-/* P before the first operation. */
+/* Sets the partial sums P to their value before the first operation. */
 static void initialise(const struct cnnvp_fx16_tile *tile, int64_t *sums)
 {
     const uint64_t count = tile->planes * tile->plane_words;
@@ -433,7 +436,7 @@ static void initialise(const struct cnnvp_fx16_tile *tile, int64_t *sums)
         sums[i] = CNNVP_FX16_MINIMUM;
 }
 
-/* cnnvp_wrap of all sums, to which it adds `bias` before. */
+/* Adds `bias` to each sum and wraps it as cnnvp_wrap does. */
 static void finish_sums(int64_t *sums, uint64_t count, uint64_t bias, uint32_t acc_bits)
 {
     const uint64_t sign = UINT64_C(1) << (acc_bits - 1u);
@@ -442,7 +445,7 @@ static void finish_sums(int64_t *sums, uint64_t count, uint64_t bias, uint32_t a
         sums[i] = (int64_t)(((((uint64_t)sums[i] + bias) & mask) ^ sign) - sign);
 }
 
-/* Adds the bias and keeps acc_bits bits. */
+/* Adds the bias and keeps the low acc_bits bits of each sum. */
 static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data)
 {
     const bool per_word = tile->kind == CNNVP_FX16_MATMUL;

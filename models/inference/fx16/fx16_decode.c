@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a command to a checked tile. A guest can write any value into the descriptor registers: nothing is used before
- * it is checked here, and all sizes are bounded so that no later product overflows 64 bits.
+ * Decodes a command into a checked tile. A guest can write any value into the descriptor registers, so nothing is used
+ * before it is checked here. All sizes are bounded so that no later product overflows 64 bits.
  *
- * Beyond the instruction set (opcodes.def, descriptors.def) these arrays ask that rows of the input do not overlap and
- * result planes do not either. The bias shift may be negative: a right shift toward minus infinity.
+ * Beyond the rules of the instruction set (opcodes.def, descriptors.def), these arrays require that input rows do not
+ * overlap and that result planes do not overlap. The bias shift may be negative: a right shift toward minus infinity.
  */
 #include "cnnvp_fx16.h"
 
@@ -16,13 +16,13 @@
 CNNVP_DESCRIPTOR(WINDOW, window);
 CNNVP_DESCRIPTOR(MATMUL, matmul);
 
-/* a * b, or the limit + 1 where it is more. Neither side may be more than 2^63. */
+/* a * b, limited to CNNVP_FX16_MAX_SPAN + 1. Both factors are at most 2^63. */
 static uint64_t bounded(uint64_t a, uint64_t b)
 {
     return b != 0 && a > CNNVP_FX16_MAX_SPAN / b ? CNNVP_FX16_MAX_SPAN + 1u : a * b;
 }
 
-/* What the status bits mean for the PEs. */
+/* Translates the status bits into operations of the PEs. */
 static void decode_status(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
 {
 #define STATUS(mnemonic, name) CNNVP_STATUS_OF(command, mnemonic, name)
@@ -72,7 +72,7 @@ static const char *check_window_sizes(struct cnnvp_fx16_tile *tile)
 {
     if (tile->clipped && (tile->valid_row_first > tile->valid_row_end || tile->valid_col_first > tile->valid_col_end))
         return "valid_rows and valid_cols: first is at most end";
-    /* Below 2^49 each: 32 times 16 bits. */
+    /* Both are below 2^49: factors of 32 and of 16 bits. */
     const uint64_t cols = (uint64_t)(tile->out_w - 1u) * tile->sx + (uint64_t)(tile->kx - 1u) * tile->dx + 1u;
     const uint64_t rows = (uint64_t)(tile->out_h - 1u) * tile->sy + (uint64_t)(tile->ky - 1u) * tile->dy + 1u;
     if (rows > 1u && tile->in_row_stride < cols)
@@ -87,7 +87,7 @@ static const char *check_window_sizes(struct cnnvp_fx16_tile *tile)
     return NULL;
 }
 
-/* Weights, biases and results, whose counts follow from the sizes. */
+/* Checks the spans of weights, biases and results, which follow from the sizes. */
 static const char *check_window_spans(struct cnnvp_fx16_tile *tile)
 {
     const uint64_t taps = bounded(tile->kx, tile->ky);
@@ -128,7 +128,8 @@ static const char *check_matmul(struct cnnvp_fx16_tile *tile)
     return NULL;
 }
 
-/* Two registers that a conv has no other use for say where its table is. Partial sums have none. */
+/* Decodes the table of a conv from valid_rows and valid_cols, which only pool uses otherwise. Partial sums have no
+ * table. */
 static const char *check_table(uint32_t opcode, struct cnnvp_fx16_tile *tile)
 {
     const uint64_t segments = tile->valid_col_first;

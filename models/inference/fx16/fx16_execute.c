@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How every engine on FX16 carries a command out: it says what the command costs, the rest is here. */
+/* Executes commands for every FX16 engine. The engine supplies the cost of the command; everything else is done
+ * here. */
 #include "cnnvp_fx16.h"
 
 #include "cnnvp_integer.h"
 #include "inference/write_out/write_out.h"
 
-/* A table comes before the first weight, as fast as the weight buffer gives words that follow each other. */
+/* Adds the time and words of loading a table. It is loaded before the first weight, at the weight buffer's sequential
+ * rate. */
 static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
-    const uint64_t words = cnnvp_minimum(shape.width_words, shape.banks * shape.line_words); /* in a clock */
+    const uint64_t words = cnnvp_minimum(shape.width_words, shape.banks * shape.line_words); /* words per clock */
     const uint64_t cycles = cnnvp_divide_up(work->tile.table_span, words != 0 ? words : 1u);
     work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
     work->cost.bias_words += work->tile.table_span;
@@ -17,7 +19,7 @@ static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_wor
     work->traffic.weight_cycles += cycles;
 }
 
-/* What crosses the ports follows from the cost. */
+/* Derives the port traffic from the cost. */
 static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     const struct cnnvp_fx16_cost *cost = &work->cost;
@@ -34,7 +36,7 @@ static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *wo
     traffic->passes = cost->passes != 0 ? (uint32_t)cost->passes : 1u;
 }
 
-/* NULL where the unit's write-out has what the tile asks for. */
+/* Returns NULL if the unit's write-out can do what the tile asks for. */
 static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile)
 {
     if (tile->limited && !unit->clips)
@@ -44,7 +46,7 @@ static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const str
     return tile->scaled && !unit->scales ? "write_out: it is not scale, and the command scales" : NULL;
 }
 
-/* NULL where the unit has multipliers and paths for the tile's words. */
+/* Returns NULL if the unit's multipliers and paths support the tile's word sizes. */
 static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile)
 {
     const uint32_t operands = (uint32_t)CNNVP_NARROW_A | (tile->uses_k ? (uint32_t)CNNVP_NARROW_B : 0u);
@@ -61,7 +63,7 @@ static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
            cost->accumulator_cycles;
 }
 
-/* Checks the command and says what it costs. Returns NULL, or why it is refused. */
+/* Checks the command and computes its cost. Returns NULL, or why the command is refused. */
 static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                            struct cnnvp_fx16_work *work)
 {
@@ -101,7 +103,7 @@ static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     return status;
 }
 
-/* What statistics count of the words. */
+/* Converts words of 8 bits to the units in which statistics count words. */
 static void take_words(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_cost *cost)
 {
     const uint32_t both = (uint32_t)CNNVP_NARROW_A | (uint32_t)CNNVP_NARROW_B;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variants of the inner loops and the choice among them at run time. All give the same sums. */
+/* The variants of the inner loops, and the choice of one at run time. All variants give the same sums. */
 #include "fx16_kernels.h"
 
 #include <string.h>

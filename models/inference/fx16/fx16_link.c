@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The links of a PE array on FX16, see cnnvp_fx16.h. */
+/* Port accesses of a PE array on FX16: commands, operands from the buffers, results to the output buffer. See
+ * cnnvp_fx16.h. */
 #include "cnnvp_fx16.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_words.h"
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 
 #include "unit/command.h"
-
-/* The command port takes commands only: one word of address space. */
 
 enum { TRACK_array };
 
@@ -35,7 +34,7 @@ static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cn
     return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
 }
 
-/* Whether so many words of the output half are there, without touching them. */
+/* Checks that these words of the output half exist, without accessing them. */
 static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t words, uint32_t word_bytes)
 {
@@ -47,7 +46,7 @@ static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     return unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
 }
 
-/* Whether results and partial sums fit into the output half. */
+/* Checks that results and partial sums fit into the output half. */
 static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                         const struct cnnvp_fx16_tile *tile, uint32_t passes)
 {
@@ -85,7 +84,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     return status;
 }
 
-/* The input of the bias layer (A1 L14): wherever it is read, the buffer answers with ones. */
+/* Borrows the input of the bias layer (A1 L14): the buffer answers with ones at every address. */
 static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                        struct cnnvp_fx16_stalls *stalls)
@@ -104,14 +103,14 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     return status;
 }
 
-/* Where the words at an address begin and end, if there are any. */
+/* Extends a byte range by `bytes` bytes at an address; no change if `bytes` is 0. */
 static void include(uint64_t range[2], uint32_t address, uint64_t bytes)
 {
     range[0] = bytes != 0 ? cnnvp_minimum(range[0], address) : range[0];
     range[1] = bytes != 0 ? cnnvp_maximum(range[1], address + bytes) : range[1];
 }
 
-/* Weights, biases and a table in one access, from the lowest of them to the end of the highest. */
+/* Borrows weights, biases and table in one access, from the lowest address to the highest. */
 static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                           const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                           struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
@@ -144,7 +143,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     return status;
 }
 
-/* Words of 8 bits as words of 16, which the kernels take. NULL: out of memory. */
+/* Widens 8-bit words to the 16-bit words that the kernels take. NULL: out of memory. */
 static const int16_t *widen(struct cnnvp_fx16_unit *unit, unsigned operand, const void *bytes, uint64_t count)
 {
     if (count > unit->widened_words[operand]) {
@@ -178,7 +177,7 @@ static int64_t *reserve_sums(struct cnnvp_fx16_unit *unit, uint64_t count)
     return unit->sums;
 }
 
-/* What a failure of a link or of the arithmetic means to the user. */
+/* Explains a failed access or computation to the user. */
 static const char *failure(int status)
 {
     switch (status) {
@@ -302,7 +301,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .table = data->table,
         .table_shift = tile->table_shift,
     };
-    /* Where sums cross with words of 8 bits, clocks count each as one of 16. */
+    /* If sums and 8-bit results cross the port together, access.words counts in units of 16 bits. */
     const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;
     const uint64_t results = tile->partial ? 0 : tile->planes * tile->plane_words;
     struct cnnvp_access access = link_access(CNNVP_COMMAND, command);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Units made of lanes, beside a PE array (lanes.h).
+ * Units made of lanes, beside a PE array (lanes.h defines the instructions and their cost).
  *
- * Modelled: S003's data calculation element (c3, c4, c5): in each lane a multiplier or MAC, an adder, a subtractor, a
- * divider and a comparator (Part B 3-1), each with its own register, accumulation by the status field (3-3), output
- * selection (vout); the ALU stage that S002 lacks (2-2): division for average pooling, piecewise-linear activation;
- * S000's mean-update, variance-update and normalise-and-reconstruct units (A4) and its activation unit (A3); pooling
- * and convolution (vpool, vconv) for what the PE array does not take: results by the arithmetic of the PE arrays
- * (models/inference/fx16), time and words at the ports by the lanes.
- * Not modelled: the single stages of the pipeline; reuse of window inputs from lane to lane.
+ * Modelled: S003's data calculation element (c3, c4, c5): each lane has a multiplier or MAC, an adder, a subtractor, a
+ * divider and a comparator (Part B 3-1), each with its own register; accumulation by the status field (3-3) and output
+ * selection (vout). The ALU stage that S002 lacks (2-2): division for average pooling, piecewise-linear activation.
+ * S000's mean-update, variance-update and normalise-and-reconstruct units (A4) and its activation unit (A3). Pooling
+ * and convolution (vpool, vconv) for layers that the PE array does not take: results by the arithmetic of the PE arrays
+ * (models/inference/fx16), time and words at the ports by the lanes. Not modelled: the single stages of the pipeline;
+ * reuse of window inputs between lanes.
  *
- * Instructions and their cost are defined in lanes.h. A tile is one access on the link to a buffer for each operand.
+ * A command makes one access to a buffer for each operand.
  */
 #include "lanes_internal.h"
 
@@ -53,7 +53,7 @@ static struct cnnvp_access link_access(const struct cnnvp_command *command, cons
     };
 }
 
-/* Borrows an operand's range. *delay: the longest so far. */
+/* Borrows an operand's range, and raises *delay to the access's delay if that is longer. */
 static int borrow(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_operand *operand,
                   enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
 {
@@ -80,7 +80,8 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
     return CNNVP_OK;
 }
 
-/* Looks at a table without counting: its length is data, and counts do not depend on data. */
+/* Checks that the table lies in the half. Uses debug accesses, which are not counted: the table's length is data, and
+ * counts do not depend on data. */
 static int check_table(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *table)
 {
     struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
@@ -95,7 +96,7 @@ static int check_table(struct lanes *lanes, const struct cnnvp_command *command,
     return status == CNNVP_OK ? status : refuse(lanes, command, status, "the table leaves the half");
 }
 
-/* Feature values among the results: vectors of one word a channel are parameters. */
+/* Feature values among the results. The results of vmean and vvar, one word a channel, are parameters. */
 static uint64_t feature_words(const struct lanes_job *job)
 {
     return job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar ? 0 : job->count * job->repeat;
@@ -129,7 +130,7 @@ static void count_clipped(struct lanes *lanes, const struct cnnvp_command *comma
         lanes->ops->count(lanes->host, STAT_saturations, command->tag, clipped);
 }
 
-/* The unit works on the command for this many cycles after those before it: counts, delay, span. */
+/* Occupies the unit for `busy` cycles after the commands before: counts, delay, span. */
 static void occupy(struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_cost *cost,
                    uint64_t busy, cnnvp_time *delay)
 {
@@ -139,7 +140,7 @@ static void occupy(struct lanes *lanes, const struct cnnvp_command *command, con
     lanes->busy_until = end;
     *delay += end - now;
     count_command(lanes, command, cost, busy);
-    /* a command from before a reset may still be drawn */
+    /* the span of a command from before a reset may reach beyond `begin` */
     const cnnvp_time drawn_from = begin > lanes->track_end ? begin : lanes->track_end;
     lanes->track_end = end > drawn_from ? end : drawn_from;
     lanes->ops->span(lanes->host, 0, cnnvp_isa_opcode(command->opcode)->mnemonic, command->tag, command->sequence,
@@ -174,7 +175,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 
-    /* by the slowest port */
+    /* cycles of the slowest port */
     const uint64_t streamed = cnnvp_delay_cycles(lanes->clock_mhz, lanes->ops->now(lanes->host), longest);
     const uint64_t busy = cost.cycles + (streamed > streaming ? streamed - streaming : 0);
     occupy(lanes, command, &cost, busy, delay);
@@ -219,7 +220,7 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
 
 /* ---- callbacks ---- */
 
-/* NULL where the unit takes the command. */
+/* Returns NULL if the unit takes the command. */
 static const char *refusal(const struct lanes *lanes, const struct cnnvp_command *command)
 {
     if (lanes->opcode != 0 && command->opcode != lanes->opcode)

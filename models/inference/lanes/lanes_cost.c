@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command costs on lanes; the formulas are in lanes.h. */
+/* Cost of a command on lanes, by the formulas in lanes.h. */
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
 
@@ -104,15 +104,15 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     cost->cycles += lanes_latency(job, shape);
 }
 
-/* Of a beat in which every unit takes `lanes` elements. Operands with a word for a repetition, or for all, and results
- * of which a repetition has one, come evenly. */
+/* Sets the operand's clocks: those of a beat in which every unit takes `lanes` elements. Operands with one word for a
+ * repetition or for all elements, and results of one word a repetition, are spread evenly instead. */
 static void beat_of(const struct lanes_shape *shape, const struct lanes_cost *cost, const struct lanes_job *job,
                     int side_by_side, struct lanes_operand *operand)
 {
     const uint64_t elements = job->accumulate || side_by_side ? job->count : job->count * job->repeat;
     const uint64_t lanes =
         cnnvp_minimum(job->opcode == CNNVP_OPCODE_vact ? shape->lanes * shape->units : shape->lanes, elements);
-    const uint64_t words = operand->bytes > 2u ? operand->bytes / 2u : 1u; /* of an element */
+    const uint64_t words = operand->bytes > 2u ? operand->bytes / 2u : 1u; /* words of an element */
     const uint64_t stride = (uint64_t)(operand->stride < 0 ? -operand->stride : operand->stride);
     if (!operand->used || stride == 0)
         return;

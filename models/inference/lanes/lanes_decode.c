@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a command's registers to a job: operands with their ranges, and whether results reach operands still to be
+/* Decodes a command into a job: operands with their ranges, and whether results overwrite operands that are still to be
  * read. */
 #include "lanes_internal.h"
 
@@ -10,7 +10,7 @@
 
 CNNVP_DESCRIPTOR(VECTOR, vector);
 
-/* The status fields are the same in all instructions that have them. */
+/* A status field has the same place in all instructions that have it. */
 #define SAME(one, other, name) ((int)CNNVP_STATUS_##one##_##name == (int)CNNVP_STATUS_##other##_##name)
 _Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vmac, a) && SAME(vact, vmac, b) &&
                    SAME(vvar, vmac, b) && SAME(vnorm, vmac, b) && SAME(vmean, vvar, sums) &&
@@ -20,9 +20,9 @@ _Static_assert(SAME(vact, vmac, a) && SAME(vmean, vmac, a) && SAME(vsoftmax, vma
                    SAME(vpool, conv, clip),
                "fields of one name lie at one place");
 
-/* Which operands an instruction has. */
+/* The operands of an instruction. */
 struct operands {
-    int a, b, c, out, elementwise; /* all 0: there is no such instruction */
+    int a, b, c, out, elementwise; /* all 0: no such instruction */
 };
 
 static struct operands operands_of(uint32_t opcode, int store)
@@ -50,20 +50,20 @@ static struct operands operands_of(uint32_t opcode, int store)
     }
 }
 
-/* Elements of an operand: `inner` steps of stride, `outer` of repeat. No product overflows: inner * outer <= 2^28,
- * strides below 2^31 in magnitude. */
+/* Sets the byte range and words of an operand with `inner` steps of stride and `outer` of repeat. No product overflows:
+ * inner * outer <= 2^28, strides are below 2^31 in magnitude. */
 static void set_range(struct lanes_operand *operand, uint64_t inner, uint64_t outer)
 {
     const int64_t across = (int64_t)(inner - 1u) * operand->stride * (int64_t)operand->bytes;
     const int64_t along = (int64_t)(outer - 1u) * operand->repeat * (int64_t)operand->bytes;
     operand->low = operand->base + (across < 0 ? across : 0) + (along < 0 ? along : 0);
     operand->high = operand->base + (across > 0 ? across : 0) + (along > 0 ? along : 0) + (int64_t)operand->bytes;
-    /* an element that is used again and again crosses the port once */
+    /* an element that is used repeatedly crosses the port once */
     const uint64_t elements = (operand->stride == 0 ? 1u : inner) * (operand->repeat == 0 ? 1u : outer);
     operand->words = elements * (operand->bytes > 2u ? operand->bytes / 2u : 1u);
 }
 
-/* `narrow`: its words have 8 bits. */
+/* `narrow`: the operand's words have 8 bits. */
 static struct lanes_operand operand_at(uint32_t buffer, uint32_t halves, uint32_t address, int64_t stride,
                                        int64_t repeat, uint32_t narrow)
 {
@@ -77,8 +77,8 @@ static struct lanes_operand operand_at(uint32_t buffer, uint32_t halves, uint32_
         .repeat = repeat};
 }
 
-/* 1 if no element that is worked on later than element (o, i) reads what that one writes: reading advances, and is
- * ahead of writing. */
+/* Returns 1 if no later element reads what element (o, i) writes, because the read position always advances and is
+ * ahead of the write position. */
 static int reads_ahead(const struct lanes_job *job, const struct lanes_operand *read)
 {
     const struct lanes_operand *out = &job->out;
@@ -86,10 +86,10 @@ static int reads_ahead(const struct lanes_job *job, const struct lanes_operand *
     const int64_t written = (int64_t)out->bytes;
     const int64_t last_i = (int64_t)job->count - 1;
     const int64_t last_o = (int64_t)job->repeat - 1;
-    const int64_t row = read->repeat - last_i * read->stride; /* from a repetition's last element to the next's first */
+    const int64_t row = read->repeat - last_i * read->stride; /* last element of a repetition to first of the next */
     if (read->stride < 0 || (last_o > 0 && row < 0))
         return 0;
-    /* read position of the next element minus end of the write of this one, at the corners; linear in between */
+    /* read position of the next element minus end of the write of this one, at the corners of the linear range */
     const int64_t inside = read->base + bytes * read->stride - out->base - written;
     const int64_t inside_i = (last_i - 1) * (bytes * read->stride - written);
     const int64_t inside_o = last_o * (bytes * read->repeat - written * out->repeat);
@@ -108,7 +108,7 @@ static int collides(const struct lanes_job *job, const struct lanes_operand *rea
            out->low < read->high && !reads_ahead(job, read);
 }
 
-/* Without gaps between the repetitions one long repetition does the same. */
+/* Merges the repetitions into one long repetition if there are no gaps between them. */
 static void flatten(struct lanes_job *job)
 {
     struct lanes_operand *const operands[] = {&job->a, &job->b, &job->out};
@@ -127,7 +127,7 @@ static void set_wide(const struct lanes_job *job, struct lanes_operand *operand)
     operand->bytes = 2u * (job->slot_words != 0 ? job->slot_words : 4u);
 }
 
-/* Sums of squares, and how many elements the sums are of. */
+/* Sets the operand c, sums of squares, and the number of elements that the sums cover. */
 static const char *set_sums(uint32_t halves, struct lanes_job *job)
 {
     job->divisor = (uint32_t)(job->opcode == CNNVP_OPCODE_vmean ? job->immediate : job->b_stride);
@@ -184,7 +184,7 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
     return NULL;
 }
 
-/* A multiplier or divisor. */
+/* Reads a binary32 multiplier or divisor. */
 static float read_scale(int64_t bits)
 {
     const uint32_t word = (uint32_t)bits;
@@ -215,7 +215,7 @@ static const char *read_scales(struct lanes_job *job)
     return NULL;
 }
 
-/* Ranges that a half can have at all; the buffer checks the rest. */
+/* True if the range cannot lie in any half. The buffer checks its actual size. */
 static int outside(const struct lanes_operand *operand)
 {
     return operand->used && (operand->low < 0 || operand->high > (int64_t)LANES_MOST_ELEMENTS);
@@ -234,7 +234,8 @@ static const char *check_numbers(const struct lanes_job *job)
     return NULL;
 }
 
-/* The table of vact: its header once, two words for each element. How long it is, only the data say. */
+/* Sets the range of vact's table: the header, and two words for each element. The table's length is only known from its
+ * data. */
 static void set_table(struct lanes_job *job)
 {
     job->b.words = 4u + 2u * job->count * job->repeat;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The element-by-element instructions. Elements are loaded, combined and written in chunks; the loops over a chunk are
- * plain and free of dependences. A job whose results reach operands that are still to be read goes in chunks of one. */
+/* The element-by-element instructions. Elements are loaded, combined and written in chunks, by plain loops without
+ * dependences. If results overwrite operands that are still to be read, a chunk is one element. */
 #include "lanes_internal.h"
 #include "cnnvp_words.h"
 
@@ -8,7 +8,7 @@
 
 #include "inference/write_out/write_out.h"
 
-/* A chunk at work: elements (o, i) .. (o, i + n - 1), the first of which has number e. */
+/* The current chunk: elements (o, i) .. (o, i + n - 1); the first has number e. */
 struct chunk {
     uint64_t o, i, n, e;
     int64_t a[LANES_CHUNK];
@@ -69,10 +69,11 @@ static float operand_of(int64_t word, int32_t zero, float scale)
     return (float)(number > 255 ? 255 : number < -256 ? -256 : number) * scale;
 }
 
-/* 1.5 * 2^23 has no bit after the point. */
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer, because binary32 numbers of that size have no fraction
+ * bits. */
 static void combine_scaled(const struct lanes_job *job, struct chunk *c)
 {
-    if (job->opcode == CNNVP_OPCODE_vdiv) { /* the write-out scales it */
+    if (job->opcode == CNNVP_OPCODE_vdiv) { /* the write-out scales the sum */
         memcpy(c->results, c->a, c->n * sizeof c->a[0]);
         return;
     }
@@ -95,7 +96,7 @@ static int shifts_b(uint32_t opcode)
 
 static void combine(const struct lanes_job *job, struct chunk *c)
 {
-    /* an immediate has been shifted once for all chunks */
+    /* an immediate is shifted once, by the caller */
     if (job->b.used && shifts_b(job->opcode) && job->bias_shift != 0)
         for (uint64_t k = 0; k < c->n; ++k)
             c->b[k] = lanes_shift(c->b[k], job->bias_shift);
@@ -118,7 +119,7 @@ static void combine(const struct lanes_job *job, struct chunk *c)
     case CNNVP_OPCODE_vcmp:
         combine_compare(job, c);
         break;
-    default: /* has its own function, or is refused by lanes_decode */
+    default: /* handled by other functions, or refused by lanes_decode */
         break;
     }
 }
@@ -152,7 +153,7 @@ static enum lanes_operator operator_of(uint32_t opcode)
     }
 }
 
-/* The chunk does not wrap around the lanes. */
+/* Combines the results with the lanes' registers. The chunk must not wrap around the lanes. */
 static void accumulate(const struct lanes_job *job, struct chunk *c, int64_t *lane)
 {
     if (job->opcode != CNNVP_OPCODE_vcmp) {
@@ -167,7 +168,7 @@ static void accumulate(const struct lanes_job *job, struct chunk *c, int64_t *la
     memcpy(c->results, lane, c->n * sizeof lane[0]);
 }
 
-/* Leaves the last elements of a job in the registers of their lanes. */
+/* Keeps the results of the job's last elements in the registers of their lanes. */
 static void keep_last(const struct lanes_job *job, const struct chunk *c, uint64_t lanes, int64_t *lane)
 {
     const uint64_t total = job->count * job->repeat;
@@ -181,7 +182,7 @@ static void keep_last(const struct lanes_job *job, const struct chunk *c, uint64
 static struct cnnvp_write_out stage_of(const struct lanes_job *job)
 {
     return (struct cnnvp_write_out){
-        .shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift, /* a quotient has its shift already */
+        .shift = job->opcode == CNNVP_OPCODE_vdiv ? 0 : job->shift, /* the quotient is already shifted */
         .rounding = job->rounding,
         .seed = job->seed,
         .clips = job->clips,
@@ -210,7 +211,7 @@ static uint64_t write_registers(const struct lanes_job *job, const struct lanes_
     return clipped;
 }
 
-/* Elements that the next chunk may have. */
+/* Number of elements in the next chunk. */
 static uint64_t chunk_length(const struct lanes_job *job, uint64_t lanes, uint64_t i)
 {
     const uint64_t left = job->count - i;

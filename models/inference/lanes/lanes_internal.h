@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lanes' host-free parts: decoded commands, their cost, their arithmetic. Those of vpool and vconv are the
- * PE arrays', from models/inference/fx16; only the cost is the unit's own. */
+/* Host-independent parts of the lanes: decoded commands, their cost, their arithmetic. vpool and vconv use the
+ * arithmetic of the PE arrays (models/inference/fx16) with a cost of their own. */
 #ifndef CNNVP_LANES_INTERNAL_H
 #define CNNVP_LANES_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "cnnvp_fx16.h"
 #include "lanes.h"
 
-#define LANES_CHUNK 256u /* elements handled at a time */
+#define LANES_CHUNK 256u /* elements of a chunk */
 #define LANES_MOST_ELEMENTS (UINT64_C(1) << 28)
 
 /* Sources of operands, as in the status field. */
@@ -18,54 +18,54 @@ enum lanes_source {
     LANES_INPUT = 0,
     LANES_WEIGHT = 1,
     LANES_OUTPUT = 2,
-    LANES_WIDE = 3,     /* a: slots of partial sums in the output buffer */
-    LANES_IMMEDIATE = 3 /* b */
+    LANES_WIDE = 3,     /* as a: partial sums in the output buffer */
+    LANES_IMMEDIATE = 3 /* as b */
 };
 
-/* One operand, or the results: element (o, i) at `base` + bytes * (o * repeat + i * stride) in its half. */
+/* An operand, or the results: element (o, i) is at `base` + bytes * (o * repeat + i * stride) in its half. */
 struct lanes_operand {
     int used;
-    uint32_t buffer; /* 0 .. 2 */
+    uint32_t buffer; /* 0 input, 1 weight, 2 output */
     uint32_t half;
-    uint32_t bytes; /* of an element: 1 or 2, of partial sums 2, 4, 6 or 8 */
-    int wide;       /* it is partial sums */
+    uint32_t bytes; /* bytes of an element: 1 or 2; partial sums 2, 4, 6 or 8 */
+    int wide;       /* elements are partial sums */
     int64_t base;
     int64_t stride;
     int64_t repeat;
-    int64_t low;                       /* first byte touched */
-    int64_t high;                      /* after the last byte touched */
+    int64_t low;                       /* first byte of the range */
+    int64_t high;                      /* end of the range */
     uint64_t words;                    /* 16-bit words that cross the port */
-    uint8_t *data;                     /* of element (0, 0); NULL in timing-only */
-    struct cnnvp_buffer_clocks clocks; /* that its words take in a beat; times 0: they come evenly */
+    uint8_t *data;                     /* element (0, 0); NULL in timing-only */
+    struct cnnvp_buffer_clocks clocks; /* clocks of its words in a beat; times 0: words are spread evenly */
 };
 
-/* A command, decoded. */
+/* A decoded command. */
 struct lanes_job {
     uint32_t opcode;
     int accumulate;
     int minimum;
     int scales;
-    float a_scale, b_scale, divisor32; /* with scales, and zero points */
+    float a_scale, b_scale, divisor32; /* with scales; so are the zero points */
     int32_t a_zero, b_zero, centre;
-    struct cnnvp_scale scale; /* of vdiv */
-    int sums;                 /* of vmean and vvar: a, and c, are sums of parts */
-    uint64_t divisor;         /* of vmean and vvar: elements of a repetition */
-    uint32_t operator_;       /* of vout */
+    struct cnnvp_scale scale; /* used by vdiv */
+    int sums;                 /* vmean and vvar: a and c are sums of parts */
+    uint64_t divisor;         /* vmean and vvar: elements of a repetition */
+    uint32_t operator_;       /* lanes_operator, of vout */
     uint64_t count;
     uint64_t repeat;
     int32_t shift;
     int32_t bias_shift;
     uint32_t rounding;
-    uint32_t slot_words; /* of partial sums, 0: four */
+    uint32_t slot_words; /* words of a partial sum; 0: four */
     uint32_t narrow;     /* enum cnnvp_narrow */
-    int32_t zero;        /* added to results of 8 bits */
+    int32_t zero;        /* added to 8-bit results */
     uint64_t seed;
     int clips;
     int32_t low, high;
     int64_t immediate;
-    uint32_t a_addr, b_addr, c_addr, out_addr; /* as in the descriptor, and strides */
+    uint32_t a_addr, b_addr, c_addr, out_addr; /* addresses and strides as in the descriptor */
     int64_t a_stride, a_repeat, b_stride, b_repeat, c_repeat, out_repeat;
-    int in_order; /* results reach operands that are still to be read: one element at a time */
+    int in_order; /* results overwrite operands still to be read: one element at a time */
     struct lanes_operand a, b, c, out;
     char refusal[CNNVP_REFUSAL_SIZE];
 };
@@ -75,15 +75,15 @@ struct lanes_cost {
     uint64_t beats;
     uint64_t elements;
     uint64_t operations[LANES_OPERATORS];
-    uint64_t narrow; /* 1: multiplications are of two words of 8 bits */
+    uint64_t narrow; /* 1: both factors of multiplications have 8 bits */
     uint64_t fp32;   /* multiplications and additions in binary32 */
 };
 
-/* NULL and the job, or what is wrong, as long as *job lasts. */
+/* Decodes a command into *job. Returns NULL, or why it is refused; the text is valid as long as *job. */
 CNNVP_MUST_USE const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, struct lanes_job *job);
 
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost);
-/* Sets the operands' clocks. */
+/* Sets the clocks of the operands. */
 void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost, struct lanes_job *job);
 
 static inline uint64_t lanes_narrow(uint32_t narrow)
@@ -91,7 +91,7 @@ static inline uint64_t lanes_narrow(uint32_t narrow)
     return (narrow & (CNNVP_NARROW_A | CNNVP_NARROW_B)) == (CNNVP_NARROW_A | CNNVP_NARROW_B);
 }
 
-/* The lanes' registers, which hold a window's sum while its taps go by. */
+/* Bits of the lanes' registers, which hold a window's sum while its taps are added. */
 #define LANES_REGISTER_BITS 64u
 
 static inline int lanes_scales(const struct cnnvp_command *command)
@@ -99,7 +99,7 @@ static inline int lanes_scales(const struct cnnvp_command *command)
     return command->opcode <= CNNVP_OPCODE_vdiv && (command->status >> CNNVP_STATUS_vmac_scale & 1u) != 0;
 }
 
-/* Cycles after the last beat. */
+/* Cycles from the last beat to the last result. */
 static inline uint64_t lanes_latency(const struct lanes_job *job, const struct lanes_shape *shape)
 {
     return shape->pipeline + (job->scales ? LANES_SCALE_STAGES : 0);
@@ -110,7 +110,7 @@ static inline int lanes_is_window(uint32_t opcode)
     return opcode == CNNVP_OPCODE_vpool || opcode == CNNVP_OPCODE_vconv;
 }
 
-/* Of a window's taps. */
+/* The operator that processes a window's taps. */
 static inline enum lanes_operator lanes_window_operator(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->operation.compare)
@@ -118,14 +118,14 @@ static inline enum lanes_operator lanes_window_operator(const struct cnnvp_fx16_
     return tile->uses_k ? LANES_mac : LANES_add;
 }
 
-/* The tile of vpool or vconv, or what is wrong. (lanes_window.c) */
+/* Decodes vpool or vconv into a tile. Returns NULL, or why it is refused (lanes_window.c). */
 CNNVP_MUST_USE const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
 void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_shape *shape, struct lanes_cost *cost,
                        struct cnnvp_fx16_traffic *traffic);
 
-/* Carries a job out on data. Returns how many results were clipped. */
+/* Executes a job on data. Returns how many results were clipped. */
 uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes_registers *registers);
-/* The part of it that goes over a repetition as a whole: vmean, vvar, vsoftmax (lanes_reduce.c). */
+/* Executes vmean, vvar or vsoftmax, which work on a repetition as a whole (lanes_reduce.c). */
 uint64_t lanes_reduce(const struct lanes_job *job);
 
 /* Loads elements (o, i .. i + n - 1) of an operand. */
@@ -134,14 +134,14 @@ void lanes_put(const struct lanes_operand *out, uint64_t o, uint64_t i, uint64_t
 
 /* ---- arithmetic (lanes_math.c) ---- */
 
-/* The integer nearest to numerator * 2^-shift / denominator, as vdiv defines it, within +-(2^63 - 1). denominator not
- * 0. */
+/* The integer nearest to numerator * 2^-shift / denominator, as vdiv defines it, limited to +-(2^63 - 1). denominator
+ * is not 0. */
 int64_t lanes_divide(int64_t numerator, int64_t denominator, int32_t shift, uint32_t rounding, uint64_t random);
 /* round(2^exponent / sqrt(sum / count + epsilon)), at most 32767. 0 <= sum, count * epsilon < 2^62. */
 int16_t lanes_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding);
-/* 2^30 * e^(-d), d with `fraction` bits; 0 where it is below 2^-31 or so. */
+/* 2^30 * e^(-d), where d has `fraction` fraction bits; 0 if e^(-d) is below about 2^-31. */
 uint64_t lanes_exp(uint64_t d, int32_t fraction);
-/* value << shift, floor(value / 2^-shift) for a negative shift; modulo 2^64. */
+/* value << shift modulo 2^64; for a negative shift floor(value / 2^-shift). */
 static inline int64_t lanes_shift(int64_t value, int32_t shift)
 {
     if (shift >= 0)

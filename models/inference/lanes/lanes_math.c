@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Integer arithmetic of the lanes that C has no operator for. The same on every machine. */
+/* Integer arithmetic of the lanes beyond C's operators. It gives the same results on every machine. */
 #include "lanes_internal.h"
 
 static uint64_t magnitude(int64_t value)
@@ -7,8 +7,8 @@ static uint64_t magnitude(int64_t value)
     return value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
 }
 
-/* quotient = quotient * 2^bits + floor(*rest * 2^bits / divisor), *rest the rest of it; saturates at 2^63. rest <
- * divisor < 2^63. */
+/* Continues a division by `bits` bits: returns quotient * 2^bits + floor(*rest * 2^bits / divisor), saturated at 2^63,
+ * and leaves the remainder in *rest. rest < divisor < 2^63. */
 static uint64_t long_divide(uint64_t quotient, uint64_t *rest, uint64_t divisor, uint32_t bits)
 {
     const uint64_t limit = UINT64_C(1) << 63;
@@ -27,14 +27,15 @@ static uint64_t long_divide(uint64_t quotient, uint64_t *rest, uint64_t divisor,
     return quotient;
 }
 
-/* 1 if the fraction (rest * 2^shift + low) / (divisor * 2^shift), below 1, rounds the magnitude `quotient` up. */
+/* Returns 1 if the fraction (rest * 2^shift + low) / (divisor * 2^shift), which is below 1, rounds `quotient` up. */
 static int rounds_up(uint64_t quotient, uint64_t rest, uint64_t low, uint32_t shift, uint64_t divisor,
                      uint32_t rounding, uint64_t random)
 {
     if (rounding == CNNVP_ROUNDING_TRUNCATE)
         return 0;
     if (rounding == CNNVP_ROUNDING_NEAREST) {
-        /* twice the fraction against 1, in whole units of divisor first: divisor - 2 rest <= 0, 1, or more */
+        /* compares twice the fraction with 1; first in whole units of the divisor: divisor - 2 rest is <= 0, 1, or
+         * more */
         if (2u * rest >= divisor)
             return 2u * rest > divisor || low != 0 || (quotient & 1u) != 0;
         if (divisor - 2u * rest > 1u || shift == 0)
@@ -45,7 +46,7 @@ static int rounds_up(uint64_t quotient, uint64_t rest, uint64_t low, uint32_t sh
     uint64_t fraction_rest = rest;
     uint64_t fraction = long_divide(0, &fraction_rest, divisor, 32u);
     if (shift != 0) {
-        /* add the first 32 bits of low / 2^shift, carried through the division */
+        /* add the first 32 bits of low / 2^shift, with the carry of the division */
         const uint64_t low_bits = shift >= 32u ? low >> (shift - 32u) : low << (32u - shift);
         fraction += (fraction_rest + low_bits) / divisor;
     }
@@ -81,8 +82,8 @@ static uint64_t integer_root(uint64_t value)
 
 int16_t lanes_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding)
 {
-    /* (2 * word)^2 = 4 * 2^(2 exponent) * count / (sum + count * epsilon); the root of the whole part is the whole part
-     * of the root, so everything below is exact. */
+    /* (2 * word)^2 = 4 * 2^(2 exponent) * count / (sum + count * epsilon). The integer root of the integer part is the
+     * integer part of the root, so everything below is exact. */
     const uint64_t divisor = sum + count * epsilon;
     const int32_t bits = 2 * exponent + 2;
     const uint64_t largest = 2u * (uint64_t)INT16_MAX;
@@ -124,7 +125,7 @@ uint64_t lanes_exp(uint64_t d, int32_t fraction)
     const uint64_t t = d * log2_e >> right; /* 30 fraction bits; d * log2_e < 2^(5 + 24 + 31) */
     const uint64_t whole = t >> 30;
     const uint64_t index = t >> 24 & 63u;
-    const uint64_t between = t & 0xffffffu; /* of 2^24 */
+    const uint64_t between = t & 0xffffffu; /* fraction of a segment, of 2^24 */
     if (whole >= 31u)
         return 0;
     const uint64_t fall = (powers[index] - powers[index + 1u]) * between >> 24;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that go over a repetition as a whole: mean, variance, softmax. */
+/* Instructions that work on a repetition as a whole: mean, variance, softmax. */
 #include "lanes_internal.h"
 
-/* Where sums of squares saturate, so that epsilon can be added. */
+/* Sums of squares saturate here, so that adding epsilon cannot overflow. */
 #define MAX_SQUARES (UINT64_C(1) << 62)
 
 static uint64_t shorter(uint64_t left)
@@ -50,9 +50,9 @@ static uint64_t squares_of(const struct lanes_job *job, uint64_t o, int64_t mean
     return sum;
 }
 
-__extension__ typedef __int128 wide; /* 62 bits of squares, moved by 30 */
+__extension__ typedef __int128 wide; /* for squares of 62 bits shifted left by 30 */
 
-/* Of the same distances, from the sums of elements and of their squares. */
+/* The same sum of squared distances, calculated from the sums of the elements and of their squares. */
 static uint64_t squares_from_sums(const struct lanes_job *job, uint64_t o, int64_t mean)
 {
     const wide unit = (wide)1 << job->bias_shift;
@@ -60,7 +60,7 @@ static uint64_t squares_from_sums(const struct lanes_job *job, uint64_t o, int64
     const wide squares = sum_of(job, &job->c, o) * unit * unit;
     const wide all = squares - 2 * mean * elements + (wide)job->divisor * mean * mean;
     if (all < 0)
-        return 0; /* not of any elements */
+        return 0; /* the sums are not those of any elements */
     return all < (wide)MAX_SQUARES ? (uint64_t)all : MAX_SQUARES;
 }
 
@@ -82,7 +82,7 @@ static uint64_t exponential(int64_t largest, int64_t value, int32_t fraction)
     return lanes_exp((uint64_t)largest - (uint64_t)value, fraction);
 }
 
-/* Element by element in the last sweep: results may lie where the operands are. */
+/* The last sweep goes element by element, because results may overlap operands. */
 static void softmax(const struct lanes_job *job, uint64_t o)
 {
     const int32_t fraction = job->bias_shift;
@@ -98,7 +98,8 @@ static void softmax(const struct lanes_job *job, uint64_t o)
     for (uint64_t i = 0; i < job->count; ++i) {
         int64_t value;
         lanes_load(&job->a, o, i, 1, &value);
-        /* at most 1: the largest is part of the sum, unless an earlier result lies on an operand and is larger still */
+        /* at most 1: the largest is part of the sum, unless an earlier result overwrote an operand with a larger
+         * value */
         const uint64_t part = value > largest ? sum : exponential(largest, value, fraction);
         const uint64_t twice = (part << (bits + 1u)) / sum;
         const uint64_t word = (twice + 1u) / 2u;

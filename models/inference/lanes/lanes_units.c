@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The units made of lanes: `vector`, S003's data calculation element, and S000's mean-update, variance-update,
- * normalise-and-reconstruct (A4) and activation unit (A3), of input_para channels side by side with fc_para lanes each
- * (Part B 0-11), which take one instruction. What they do and what is modelled: lanes.c.
+ * The units made of lanes: `vector`, S003's data calculation element; and S000's mean-update, variance-update,
+ * normalise-and-reconstruct (A4) and activation unit (A3), which have fc_para lanes for each of input_para channels
+ * (Part B 0-11) and take one instruction each. What they do and what is modelled: lanes.c.
  */
 #include "inference/lanes/lanes.h"
 #include "inference/write_out/write_out.h"
@@ -28,7 +28,7 @@ static const struct cnnvp_param other_params[] = {
 #include UNIT_DEF
     {0}};
 
-/* Hardware of a kind: so many parts for each lane, or for each set of lanes. */
+/* Items that a kind's parts are counted by: lanes, or sets of lanes. */
 enum { OF_LANES, OF_SETS };
 
 static const struct cnnvp_parts_row vector_parts[] = {
@@ -38,9 +38,9 @@ static const struct cnnvp_parts_row vector_parts[] = {
     {CNNVP_PART_REGISTER, 64u, LANES_OPERATORS, OF_LANES, "a register for each operator"},
     {CNNVP_PART_REGISTER, 48u, 1u, OF_LANES, "operands"},
 };
-/* What `scale` adds to them. A quotient has few bits before the point: one multiplier guesses it by 12 bits of the
- * divisor's inverse, another one makes what that leaves, by which it is rounded. vdiv, which has the time of a
- * division, takes them in turns. */
+/* Parts that `scale` adds. A quotient has few integer bits: one multiplier estimates it with 12 bits of the divisor's
+ * inverse, another one computes the remainder, which decides the rounding. vdiv has the time of a division and uses the
+ * two in turn. */
 static const struct cnnvp_parts_row scaling_parts[] = {
     {CNNVP_PART_MULTIPLIER, 15u, 3u, OF_LANES, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
     {CNNVP_PART_MULTIPLIER, 17u, 1u, OF_LANES, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},
@@ -108,7 +108,8 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
         cnnvp_say_parts(costs, scaling_parts, sizeof scaling_parts / sizeof scaling_parts[0], numbers);
 }
 
-/* opcode_: 0: the unit takes all that lanes do; refusal: what it says of others. */
+/* opcode_: the only instruction that the unit takes, 0: all that lanes execute; refusal: its message for other
+ * instructions. */
 #define LANES_UNIT(kind_, params_, opcode_, refusal, summary_)                                                  \
     extern const struct cnnvp_unit cnnvp_unit_##kind_;                                                          \
     static int kind_##_init(void *self, const struct cnnvp_init *init)                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vpool and vconv are pool and conv of the PE arrays, which models/inference/fx16 decodes, computes and links. Their
- * cost is the unit's own, see lanes.h. */
+/* vpool and vconv: pool and conv of the PE arrays, decoded, computed and linked to the buffers by
+ * models/inference/fx16. Only their cost is calculated here, see lanes.h. */
 #include "lanes_internal.h"
 #include "cnnvp_integer.h"
 
@@ -29,8 +29,8 @@ const char *lanes_window_decode(const struct cnnvp_command *command, struct cnnv
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
 }
 
-/* Channels that a unit's groups of lanes have to do with, summed over the groups: each boundary between channels that
- * lies inside a group is one more. */
+/* Number of pairs of a group of lanes and a channel that the group works on, in one unit. A boundary between channels
+ * inside a group adds one to the number of groups. */
 static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes)
 {
     if (channels == 0)
@@ -39,15 +39,15 @@ static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes
     return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 
-/* `times` groups of results of all units; of the first unit `results`, `words` in all. */
+/* `times` equal groups of results: `results` in each unit but the last, `words` in all units together. */
 struct group {
     uint64_t times, results, words;
 };
 
 /*
- * What a group of lanes takes from the banks. Its results are taken as the first rows of a channel, or as whole
- * channels; so channels are in banks of their own where each has its own input. Weights of channels lie as far apart as
- * a channel has of them; biases, and results, follow each other.
+ * Adds the words that a group of lanes takes from the banks. Its results are assumed to be the first rows of a channel,
+ * or whole channels. Channels lie in banks of their own if each has its own input. The weights of two channels are as
+ * far apart as a channel has weights; biases and results are contiguous.
  */
 static void add_clocks(const struct cnnvp_fx16_tile *tile, const struct group *group, uint32_t taps,
                        struct cnnvp_fx16_traffic *traffic)
@@ -80,7 +80,7 @@ static void add_clocks(const struct cnnvp_fx16_tile *tile, const struct group *g
     cnnvp_fx16_add(&traffic->output, output);
 }
 
-/* The last of a unit's groups may be smaller, and the last unit's may end earlier. */
+/* Splits the work into equal groups: the last group of a unit may be smaller, and the last unit may end earlier. */
 static void add_groups(const struct cnnvp_fx16_tile *tile, uint64_t lanes, uint64_t turns, uint32_t taps,
                        struct cnnvp_fx16_traffic *traffic)
 {
@@ -107,7 +107,7 @@ void lanes_window_cost(const struct cnnvp_fx16_tile *tile, const struct lanes_sh
     const uint64_t plane = tile->plane_words;
     const uint64_t taps = (uint64_t)tile->kx * tile->ky * (tile->per_channel ? 1u : tile->in_channels);
     const uint64_t results = tile->planes * plane;
-    const uint64_t turns = cnnvp_divide_up(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
+    const uint64_t turns = cnnvp_divide_up(tile->planes, shape->units); /* channels of a unit; fewer in the last */
     const uint64_t groups =
         tile->planes / turns * channel_groups(turns, plane, lanes) + channel_groups(tile->planes % turns, plane, lanes);
     const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);

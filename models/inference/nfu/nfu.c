@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NFU (S002, unit kind `nfu`): an array of PEs with three data inputs, FIFO-H and FIFO-V each, row input, column
- * input and weight input, that carries out conv, pool, matmul and step of the instruction set.
+ * The NFU (S002, unit kind `nfu`): an array of PEs, each with three data inputs, FIFO-H and FIFO-V, with a row input, a
+ * column input and a weight input. It executes conv, pool, matmul and step.
  *
  * Modelled: results exact modulo 2^acc_bits; cycles, words on each port, FIFO traffic and operations of every command,
- * by closed forms (detail: fast) or by stepping (detail: cycle); Part B 2-1 to 2-10. Division and piecewise-linear
- * functions are the vector unit's (2-2). Not modelled: a 16-bit P that rounds at every step; acc_bits 16 wraps instead
- * (2-7).
+ * by closed forms (detail: fast) or by stepping (detail: cycle); Part B 2-1 to 2-10. The vector unit does division and
+ * piecewise-linear functions (2-2). Not modelled: a 16-bit P that rounds at every step; with acc_bits 16 it wraps
+ * instead (2-7).
  *
- * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias, fill and
- * write-out cycles and what the buffers' ports add.
+ * How commands, operands and results cross the ports: cnnvp_fx16.h. The delay of a command is its compute, bias, fill
+ * and write-out cycles plus the stalls at the buffers' ports.
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -28,7 +28,7 @@ enum { DETAIL_fast, DETAIL_cycle };
 struct nfu {
     struct cnnvp_fx16_unit unit;
     struct cnnvp_nfu_shape shape;
-    struct cnnvp_nfu_array array; /* of detail: cycle */
+    struct cnnvp_nfu_array array; /* used by detail: cycle */
     struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS];
 };
 
@@ -52,7 +52,7 @@ static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnv
     return NULL;
 }
 
-/* Words of a port that have the room of one of 16 bits. */
+/* Number of a port's words that fit in 16 bits. */
 static uint32_t narrow_words(const struct cnnvp_fx16_tile *tile, unsigned port)
 {
     static const enum cnnvp_narrow operands[] = {CNNVP_NARROW_A, CNNVP_NARROW_B, CNNVP_NARROW_OUT};
@@ -60,7 +60,8 @@ static uint32_t narrow_words(const struct cnnvp_fx16_tile *tile, unsigned port)
     return sums ? 1u : 2u / cnnvp_fx16_bytes(tile, operands[port]);
 }
 
-/* Steps the command: traffic and cost are as counted, and the ports are late as their addresses were. */
+/* Steps the command. Traffic and cost are counted while stepping; the port stalls follow from the addresses that were
+ * stepped. */
 static int step(struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     struct nfu *nfu = (struct nfu *)(void *)unit;
@@ -90,8 +91,8 @@ static const struct cnnvp_fx16_engine engines[] = {
 
 /* ---- callbacks ---- */
 
-/* Whole PE tiles; a fully connected layer lays one direction out on the array, and is cut there in the other as well.
- */
+/* Tiles take whole PE tiles. A fully connected layer uses all PEs in one direction; the other is cut to the same
+ * size. */
 static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct nfu *nfu = self;
@@ -117,7 +118,7 @@ static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *acce
 
 static int nfu_init(void *self, const struct cnnvp_init *init)
 {
-    static const uint32_t pieces[] = {0, 3}; /* choices of kernel_piece */
+    static const uint32_t pieces[] = {0, 3}; /* values of the parameter kernel_piece */
     struct nfu *nfu = self;
     nfu->shape = (struct cnnvp_nfu_shape){
         .rows = (uint32_t)init->ops->param(init->host, PARAM_rows),

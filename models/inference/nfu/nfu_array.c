@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The array of the cycle-stepped NFU: see nfu_array.h (S002, NFU structure; Part B 2-4 to 2-6, 2-9).
+ * The array of the cycle-stepped NFU, see nfu_array.h (S002, NFU structure; Part B 2-4 to 2-6, 2-9).
  *
- * A clock has two halves: every PE selects its input from the heads of the FIFOs as the clock before left them, then
- * heads that were taken leave, PEs execute and push. With the extended FIFO-V the right-most column has a second data
- * output, since its H and V heads are needed in the same cycle (2-6 holds for the literal array).
+ * A clock has two halves. First, every PE selects its input from the FIFO heads that the clock before left. Then the
+ * heads that were taken are popped, and the PEs execute and push. With the extended FIFO-V the right-most column has a
+ * second data output, because its H and V heads are needed in the same cycle (2-6 holds for the literal array).
  */
 #include "nfu_array.h"
 
@@ -27,7 +27,7 @@ static int reserve(struct cnnvp_nfu_array *array, uint64_t pes, uint64_t places)
     return array->pe_space < pes || array->place_space < places ? CNNVP_E_NOMEM : CNNVP_OK;
 }
 
-/* The next `count` places; NULL for none. */
+/* Takes the next `count` places. NULL if `count` is 0. */
 static struct cnnvp_nfu_value *take_places(struct cnnvp_nfu_value **next, uint32_t count)
 {
     struct cnnvp_nfu_value *places = NULL;
@@ -121,7 +121,7 @@ static struct cnnvp_nfu_value select_input(struct cnnvp_nfu_array *array, const 
     return port_word(array, read, context, col, row);
 }
 
-/* Heads that neighbours could take in this cycle leave; then A enters where the command says so. */
+/* Pops the heads that neighbours could take in this cycle, then pushes A if the step says so. */
 static void move_fifos(struct cnnvp_nfu_array *array, const struct cnnvp_nfu_step *step, struct cnnvp_nfu_pe *pe,
                        bool rightmost)
 {

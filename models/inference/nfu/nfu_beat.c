@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines that a clock's addresses are in, each noted once with how many its SRAM has by then. See nfu_beat.h. */
+/* Records each SRAM line that the addresses of a clock touch, once, and how many lines the busiest SRAM has. See
+ * nfu_beat.h. */
 #include "nfu_beat.h"
 
 #include <stdlib.h>
 
 struct cnnvp_nfu_line {
-    uint64_t sram; /* of all banks' */
+    uint64_t sram; /* number among the SRAMs of all banks */
     uint64_t row;
-    uint64_t number; /* in its row */
+    uint64_t number; /* line number in the row */
 };
 
 void cnnvp_nfu_beat_free(struct cnnvp_nfu_beat *beat)

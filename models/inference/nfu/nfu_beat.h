@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A buffer's port as the cycle-stepped NFU sees it: the addresses that it issues in a clock, one by one, and the clocks
- * in which the buffer's banks and port can serve them (struct cnnvp_buffer_shape of cnnvp_buffer.h).
+ * A buffer's port in the cycle-stepped NFU. It collects the addresses of a clock one by one, and counts the clocks in
+ * which the buffer's banks and port can serve them (struct cnnvp_buffer_shape, cnnvp_buffer.h).
  */
 #ifndef CNNVP_NFU_BEAT_H
 #define CNNVP_NFU_BEAT_H
@@ -12,25 +12,26 @@
 
 struct cnnvp_nfu_line;
 
-/* All zero at first, but for the shape; with a shape of zeros nothing is late. */
+/* Initialise with zeros, except for the shape. If the shape is all zeros, nothing is late. */
 struct cnnvp_nfu_beat {
     struct cnnvp_buffer_shape shape;
-    uint64_t late; /* clocks, so far */
+    uint64_t late; /* clocks of delay so far */
     uint64_t words;
-    uint64_t busiest; /* lines of one SRAM */
+    uint64_t busiest; /* lines of the busiest SRAM */
     struct cnnvp_nfu_line *lines;
     uint64_t line_count, line_space;
-    bool failed; /* memory ran out */
+    bool failed; /* out of host memory */
 };
 
 void cnnvp_nfu_beat_free(struct cnnvp_nfu_beat *beat);
-/* A word of a map. */
+/* Adds a word of a map. */
 void cnnvp_nfu_beat_map(struct cnnvp_nfu_beat *beat, uint64_t row, uint64_t column);
-/* A word that is no row's. */
+/* Adds a word at an address outside maps. */
 void cnnvp_nfu_beat_word(struct cnnvp_nfu_beat *beat, uint64_t address);
-/* A word that comes from no bank. */
+/* Adds a word that no bank supplies. */
 void cnnvp_nfu_beat_made(struct cnnvp_nfu_beat *beat);
-/* The addresses since the last call had so many clocks. */
+/* Ends the accesses since the last call, for which `clocks` clocks were planned; `late` grows by the clocks beyond
+ * these. */
 void cnnvp_nfu_beat_end(struct cnnvp_nfu_beat *beat, uint64_t clocks);
 
 #endif

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the NFU's ports see in a clock, as classes of cnnvp_buffer.h, with the words that nfu_cost.c counts:
+ * The words that cross the NFU's ports in each clock, as classes of clocks (cnnvp_buffer.h). Their totals are the words
+ * that nfu_cost.c counts:
  *   load        every PE from the row input: the rows and columns of a PE tile, Sy and Sx apart
  *   move right  the right-most column: a word of each row. With the extended FIFO-V, in the lower rows of a window, one
  *               word, which is never late
  *   move down   the bottom row: its columns, Sx apart
- *   write-out   the results of a PE tile, or their partial sums, four words each; what is read there before that
- * A map's rows begin at a line, and a PE tile's first column is a multiple of the array's width times Sx, with the
- * column of the tap or of its piece. Fully connected, words follow each other: inputs, results, and weights [input]
- * [output]; for fc_mapping single-neuron [output][input].
+ *   write-out   the results of a PE tile, or their partial sums; before that, the old words or sums that it reads
+ * A map's rows begin at a line. The first column of a PE tile is a multiple of the array's width times Sx, plus the
+ * column of the tap or of its piece. Fully connected: words are contiguous: inputs, results, and weights [input]
+ * [output], or [output][input] for fc_mapping single-neuron.
  */
 #include "nfu_tile.h"
 #include "cnnvp_integer.h"
 
-/* Clocks that read the row input: at each place where a piece of the kernel lies, `taps` taps from its first column on.
- */
+/* Adds clocks that read the row input: for each piece of the kernel, `taps` taps from the first column of the piece
+ * on. */
 static void add_row_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_nfu_shape *shape,
                           const struct cnnvp_fx16_tile *tile, struct cnnvp_buffer_clocks of, uint32_t taps,
                           uint32_t tap_pitch)
@@ -40,10 +41,10 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
     const uint32_t ky = shape->kernel_piece != 0 ? shape->kernel_piece : tile->ky;
     const uint32_t first_x = moves ? cnnvp_minimum32(kx, tile->sx) : kx;
     const uint32_t first_y = moves ? cnnvp_minimum32(ky, tile->sy) : ky;
-    const uint32_t step = tile->kx > 1u ? tile->dx : 1u; /* from a tap to the next */
+    const uint32_t step = tile->kx > 1u ? tile->dx : 1u; /* columns from one tap to the next */
     const uint64_t connections = (uint64_t)tile->out_channels * (tile->per_channel ? 1u : tile->in_channels);
     const uint64_t sweeps = connections * cnnvp_divide_up(tile->ky, ky);
-    const uint64_t rows = shape->extended_fifo_v ? first_y : ky; /* of taps in which a column moves right */
+    const uint64_t rows = shape->extended_fifo_v ? first_y : ky; /* rows of taps in which a column moves right */
     for (const struct cnnvp_parts *w = x; w < x + 2; ++w) {
         struct cnnvp_buffer_clocks row = {
             .column = w->first * tile->sx,
@@ -71,7 +72,7 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
                                                  .row_step = tile->sy});
 }
 
-/* Words of a result that leave, or that are read back before that; each takes a clock. */
+/* Words of a result that are written, and words that are read before that. Each takes a clock. */
 static void result_words(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint32_t words[2])
 {
     words[0] = tile->partial ? cnnvp_sum_words(shape->acc_bits) : 1u;
@@ -97,7 +98,8 @@ static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnv
                                            .pitch = shape->cols * words[i]});
 }
 
-/* `count` words that follow each other, so many at a time, all of it `times` times. */
+/* Adds clocks for `count` contiguous items of `words` words, `at_a_time` items together; the whole run `times`
+ * times. */
 static void add_run(struct cnnvp_fx16_clocks *clocks, uint64_t count, uint32_t at_a_time, uint32_t words,
                     uint64_t times)
 {
@@ -117,7 +119,7 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
                           struct cnnvp_fx16_traffic *traffic)
 {
     const uint32_t pes = shape->rows * shape->cols;
-    const uint32_t neurons = shape->single_neuron ? 1u : pes; /* at once */
+    const uint32_t neurons = shape->single_neuron ? 1u : pes; /* neurons at once */
     uint32_t words[2];
     result_words(shape, tile, words);
     if (shape->single_neuron) {

@@ -10,12 +10,12 @@
  * and without propagation w * h words for each tap. With kernel pieces of 3x3 the same holds for each piece, taken as
  * full 3x3 (taps outside the kernel read zeros on both ports).
  *
- * Modelled besides: one cycle for the bias, or what results are scaled by, of each (output channel, PE tile), fully
- * connected one for each of its words; write-out of 16-bit results in one
- * cycle for each PE tile through the 64-word output port, four for 64-bit sums; as many more where old words or sums
- * are read; the pipeline, filled once a command. With a register in the write-out (pipeline 4 or more) words leave from
- * there, old ones are compared with it, and the array goes on with the next tile: what shows is that of the last tile,
- * and where a tile is done before the register is free. Sums stay in the PEs until they have left.
+ * Also counted: one cycle for the bias or scale record of each (output channel, PE tile), for fully connected tiles one
+ * cycle for each word of it. Write-out takes one cycle for the 16-bit results of a PE tile and four for 64-bit sums,
+ * and as many again if old words or sums are read. The pipeline fills once a command. With a register in the write-out
+ * (pipeline 4 or more), words leave from that register, where old ones are compared with them, while the array computes
+ * the next tile. Then only the write-out of the last tile counts, and the waiting of a tile that is done before the
+ * register is free. Sums stay in the PEs until they have left.
  */
 #include "nfu_tile.h"
 #include "cnnvp_integer.h"
@@ -32,7 +32,7 @@ bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnv
     return shape->propagation && !dilated && cnnvp_maximum32(tile->sx, tile->sy) <= shape->fifo_stride;
 }
 
-/* Steps of the adder tree that folds all PEs into one. */
+/* Steps of the adder tree that adds up the sums of all PEs. */
 static uint64_t reduction_steps(uint64_t pes)
 {
     uint64_t steps = 0;
@@ -47,13 +47,13 @@ uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const str
     return (tile->partial ? of_sum : 1u) + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? of_sum : 0u);
 }
 
-/* True where results leave from the write-out's register while the array goes on. */
+/* True if results leave from the write-out's register while the array computes on. */
 static bool overlaps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     return shape->pipeline >= CNNVP_NFU_REGISTER_STAGE && !tile->partial && !cnnvp_fx16_finds_sums(tile);
 }
 
-/* Cycles of the write-out of so many sets of results that nothing hides; `between` cycles lie between two of them. */
+/* Write-out cycles of `sets` sets of results that computation does not hide. Two sets are `between` cycles apart. */
 static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint64_t sets,
                                 uint64_t between)
 {
@@ -62,8 +62,8 @@ static uint64_t writeout_cycles(const struct cnnvp_nfu_shape *shape, const struc
 }
 
 /*
- * Sums over all PE tiles of a map are products of one-dimensional sums: of w over the columns of tiles it is out_w, of
- * 1 it is the number of columns, likewise for h.
+ * Sums over all PE tiles of a map are products of one-dimensional sums: the sum of w over the columns of tiles is
+ * out_w, the sum of 1 is the number of columns; likewise for h.
  */
 static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                         struct cnnvp_fx16_cost *cost)
@@ -73,7 +73,7 @@ static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
     const uint64_t tiles = tiles_x * tiles_y;
     const uint64_t area = (uint64_t)tile->out_w * tile->out_h;
     const uint64_t side_w = tile->out_w * tiles_y; /* sum of w over all tiles */
-    const uint64_t side_h = tile->out_h * tiles_x; /* sum of h */
+    const uint64_t side_h = tile->out_h * tiles_x; /* sum of h over all tiles */
     const uint64_t channels = tile->out_channels;
     const uint64_t connections = tile->per_channel ? channels : channels * tile->in_channels;
     const uint64_t kx = shape->kernel_piece != 0 ? shape->kernel_piece : tile->kx;
@@ -109,7 +109,7 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
 {
     const uint64_t pes = (uint64_t)shape->rows * shape->cols;
     const uint64_t products = (uint64_t)tile->inputs * tile->outputs;
-    uint64_t groups; /* sets of neurons that are computed at once */
+    uint64_t groups; /* sets of neurons that are computed together */
     if (shape->single_neuron) {
         groups = tile->outputs;
         cost->compute_cycles = groups * cnnvp_divide_up(tile->inputs, pes);

@@ -3,29 +3,30 @@
  * The control of the cycle-stepped NFU (S002, operation mapping): the Z-shaped scan of a window over the array, fully
  * connected layers in both mappings (Part B 2-1), bias steps and results.
  *
- * A tap (kx, ky) of a piece, counted from its own corner, with strides Sx, Sy:
- *   kx < Sx, ky < Sy   every PE from the row input
- *   kx >= Sx           what the right neighbour had Sx taps ago: FIFO-H
- *   else               what the lower neighbour had Sy kernel rows ago: FIFO-V, pushed at the first Sx taps of a row
- * A value is pushed where a later tap takes it.
+ * The source of a tap (kx, ky), counted from the corner of its piece, with strides Sx, Sy:
+ *   kx < Sx, ky < Sy   every PE reads the row input
+ *   kx >= Sx           FIFO-H: the value that the right neighbour had Sx taps before
+ *   else               FIFO-V: the value that the lower neighbour had Sy kernel rows before, pushed at the first Sx
+ *                      taps of a row
+ * A value is pushed only if a later tap takes it.
  */
 #include "nfu_cycle.h"
 
 #include "inference/write_out/write_out.h"
 #include "cnnvp_integer.h"
 
-/* What the row and column inputs are connected to in this cycle. */
+/* Data at the row and column inputs in this cycle. */
 struct window_port {
     const struct cnnvp_fx16_tile *tile;
     const int16_t *channel; /* NULL in timing-only */
-    uint32_t x0;            /* result of the active PE in column 0, row 0 */
+    uint32_t x0;            /* result position of the active PE in column 0, row 0 */
     uint32_t y0;
     uint32_t tap_x;
     uint32_t tap_y;
     struct cnnvp_nfu_beat *beat;
 };
 
-/* A whole command under way. */
+/* State of a command in progress. */
 struct run {
     const struct cnnvp_nfu_shape *shape;
     const struct cnnvp_fx16_tile *tile;
@@ -33,7 +34,7 @@ struct run {
     struct cnnvp_nfu_array *array;
     struct cnnvp_fx16_cost *cost;
     struct cnnvp_nfu_beat *ports;
-    uint64_t busy_until; /* of this command's clocks: when the output port has taken the results before */
+    uint64_t busy_until; /* clock of this command at which the output port has taken the previous results */
 };
 
 static bool inside_kernel(const struct window_port *port)
@@ -66,7 +67,7 @@ static struct cnnvp_nfu_value read_window(const void *context, uint32_t col, uin
     return value;
 }
 
-/* The command of one tap. `kx`, `ky` count from the corner of the piece. */
+/* The step of one tap. `kx`, `ky` count from the corner of the piece. */
 static struct cnnvp_nfu_step tap_step(const struct run *run, uint32_t kx, uint32_t ky, uint32_t kw, uint32_t kh)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
@@ -82,7 +83,7 @@ static struct cnnvp_nfu_step tap_step(const struct run *run, uint32_t kx, uint32
     return step;
 }
 
-/* One piece of the kernel whose corner is tap (px, py), `weights` being the connection's whole kernel. */
+/* Sweeps one piece of the kernel. Its corner is tap (px, py); `weights` is the connection's whole kernel. */
 static void sweep_piece(struct run *run, struct window_port *port, const int16_t *weights, uint32_t px, uint32_t py,
                         uint32_t kw, uint32_t kh)
 {
@@ -126,7 +127,7 @@ static int64_t bias_of(const struct run *run, uint64_t out)
     return has ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
 }
 
-/* The bias step P = P + A on all active PEs: one cycle, one word. What results are scaled by goes to the write-out. */
+/* The bias step P = P + A on all active PEs: one cycle, one word. A scale record goes to the write-out instead. */
 static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
 {
     const int64_t bias = bias_of(run, out);
@@ -137,13 +138,13 @@ static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
     run->cost->bias_words += run->tile->bias_words;
 }
 
-/* That have passed. */
+/* Clocks since the command began. */
 static uint64_t clocks_of(const struct run *run)
 {
     return run->array->counts.cycles + run->cost->compute_cycles + run->cost->bias_cycles + run->cost->writeout_cycles;
 }
 
-/* 16-bit words that the accumulator's bits fill, and of what leaves a PE. */
+/* 16-bit words of a partial sum. */
 static uint64_t sum_words(const struct run *run)
 {
     return (run->shape->acc_bits + 15u) / 16u;
@@ -154,8 +155,8 @@ static uint64_t result_words(const struct run *run)
     return run->tile->partial ? sum_words(run) : 1u;
 }
 
-/* A set of results leaves the array, w x h of a map from (x0, y0) on or w neurons from x0 on: first what is added up or
- * compared is read, a step for each word of a result, then it is written. */
+/* Moves a set of results out of the array: w x h of a map from (x0, y0) on, or w neurons from x0 on. First the words or
+ * sums that the update needs are read, then the results are written, one clock for each word of a result. */
 static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t w, uint64_t h)
 {
     struct cnnvp_nfu_beat *beat = &run->ports[CNNVP_NFU_OUTPUT];
@@ -171,7 +172,7 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
                     cnnvp_nfu_beat_word(beat, x0 * words[i] + word);
         cnnvp_nfu_beat_end(beat, words[i]);
     }
-    /* Words go into the write-out's register as soon as it is free; sums stay in the PEs until they have left. */
+    /* Words move to the write-out's register as soon as it is free; sums stay in the PEs until they have left. */
     const bool stays = tile->partial || run->shape->pipeline < CNNVP_NFU_REGISTER_STAGE || finds;
     const uint64_t now = clocks_of(run);
     const uint64_t begin = now < run->busy_until ? run->busy_until : now;
@@ -179,7 +180,7 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
     run->cost->writeout_cycles += (stays ? run->busy_until : begin) - now;
 }
 
-/* The last ones have left. */
+/* Waits until the last results have left. */
 static void drain(struct run *run)
 {
     const uint64_t now = clocks_of(run);
@@ -200,7 +201,7 @@ static void window_results(struct run *run, const struct window_port *port, uint
                 cnnvp_nfu_array_pe(run->array, col, row)->p;
 }
 
-/* One PE tile of one output channel. */
+/* Computes one PE tile of one output channel. */
 static void window_tile(struct run *run, uint64_t out, uint32_t x0, uint32_t y0)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
@@ -248,17 +249,17 @@ static int window(struct run *run)
 
 /* ---- fully connected ---- */
 
-/* The PE at position `index`, row after row: no value moves between PEs here, so the order is free. */
+/* The PE with number `index`, counted row by row. No value moves between PEs here, so any order would do. */
 static struct cnnvp_nfu_pe *pe_at(const struct run *run, uint64_t index)
 {
     return &run->array->pes[index];
 }
 
-/* One PE multiplies input `in` with its weight for neuron `out`, both from the ports. */
+/* A PE multiplies input `in` with its weight for neuron `out`; both come from the ports. */
 static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint64_t out)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
-    /* of all PEs on one neuron its weights lie side by side, otherwise those of one input */
+    /* weights are contiguous along the inputs of a neuron (single-neuron), otherwise along the neurons of an input */
     cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT],
                         run->shape->single_neuron ? out * tile->inputs + in : in * tile->outputs + out);
     const struct cnnvp_fx16_data *data = run->data;
@@ -269,7 +270,7 @@ static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint
     ++run->cost->macs;
 }
 
-/* Bias and result of the neuron in a PE. */
+/* Adds the bias of the neuron in a PE, and stores its result. */
 static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out)
 {
     if (run->tile->bias)
@@ -280,7 +281,7 @@ static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out
         run->data->sums[out] = pe->p;
 }
 
-/* All PEs have multiplied. */
+/* Ends a clock in which all PEs have multiplied. */
 static void next_clock(struct run *run)
 {
     cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_INPUT], 1);
@@ -288,7 +289,7 @@ static void next_clock(struct run *run)
     ++run->cost->compute_cycles;
 }
 
-/* The clocks of their biases, and their way out. */
+/* Counts the clocks of the neurons' bias words and of their write-out. */
 static void finish_neurons(struct run *run, uint64_t first, uint64_t count)
 {
     const uint64_t words = run->tile->bias_words;
@@ -300,7 +301,7 @@ static void finish_neurons(struct run *run, uint64_t first, uint64_t count)
     leave(run, false, first, 0, count, 1);
 }
 
-/* One input for all PEs in each cycle, one neuron a PE. */
+/* Mapping `broadcast`: one neuron for each PE, and in each cycle one input for all PEs. */
 static void matmul_broadcast(struct run *run, uint64_t pes)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
@@ -320,7 +321,7 @@ static void matmul_broadcast(struct run *run, uint64_t pes)
     }
 }
 
-/* Folds all PEs' sums into the first PE through the output stage, pair by pair. */
+/* Adds up the sums of all PEs in the first PE, pair by pair, through the output stage. */
 static void reduce(struct run *run, uint64_t pes)
 {
     for (uint64_t distance = 1; distance < pes; distance *= 2u) {
@@ -330,7 +331,7 @@ static void reduce(struct run *run, uint64_t pes)
     }
 }
 
-/* All PEs on one neuron, each with its own input and weight. */
+/* Mapping `single-neuron`: all PEs work on one neuron, each with its own input and weight. */
 static void matmul_single(struct run *run, uint64_t pes)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One PE of the cycle-stepped NFU: see nfu_pe.h (S002, PE structure; Part B 2-4, 2-7, 2-8). */
+/* One PE of the cycle-stepped NFU, see nfu_pe.h (S002, PE structure; Part B 2-4, 2-7, 2-8). */
 #include "nfu_pe.h"
 
 /* ---- FIFOs ---- */

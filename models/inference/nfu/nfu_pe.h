@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One PE of the cycle-stepped NFU (S002, PE structure): three data inputs of which a command selects one, a weight
- * input, a multiplier (K * A or A * A), an adder (P or K plus the product or A), a comparator max{P, A}, the register
- * P, and the FIFOs H and V whose heads are what the data output offers to the neighbours.
+ * One PE of the cycle-stepped NFU (S002, PE structure): three data inputs, one of which a step selects; a weight input;
+ * a multiplier (K * A or A * A); an adder (P or K plus the product or A); a comparator max{P, A}; the register P; and
+ * the FIFOs H and V, whose heads the data output offers to the neighbours.
  */
 #ifndef CNNVP_NFU_PE_H
 #define CNNVP_NFU_PE_H
 
 #include "nfu_tile.h"
 
-/* A 16-bit input on its way through the array; `present` is 0 for positions that do not take part. */
+/* A 16-bit input in the array. `present` is 0 for positions that do not take part. */
 struct cnnvp_nfu_value {
     int16_t value;
     bool present;
@@ -24,24 +24,24 @@ struct cnnvp_nfu_fifo {
 };
 
 struct cnnvp_nfu_pe {
-    int64_t p;                       /* acc_bits bits, sign-extended */
-    struct cnnvp_nfu_value selected; /* A of this cycle */
+    int64_t p;                       /* partial sum, acc_bits bits, sign-extended */
+    struct cnnvp_nfu_value selected; /* input A of this cycle */
     struct cnnvp_nfu_fifo h;
     struct cnnvp_nfu_fifo v;
 };
 
-/* Empty, with `depth` places from now on. */
+/* Empties the FIFO and gives it `depth` places. */
 void cnnvp_nfu_fifo_reset(struct cnnvp_nfu_fifo *fifo, struct cnnvp_nfu_value *places, uint32_t depth);
 void cnnvp_nfu_fifo_flush(struct cnnvp_nfu_fifo *fifo);
-/* False where the FIFO is full, or empty: the control has made a mistake. */
+/* Return false if the FIFO is full or empty, which is a mistake of the control. */
 CNNVP_MUST_USE bool cnnvp_nfu_fifo_push(struct cnnvp_nfu_fifo *fifo, struct cnnvp_nfu_value value);
 CNNVP_MUST_USE bool cnnvp_nfu_fifo_pop(struct cnnvp_nfu_fifo *fifo);
-/* The oldest value; an absent 0 where there is none. */
+/* The oldest value; an absent 0 if the FIFO is empty. */
 struct cnnvp_nfu_value cnnvp_nfu_fifo_head(const struct cnnvp_nfu_fifo *fifo);
 
-/* P before a window: 0, or for comparisons the smallest value. */
+/* Sets P for a new window: 0, or for comparisons the smallest value. */
 void cnnvp_nfu_pe_clear(struct cnnvp_nfu_pe *pe, const struct cnnvp_fx16_operation *operation);
-/* One operation on the selected A. An absent A leaves P as it is. */
+/* Executes one operation on the selected A. An absent A leaves P as it is. */
 void cnnvp_nfu_pe_execute(struct cnnvp_nfu_pe *pe, const struct cnnvp_fx16_operation *operation, int16_t k,
                           uint32_t acc_bits);
 /* P = P + addend: bias steps (P + A, A aligned by the bias shift) and reductions. */

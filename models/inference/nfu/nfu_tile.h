@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its
- * exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c, nfu_cost.c and
- * nfu_clocks.c compute, nfu_cycle.c and nfu_beat.c step.
+ * Shape of the NFU and cost of a command. Independent of any host. cnnvp_fx16.h describes the command and computes its
+ * exact sums. The two levels of detail share these structures and nothing else: `fast` uses fx16_compute.c, nfu_cost.c
+ * and nfu_clocks.c, `cycle` steps in nfu_cycle.c and nfu_beat.c.
  */
 #ifndef CNNVP_NFU_TILE_H
 #define CNNVP_NFU_TILE_H
 
 #include "cnnvp_fx16.h"
 
-/* The stage that is the write-out's register; those before are in the PEs: operands, product, P. */
+/* The pipeline stage that is the write-out's register. The stages before it are in the PEs: operands, product, P. */
 #define CNNVP_NFU_REGISTER_STAGE 4u
 
-/* The array as configured. */
+/* Configuration of the array. */
 struct cnnvp_nfu_shape {
     uint32_t rows;
     uint32_t cols;
-    uint32_t kernel_piece; /* 0 whole kernel, or 3 */
+    uint32_t kernel_piece; /* 0: whole kernel; 3: pieces of 3x3 */
     uint32_t acc_bits;     /* 16 .. 64 */
     uint32_t pipeline;     /* stages */
-    uint32_t fifo_stride;  /* of FIFO-H and FIFO-V */
+    uint32_t fifo_stride;  /* longest stride that FIFO-H and FIFO-V are deep enough for */
     bool propagation;
-    bool single_neuron; /* mapping of fully connected tiles */
+    bool single_neuron; /* mapping of fully connected tiles: all PEs on one neuron */
     bool extended_fifo_v;
 };
 
-/* Closed forms. (nfu_cost.c) */
+/* Computes the cost by closed forms (nfu_cost.c). */
 void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                     struct cnnvp_fx16_cost *cost);
 
-/* What crosses the ports in a clock: classes are added to the traffic. (nfu_clocks.c) */
+/* Adds to the traffic the classes of clocks at each port (nfu_clocks.c). */
 void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                       struct cnnvp_fx16_traffic *traffic);
 
-/* Cycles in which one set of results leaves the array through the output port. */
+/* Cycles that one set of results takes through the output port. */
 uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
-/* True where values can pass between PEs: propagation is on, FIFOs are as deep as the strides need, and the kernel is
- * not dilated. */
+/* True if values can pass between PEs: propagation is on, FIFOs are deep enough for the strides, and the kernel is not
+ * dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A systolic array (unit kind `systolic`): rows x cols PEs that pass operands on to their neighbours, weight-, output-
- * or input-stationary; accumulators below the columns; the write-out stage. Sources: H. Kung, Why systolic
- * architectures?, 1982; N. Jouppi et al., TPU, ISCA 2017; A. Samajdar et al., SCALE-Sim, ISPASS 2020.
+ * A systolic array (unit kind `systolic`): rows x cols PEs that pass operands to their neighbours, weight-, output- or
+ * input-stationary, with accumulators below the columns and the write-out stage behind them. Sources: H. Kung, Why
+ * systolic architectures?, 1982; N. Jouppi et al., TPU, ISCA 2017; A. Samajdar et al., SCALE-Sim, ISPASS 2020.
  *
- * Modelled: results exact modulo 2^acc_bits; cycles, words on each port, accumulators and operations of every command
- * by closed forms (systolic_cost.c); conv, depthwise too, and matmul. Refused: pool and step, which have no product:
- * networks have them on the vector unit. Not modelled: how weights come to lie in the order of the PEs, and the wires
- * to each PE of `depthwise: column`.
+ * Modelled: conv (also depthwise) and matmul; results exact modulo 2^acc_bits; cycles, words on each port, accumulator
+ * accesses and operations of every command by closed forms (systolic_cost.c). Refused: pool and step, which are no sums
+ * of products; networks run them on the vector unit. Not modelled: how weights are brought into the order of the PEs,
+ * and the wires to each PE for `depthwise: column`.
  *
- * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, fill and accumulator
- * cycles and what the buffers' ports add.
+ * How commands, operands and results cross the ports: cnnvp_fx16.h. The delay of a command is its compute, fill and
+ * accumulator cycles plus the stalls at the buffers' ports.
  */
 #include "units.h"
 #include "unit/parts.h"
@@ -33,7 +33,7 @@ struct systolic {
 
 /* ---- commands ---- */
 
-/* What the array lacks for a command, NULL: nothing. */
+/* Why the array cannot execute a command; NULL: it can. */
 static const char *refusal_of(const struct systolic *array, const struct cnnvp_command *command,
                               const struct cnnvp_fx16_tile *tile)
 {
@@ -60,7 +60,7 @@ static const struct cnnvp_fx16_engine engine = ENGINE(cost_of, NULL);
 
 /* ---- callbacks ---- */
 
-/* Whole folds of channels. Positions may be cut anywhere. */
+/* Tiles take whole folds of channels. Positions may be cut anywhere. */
 static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct systolic *array = self;
@@ -86,7 +86,7 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
     return CNNVP_OK;
 }
 
-/* Sums that fit below a column. */
+/* Sums that the accumulators of one column hold. */
 static uint64_t depth_of(uint64_t size, uint64_t cols, uint64_t acc_bits)
 {
     return size / cols / cnnvp_divide_up(acc_bits, 8u);
@@ -124,7 +124,7 @@ static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *cos
 {
     const uint64_t rows = params[PARAM_rows], cols = params[PARAM_cols], pes = rows * cols;
     const uint32_t acc_bits = (uint32_t)params[PARAM_acc_bits];
-    const uint32_t held = params[PARAM_folds] == CNNVP_SYSTOLIC_SINGLE ? 1u : 2u; /* of what stays */
+    const uint32_t held = params[PARAM_folds] == CNNVP_SYSTOLIC_SINGLE ? 1u : 2u; /* stationary operands of a PE */
     const bool sums_stay = params[PARAM_dataflow] == CNNVP_SYSTOLIC_OS;
     const uint64_t depth = depth_of(params[PARAM_accumulator_size], cols, acc_bits);
     const uint64_t banks = params[PARAM_accumulator_banks];

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Closed forms of what a command costs on the systolic array. A convolution is a product of matrices with K = taps x
- * input channels, N output channels and P positions (fully connected: P = 1). One of the three is streamed, the other
- * two lie along the rows and columns of PEs, in folds (A. Samajdar et al., SCALE-Sim, ISPASS 2020):
+ * Closed forms of what a command costs on the systolic array. A convolution is a matrix product with K = taps x input
+ * channels, N output channels and P positions (fully connected: P = 1). One of the three dimensions is streamed; the
+ * other two are mapped to the rows and columns of PEs, in folds (A. Samajdar et al., SCALE-Sim, ISPASS 2020):
  *
- *              rows  columns  streamed   stays in a PE   enters along the rows   sums
- *         ws   K     N        P          weight          input                   run down the columns
- *         os   P     N        K          sum             input                   stay, and leave by the columns
- *         is   K     P        N          input           weight                  run down the columns
+ *              rows  columns  streamed   stationary   enters along the rows   sums
+ *         ws   K     N        P          weight       input                   run down the columns
+ *         os   P     N        K          sum          input                   stay, and leave by the columns
+ *         is   K     P        N          input        weight                  run down the columns
  *
- * A fold takes rows cycles to shift what stays in (os: out), T cycles that stream, and rows + cols - 2 until the last
- * PE has its last operand: T + 2 rows + cols - 2, also where it leaves PEs idle. folds: double shifts while the fold
- * before or after streams, pipelined streams the next one right behind, so that the skew shows once a command. Stages
- * below the columns come once.
+ * A fold takes `rows` cycles to shift the stationary operand in (os: out), T cycles to stream, and rows + cols - 2
+ * cycles of skew until the last PE has its last operand: T + 2 rows + cols - 2. This also holds for folds that leave
+ * PEs idle. `folds: double` shifts while the fold before or after streams. `pipelined` also streams the next fold
+ * directly behind, so that the skew counts once a command. The stages below the columns count once a command.
  *
- * Several folds of K (ws, is) add up in the accumulators, one for each column: T is cut into parts that they hold, as
- * equal as can be, and each part takes all folds anew. The first fold writes, the last one reads; those between do
- * both, in two cycles where the accumulators have one port and one bank. A single fold of K passes them by.
+ * With several folds of K (ws, is), each column adds them up in its accumulators. T is cut into parts that the
+ * accumulators hold, as equal as possible, and each part runs all folds again. The first fold writes the accumulators,
+ * the last one reads them. Those between do both, which takes two cycles if the accumulators have one port and one
+ * bank. A single fold of K bypasses the accumulators.
  *
- * Along K all channels of a tap come before the next tap, so rows read different maps; those of os do by their skew.
- * Depthwise: with ws and os a column is a channel (K = taps, N = channels), and each PE reads a word of its own; with
- * is columns are positions of one channel after another. Weights and results lie in the buffers as a clock takes them,
- * side by side; biases come in clocks in which the weight buffer's port has room.
+ * Along K, all channels of a tap come before the next tap, so the rows read different maps; with os they do because of
+ * the skew. Depthwise: with ws and os a column is a channel (K = taps, N = channels), and each PE reads its own word;
+ * with is the columns are positions, and the channels run one after another. Weights and results lie in the buffers in
+ * the order of the clocks that use them, side by side. Biases are read in clocks in which the weight buffer's port has
+ * room.
  */
 #include "systolic_tile.h"
 
@@ -30,10 +32,10 @@
 
 struct mapping {
     uint64_t k, n, p, groups;
-    uint64_t deep;               /* k without taps */
-    uint64_t rows, cols, length; /* what lies along them, and is streamed */
+    uint64_t deep;               /* k / taps: input channels */
+    uint64_t rows, cols, length; /* sizes of the dimensions mapped to rows and columns, and of the streamed one */
     uint64_t row_folds, col_folds;
-    struct cnnvp_parts parts[2]; /* of length */
+    struct cnnvp_parts parts[2]; /* parts of `length` that the accumulators hold */
     struct cnnvp_parts by_rows[2], by_cols[2];
     bool accumulates;
 };
@@ -82,9 +84,9 @@ static void count_cycles(const struct cnnvp_systolic_shape *shape, const struct 
 {
     const uint64_t skew = (uint64_t)shape->rows + shape->cols - 2u;
     const uint64_t sweeps = map->groups * map->col_folds;
-    const uint64_t slow = map->accumulates && shape->one_at_a_time ? map->row_folds - 2u : 0; /* folds of a sweep */
+    const uint64_t slow = map->accumulates && shape->one_at_a_time ? map->row_folds - 2u : 0; /* two-cycle folds */
     const uint64_t folds = sweeps * map->row_folds * part_count(map);
-    uint64_t shown = 0; /* of shifts, while the fold before streams */
+    uint64_t shown = 0; /* shift cycles that the streaming of the fold before does not hide */
     for (const struct cnnvp_parts *part = map->parts; part < map->parts + 2; ++part)
         shown += part->count * sweeps *
                  ((map->row_folds - slow) * excess(shape->rows, part->size) +
@@ -104,7 +106,7 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
     const uint64_t hops = map->groups * parts * map->row_folds * map->cols * shape->rows * (shape->rows - 1u) / 2u;
     const uint64_t inputs = map->groups * map->k * map->p, weights = map->groups * map->k * map->n;
     const bool apart = cnnvp_systolic_apart(shape, tile);
-    const uint64_t kept = map->accumulates ? 2u * (map->row_folds - 1u) : 0; /* writes and reads of a sum */
+    const uint64_t kept = map->accumulates ? 2u * (map->row_folds - 1u) : 0; /* accumulator writes and reads of a sum */
     cost->macs = weights * map->p;
     const uint64_t a_words = cnnvp_fx16_words(tile, CNNVP_NARROW_A, cost->macs);
     const uint64_t b_words = cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->macs);
@@ -134,10 +136,10 @@ static void count_words(const struct cnnvp_systolic_shape *shape, const struct c
     cost->weight_words += cost->bias_words;
 }
 
-/* ---- what crosses the ports in a clock ---- */
+/* ---- words that cross the ports in a clock ---- */
 
-/* `words` words, of `maps` maps as many each: of taps of one position, or of positions at one tap. Each of `times`
- * sweeps goes over the positions or over the taps. */
+/* Adds clocks that each read `words` words, equally many from each of `maps` maps: the taps of one position (`of_taps`)
+ * or the positions at one tap. Each of `times` sweeps runs over the positions, or over the taps. */
 static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, uint64_t maps,
                       uint64_t words, bool of_taps, uint64_t times)
 {
@@ -159,7 +161,7 @@ static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_
     cnnvp_fx16_add(clocks, of);
 }
 
-/* Words side by side, from a line on. */
+/* Adds clocks that read contiguous words from the start of a line. */
 static void add_run(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_parts parts[2], uint64_t times)
 {
     for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
@@ -176,7 +178,7 @@ static void add_output(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_syst
         if (part->count == 0)
             continue;
         const uint32_t maps = (uint32_t)cnnvp_minimum(planes, part->size);
-        const uint64_t sums = map->groups * map->n * map->p / map->cols; /* of a column */
+        const uint64_t sums = map->groups * map->n * map->p / map->cols; /* sums of one column */
         cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
                                    .times = sums * part->count,
                                    .maps = maps * (read != 0 ? 2u : 1u),

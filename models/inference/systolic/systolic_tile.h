@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The systolic array's side of a command, free of any host: its shape, and what a command costs (systolic_cost.c). */
+/* Shape of the systolic array and cost of a command (systolic_cost.c). Independent of any host. */
 #ifndef CNNVP_SYSTOLIC_TILE_H
 #define CNNVP_SYSTOLIC_TILE_H
 
@@ -16,13 +16,13 @@ struct cnnvp_systolic_shape {
     uint32_t pipeline;  /* stages below the columns */
     uint32_t sum_words; /* 16-bit words of a sum */
     uint64_t depth;     /* sums that the accumulators of a column hold, 1 or more */
-    bool one_at_a_time; /* they read or write in a cycle */
+    bool one_at_a_time; /* accumulators either read or write in a cycle */
 };
 
 void cnnvp_systolic_cost(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile,
                          struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic);
 
-/* True where the columns of a depthwise convolution have a channel each, and every PE a word of its own. */
+/* True for a depthwise convolution with a channel in each column, where every PE reads its own word. */
 static inline bool cnnvp_systolic_apart(const struct cnnvp_systolic_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     return tile->per_channel && shape->dataflow != CNNVP_SYSTOLIC_IS;

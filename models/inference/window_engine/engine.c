@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * S000's units that sweep windows, each with one instruction. The convolution unit, kind `window` (A1): for each pair
- * of input_para and output_para channels a window of 3x3 multipliers, an adder tree for each output channel. The
- * pooling unit (A2): a window of 3x3 values for each of input_para channels, with a tree of comparators or adders
- * behind it. The fully connected unit (A5): fc_para multipliers share an input, each has a neuron (Part B 0-12). In
- * front they have the rotating read of the input buffer, at the end the output buffer's update modes.
+ * S000's units that sweep windows; each executes one instruction. Convolution unit, kind `window` (A1): 3x3 multipliers
+ * for each pair of input_para and output_para channels, and an adder tree for each output channel. Pooling unit (A2): a
+ * window of 3x3 values for each of input_para channels, followed by a tree of comparators or adders. Fully connected
+ * unit (A5): fc_para multipliers share an input, and each computes a neuron (Part B 0-12). Inputs come through the
+ * rotating read of the input buffer; results use the output buffer's update modes.
  *
- * Modelled: results exact modulo 2^acc_bits, the same as on every FX16 array; cycles, words on each port and
- * operations of every command, by closed forms (window_cost.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command that
- * takes more than one pass keeps its partial sums at acc_addr while it runs. Division (0-5) is the vector unit's. Not
- * modelled: a second set of kernel registers that would hide loads.
+ * Modelled: results exact modulo 2^acc_bits, as on every FX16 array; cycles, words on each port and operations of every
+ * command by closed forms (window_cost.c); Part B 0-1 to 0-5, 0-8, 0-9, 0-12, 0-13. A command of more than one pass
+ * keeps its partial sums at acc_addr while it runs. The vector unit divides (0-5). Not modelled: a second set of kernel
+ * registers that would hide loads.
  *
- * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
- * cycles and what the buffers' ports add.
+ * How commands, operands and results cross the ports: cnnvp_fx16.h. The delay of a command is its compute, bias and
+ * fill cycles plus the stalls at the buffers' ports.
  */
 #include "cnnvp_fx16.h"
 #include "cnnvp_isa.h"
@@ -41,7 +41,7 @@ static const char *cost_of(const struct cnnvp_fx16_unit *unit, const struct cnnv
     (void)command;
     cnnvp_window_cost(&window->shape, tile, cost);
     cnnvp_window_clocks(&window->shape, tile, cost, &work->traffic);
-    /* Kernel pieces come while nothing is computed, fully connected weights with every cycle. */
+    /* Kernel pieces are loaded while nothing is computed; fully connected weights are read in every cycle. */
     work->traffic.output_cycles = cost->compute_cycles + cost->bias_cycles;
     work->traffic.weight_cycles =
         tile->kind == CNNVP_FX16_MATMUL ? work->traffic.output_cycles : cost->load_cycles + cost->bias_loads;
@@ -57,7 +57,8 @@ static const struct cnnvp_fx16_engine engine = ENGINE(cost_of, NULL);
 
 /* ---- callbacks ---- */
 
-/* Whole groups of channels. A command of more than one pass (window_cost.c) keeps its sums in the output buffer. */
+/* Tiles take whole groups of channels. A command of more than one pass (window_cost.c) keeps its partial sums in the
+ * output buffer. */
 static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct window_unit *window = self;
@@ -171,7 +172,7 @@ static const struct cnnvp_param fully_connected_params[] = {
 #include UNIT_DEF
     {0}};
 
-/* refusal: what the unit says of other instructions than `opcode_`. */
+/* refusal: the message for instructions other than `opcode_`. */
 #define ENGINE_UNIT(kind_, params_, opcode_, refusal, summary_)                         \
     extern const struct cnnvp_unit cnnvp_unit_##kind_;                                  \
     static int kind_##_init(void *self, const struct cnnvp_init *init)                  \

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the ports of S000's units see in a clock, as classes of cnnvp_buffer.h, with the words that window_cost.c
- * counts.
+ * The words that cross the ports of S000's units in each clock, as classes of clocks (cnnvp_buffer.h). Their totals are
+ * the words that window_cost.c counts. Channels are assigned to banks for as many channels as the unit takes at a time,
+ * also in a step with fewer.
  *
- * Banks are those of as many channels as the unit takes at a time, also where a step has fewer.
- *
- *   input     three rows of each channel of a step of the input depth, each channel's in banks of its own: at the first
- *             position of a row three columns, at any further one its new columns (dilated: always three, dx apart)
- *   weight    a tap of every pair of channels, each output channel's side by side, in banks of its own and from a line
- *             on; the bias of each output channel; fully connected, words of [input][output]
- *   output    the sum of each output channel, in banks of its own, or fully connected all of them side by side: of one
- *             pass written, of the next read and written, at an address each
+ *   input     three rows of each channel of a step of the input depth, each channel in its own banks: three columns at
+ *             the first position of a row, only the new columns at later positions (dilated: always three, dx apart)
+ *   weight    one tap of every channel pair: the words of an output channel side by side, in its own banks, from the
+ *             start of a line; the bias of each output channel; fully connected: words of [input][output]
+ *   output    the sum of each output channel in its own banks; fully connected: all sums side by side. The first pass
+ *             writes it; later passes read and write it in a clock, at two addresses
  */
 #include "window_tile.h"
 #include "cnnvp_integer.h"
 
-/* Passes over a step of `channels`, `sweeps` of every piece. */
+/* Adds the passes over a step of `channels` channels, where the unit takes `maps` at a time and sweeps every kernel
+ * piece `sweeps` times. */
 static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_tile *tile, uint32_t maps,
                       uint32_t channels, uint64_t sweeps)
 {
@@ -46,12 +46,12 @@ static void add_input(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_fx16_
     cnnvp_fx16_add(clocks, of);
 }
 
-/* Results that are updated at a time: `sums` of them, of each of the unit's `maps` output channels `columns`. */
+/* Results that are updated in one clock: `sums` in all, `columns` in each of the unit's `maps` output channels. */
 struct update {
     uint32_t maps, columns, sums;
 };
 
-/* So many words of each sum are read, and written. */
+/* Adds `times` clocks in which `read` words of each sum are read and `written` words are written. */
 static void add_update(struct cnnvp_fx16_clocks *clocks, const struct update *update, uint32_t read, uint32_t written,
                        uint64_t times)
 {
@@ -85,7 +85,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
     const bool pairs = multiplies && !tile->per_channel;
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const uint32_t diagonal = cnnvp_minimum32(shape->input_para, shape->output_para);
-    const uint32_t results = multiplies ? shape->output_para : shape->input_para; /* of a position at most */
+    const uint32_t results = multiplies ? shape->output_para : shape->input_para; /* most results of a position */
     struct cnnvp_parts in[2], out[2];
     cnnvp_cut(tile->out_channels, pairs ? shape->output_para : multiplies ? diagonal : shape->input_para, out);
     cnnvp_cut(pairs ? tile->in_channels : 1u, pairs ? shape->input_para : 1u, in);

@@ -2,39 +2,39 @@
 /*
  * Closed forms of what a command costs on the window engine: S000 A1, A2, A5 with Part B 0-1 to 0-9.
  *
- * A pass is one sweep of h and w over all positions with one 3x3 kernel piece in place, for one step of the input depth
- * (input_para channels) and one of the kernel depth (output_para): one position a cycle, whatever the stride, since
- * positions are results. Passes of
+ * A pass is one sweep over all positions with one 3x3 kernel piece in place, for one step of the input depth
+ * (input_para channels) and one of the kernel depth (output_para). It takes one result position a cycle, whatever the
+ * stride. Passes of
  *   conv       ceil(Cin / input_para) * ceil(Cout / output_para) * ceil(Kx / 3) * ceil(Ky / 3)
  *   depthwise  ceil(C / min(input_para, output_para)) * ceil(Kx / 3) * ceil(Ky / 3): channel c meets channel c only, so
- *              of the pairs of a pass the diagonal works, one lane of each adder tree
+ *              only the diagonal of a pass's channel pairs works, one lane of each adder tree
  *   pool       ceil(C / input_para) * ceil(Kx / 3) * ceil(Ky / 3)
  * and compute cycles = passes * Ho * Wo. Fully connected: inputs * ceil(outputs / fc_para).
  *
  * Kernel pieces (A1 L10): one tap of every channel pair a cycle, 9 cycles before each pass of a convolution, cause
- * fill; 9 words for each pair of channels that is there, zeros beyond the kernel included (0-4).
+ * fill; 9 words for each existing channel pair, zeros beyond the kernel included (0-4).
  *
  * Input words (A1 L14, 0-9): each bank delivers up to three words of its row in a cycle. A row of positions begins
- * with a whole window, 9 words for each channel; every further position takes its new columns, 3 * min(Sx, 3), the
- * others move on in the shift registers. Rows are not kept: the next row of positions reads its three rows again.
- * Columns and rows of a piece beyond the kernel are read like the others, since a later position needs them or the
- * bank delivers them anyway. Dilated kernels do not go through shift registers: 9 words a position. A fully connected
- * input is read once and broadcast (A5 L5).
+ * with a whole window, 9 words for each channel. Every further position reads its new columns, 3 * min(Sx, 3) words;
+ * the others move on in the shift registers. Rows are not kept: the next row of positions reads its three rows again.
+ * Columns and rows of a piece beyond the kernel are read too, because a later position needs them or the bank delivers
+ * them anyway. Dilated kernels do not use the shift registers: 9 words a position. A fully connected input is read once
+ * and broadcast (A5 L5).
  *
- * Bias (A1 L14, 0-8): one more input channel whose data the input buffer reads as 1, so one more pass for each step of
- * the kernel depth, Ho * Wo words and cycles after one cycle to load its only tap; fully connected one more input.
- * compute_cycles have no bias: these are of the cause bias. What results are scaled by takes the cycle of loading
- * alone.
+ * Bias (A1 L14, 0-8): an additional input channel that the input buffer reads as 1. It takes one more pass for each
+ * step of the kernel depth, Ho * Wo words and cycles, after one cycle to load its only tap; fully connected: one more
+ * input. These cycles are not compute_cycles but stalls with cause bias. Loading scale records takes the loading cycle
+ * only.
  *
- * Partial sums (A1 L16): the output buffer holds them, whole words each, at acc_addr; every pass but the last writes
- * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so
- * write-out has no cycles of its own.
+ * Partial sums (A1 L16): the output buffer holds them at acc_addr in whole words. Every pass but the last writes them
+ * there, and every pass but the first reads them (the buffer counts the reads). The last pass rounds results as it
+ * writes them, so write-out takes no cycles of its own.
  */
 #include "window_tile.h"
 #include "cnnvp_integer.h"
 #include "inference/write_out/write_out.h"
 
-/* True where window columns move through shift registers: the kernel is not dilated. */
+/* True if window columns move through shift registers, that is, if the kernel is not dilated. */
 static bool shifts(const struct cnnvp_fx16_tile *tile)
 {
     return (tile->dx == 1u || tile->kx == 1u) && (tile->dy == 1u || tile->ky == 1u);
@@ -49,7 +49,7 @@ static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
     return (uint64_t)tile->out_h * (CNNVP_WINDOW_TAPS + (tile->out_w - 1u) * fresh);
 }
 
-/* All results take part in `passes` passes. */
+/* Adds the cost of the output port when every result takes part in `passes` passes. */
 static void output_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile, uint64_t passes,
                         struct cnnvp_fx16_cost *cost)
 {
@@ -65,10 +65,10 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
     const uint64_t positions = tile->plane_words;
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
-    uint64_t in_steps = 1;                       /* passes that add up in one result, but for pieces */
+    uint64_t in_steps = 1;                       /* passes that add up in one result, for one kernel piece */
     uint64_t out_steps;                          /* groups of results */
     uint64_t pairs = tile->out_channels;         /* channel pairs */
-    uint64_t channel_sweeps = tile->in_channels; /* channels, as often as they are read */
+    uint64_t channel_sweeps = tile->in_channels; /* channel reads of all sweeps */
     if (!multiplies) {
         out_steps = cnnvp_divide_up(tile->out_channels, shape->input_para);
     } else if (tile->per_channel) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of the write-out stage, see write_out.h. Area: yosys makes 744 um2 of Nangate45's cells of a shifter,
- * rounding and saturation for 48 bits with a register of 16; the parts below are 712. Of tests/rtl/write_out.sv, which
- * scales, it makes 9.2 times the transistors of tests/rtl/nfu_output.sv, which does not; the parts are 7.9 times. */
+/* The arithmetic of the write-out stage, see write_out.h. Area: yosys maps a 48-bit shifter, rounding, saturation and a
+ * 16-bit register to 744 um2 of Nangate45 cells; the parts reported below are 712 um2. tests/rtl/write_out.sv, which
+ * scales, has 9.2 times the transistors of tests/rtl/nfu_output.sv, which does not; by the parts it is 7.9 times. */
 #include "write_out.h"
 
 #include <string.h>
 
 #include "unit/parts.h"
 
-/* Ties to even, shift 1 .. 62: the usual case, in a form that compilers vectorise. */
+/* Rounds with ties to even, for shift 1 .. 62. This is the usual case, in a form that compilers vectorise. */
 static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shift, int16_t *words)
 {
     const uint64_t mask = (UINT64_C(1) << shift) - 1u;
@@ -16,7 +16,7 @@ static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shif
     uint64_t clipped = 0;
     for (uint64_t i = 0; i < count; ++i) {
         const uint64_t negative = sums[i] < 0 ? UINT64_MAX : 0;
-        /* floor(sum / 2^shift): the bits above `shift`, sign kept */
+        /* floor(sum / 2^shift): an arithmetic right shift */
         const uint64_t floor = (((uint64_t)sums[i] ^ negative) >> shift) ^ negative;
         const uint64_t rest = (uint64_t)sums[i] & mask;
         int64_t value = (int64_t)(floor + (rest + (floor & 1u) > half ? 1u : 0u));
@@ -60,7 +60,8 @@ static uint64_t round_words(const struct cnnvp_write_out *stage, const int64_t *
     return clipped;
 }
 
-/* Saturates words, with their zero point, to 8 bits; those that were saturated to 16 are among them. */
+/* Adds the zero point to words and saturates them to 8 bits. Returns how many saturate, including those that were
+ * already saturated to 16 bits. */
 static uint64_t narrow_words(int16_t *words, uint64_t count, int16_t zero)
 {
     uint64_t clipped = 0;
@@ -80,13 +81,14 @@ static struct cnnvp_scale scale_of(const struct cnnvp_write_out *stage, uint64_t
     return scale;
 }
 
-/* No product with a sum is infinite or none. */
+/* True if no product with a 64-bit sum is infinite or NaN. */
 static int is_small(float multiplier)
 {
     return multiplier > -1e18f && multiplier < 1e18f;
 }
 
-/* Rounding to nearest without a shift, the usual case: 1.5 * 2^23 has no bit after the point. */
+/* Rounds to nearest without a shift, the usual case. Adding and subtracting 1.5 * 2^23 rounds to an integer, because
+ * binary32 numbers of that size have no fraction bits. */
 static uint64_t scale_nearest(const struct cnnvp_scale *scale, const int64_t *sums, uint64_t count, int16_t *words)
 {
     const float whole = 12582912.0f, most = 65536.0f;
@@ -149,7 +151,7 @@ void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count,
     }
 }
 
-/* Of words of 16 bits. */
+/* Takes 16-bit words through the table, in place. */
 static uint64_t look_up(const struct cnnvp_write_out *stage, uint64_t count, uint64_t first, int16_t *words)
 {
     enum { AT_ONCE = 64 };

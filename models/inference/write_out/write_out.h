@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The write-out stage behind a PE array or the lanes of the vector unit: what a sum goes through on its way to the
- * output buffer, in one pass. The parameter write_out says what a unit has of it:
- *   round   word = saturate(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h); where words have 8 bits their
- *           zero point is added, and saturated to 8 bits
- *   clip    the same, then low <= word <= high where the command says so: ReLU, ReLU6, any limits
- *   scale   besides, where the command says so, word = saturate16(round(cnnvp_scaled(sum) * 2^-shift)) by the record of
- *           its channel, before the limits: a quantised result, as onnxruntime has it
- *   table   besides, where the command says so, that word, which has 16 bits then and no zero point, goes through a
- *           piecewise-linear function: word = saturate(round(R * 2^-table_shift) + zero), R of vact
- *           (inference/lanes/lanes.h). Each lane has the table's segments in a memory of its own, which the command
- *           loads before its first result
- * It takes a set of results in a clock, each by a lane of its own.
+ * The write-out stage behind a PE array or the lanes of the vector unit: it turns sums into the words that are written
+ * to the output buffer, in one pass. The parameter write_out says which functions a unit has:
+ *   round   word = saturate(round(sum * 2^-shift)), cnnvp_round_fx16 (cnnvp_command.h). For results of 8 bits the zero
+ *           point is added and the word saturated to 8 bits
+ *   clip    also, if the command says so, low <= word <= high: ReLU, ReLU6, any limits
+ *   scale   also, if the command says so, word = saturate16(round(cnnvp_scaled(sum) * 2^-shift)) with the record of the
+ *           channel, before the limits apply: a quantised result, as in onnxruntime
+ *   table   also, if the command says so, that word (then 16 bits without zero point) goes through a piecewise-linear
+ *           function: word = saturate(round(R * 2^-table_shift) + zero), where R is that of vact
+ *           (inference/lanes/lanes.h). Each lane has its own memory for the table's segments. The command loads the
+ *           table before its first result
+ * The stage has one lane for each result of a clock.
  */
 #ifndef CNNVP_WRITE_OUT_H
 #define CNNVP_WRITE_OUT_H
@@ -26,11 +26,11 @@ enum cnnvp_write_out_has {
     CNNVP_WRITE_OUT_TABLES
 };
 
-/* Stages that a sum which is scaled takes more: offset and binary32, multiplier, rounding. */
+/* Additional pipeline stages if sums are scaled: offset and conversion to binary32, multiplier, rounding. */
 #define CNNVP_WRITE_OUT_SCALE_STAGES 3u
-/* And one that a table takes: segment, line, rounding. */
+/* Additional pipeline stages of a table: segment, line, rounding. */
 #define CNNVP_WRITE_OUT_TABLE_STAGES 3u
-/* Segments that a table has room for. */
+/* Most segments of a table. */
 #define CNNVP_WRITE_OUT_TABLE_SEGMENTS 256u
 
 /* shift: -48 .. 63; low <= high where `clips` is set. */
@@ -40,27 +40,27 @@ struct cnnvp_write_out {
     uint64_t seed;     /* of stochastic rounding */
     int clips;
     int16_t low, high;
-    const int16_t *scales; /* struct cnnvp_update */
+    const int16_t *scales; /* as in struct cnnvp_update; NULL: none */
     uint64_t scale_sums;
     uint32_t word_bytes; /* 1 or 2 */
-    int16_t zero;        /* of words of 8 bits */
-    const void *table;   /* struct cnnvp_update */
+    int16_t zero;        /* zero point of 8-bit results */
+    const void *table;   /* as in struct cnnvp_update; NULL: none */
     int32_t table_shift;
 };
 
-/* words[i] is what comes of sums[i], whose random number, and number of a sum, is first + i. Returns how many words
- * were saturated. */
+/* Converts sums[i] to words[i]. first + i is the index of the sum, which selects its scale record and the random number
+ * of stochastic rounding. Returns how many words were saturated. */
 uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sums, uint64_t count, uint64_t first,
                          int16_t *words);
 
-/* lines[i] is R of values[i], by the table. */
+/* Evaluates the table's piecewise-linear function, before rounding: lines[i] is R of values[i]. */
 void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count, int64_t *lines);
 
-/* The operators of lanes for it. */
+/* Reports the parts of `lanes` lanes that evaluate a table. */
 void cnnvp_table_parts(const struct cnnvp_costs *costs, uint64_t lanes);
 
-/* What `lanes` lanes for sums of `bits` are made of, `registers` of which have one for their word; `has`: of enum
- * cnnvp_write_out_has. */
+/* Reports the parts of `lanes` lanes for sums of `bits` bits. `registers` is the number of output registers, `has` is
+ * of enum cnnvp_write_out_has. */
 void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
                            uint64_t registers);
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batch norm of S001 (C4) with its buffer (C6): coefficients from the max-min and the sum buffer, the multiply-add
- * forward and backward, and the sums that dgamma and dbeta are; in range form and in standard form (Part B 1-6, 1-12,
- * 1-26). n values a channel, over all images of the batch.
+ * forward and backward, and the sums that give dgamma and dbeta; in range form and in standard form (Part B 1-6, 1-12,
+ * 1-26). n is the number of values of a channel, over all images of the batch.
  *
  *   sigma     standard: sqrt(sum (x - mean)^2 / n + epsilon)     range: C(n) * (max - min) + epsilon
  *             C(n) = 0.54 / sqrt(2 ln n), C(1) = 0.54
  *   forward   y = gamma * (x - mean) / sigma + beta
  *   backward  dbeta = sum dy, dgamma = sum dy * (x - mean) / sigma
  *             standard: dx = gamma / sigma * (dy - dbeta / n - (x - mean) / sigma * dgamma / n)
- *             range:    dx = gamma / sigma * (dy - dbeta / n), and -gamma / sigma * dgamma * C(n) more at the maximum,
- *             as much less at the minimum (the first of equal ones): the true derivative
+ *             range:    dx = gamma / sigma * (dy - dbeta / n); at the maximum plus e, at the minimum minus e, with
+ *             e = -gamma / sigma * dgamma * C(n) (the first of equal extremes): the true derivative
  *   stored    mean and sigma are the running ones (inference); dx = gamma / sigma * dy
- *   none      y = x + beta, dx = dy: layers without batch norm; beta may be their bias. mean 0, sigma 1, dgamma 0
+ *   none      layers without batch norm: y = x + beta (beta may be their bias), dx = dy. mean 0, sigma 1, dgamma 0
  *
- * Without values n counts as 1, their mean and range as 0.
+ * If there are no values, n is taken as 1, and mean and range as 0.
  *
- * What works on values is multiply-add alone (S001 D-sum): y = scale * x + offset, dx = dy_scale * dy + x_scale * x
- * + dy_offset, in binary32, products and sums rounded one after the other, in this order. Constants of a channel are
- * made in binary64 and rounded once. An epsilon of 0 with equal values gives infinities: the caller chooses it above 0.
+ * Values only go through multiply-adds (S001 D-sum): y = scale * x + offset, dx = dy_scale * dy + x_scale * x +
+ * dy_offset, in binary32, with each product and sum rounded in this order. Constants of a channel are computed in
+ * binary64 and rounded once. With an epsilon of 0, equal values give infinities: the caller chooses it above 0.
  */
 #include "units.h"
 
@@ -31,7 +31,7 @@
 #define UNIT_DEF "training/batch_norm/batch_norm.def"
 #include "unit/unit_enums.inc"
 
-/* Published for range batch norm (Banner 2018): sigma of a normal distribution from the range of n values. */
+/* sigma of a normal distribution from the range of n values, as published for range batch norm (Banner 2018). */
 #define RANGE_FACTOR 0.54
 
 /* C(n) of the range form. */
@@ -68,8 +68,8 @@ static float average(float running, double batch, float weight)
     return (float)((double)running + (double)weight * (batch - (double)running));
 }
 
-/* From the statistics of the batch. `running`: weight of this batch in the running mean and sigma; forms `stored` and
- * `none` leave them as they are. Clears the sums of backward. */
+/* Computes the forward coefficients from the statistics of the batch. `running` is the weight of this batch in the
+ * running mean and sigma, which the forms `stored` and `none` do not change. Clears the sums for backward. */
 static void set_forward(enum cnnvp_norm_form form, float epsilon, float running, const struct cnnvp_extremes *extremes,
                         const struct cnnvp_sums *sums, struct cnnvp_norm *norm)
 {
@@ -86,12 +86,12 @@ static void set_forward(enum cnnvp_norm_form form, float epsilon, float running,
     norm->dy_at_min = norm->dy_at_max = 0.0f;
 }
 
-/* From the sums of errors of the whole batch. */
+/* Computes the backward coefficients from the sums of errors of the whole batch. */
 static void set_backward(enum cnnvp_norm_form form, struct cnnvp_norm *norm)
 {
     const double n = norm->count != 0 ? (double)norm->count : 1.0;
     const double scale = form == CNNVP_NORM_NONE ? 1.0 : (double)norm->gamma / norm->sigma;
-    norm->dgamma = form == CNNVP_NORM_NONE ? 0.0 : norm->dgamma / norm->sigma; /* there is no gamma */
+    norm->dgamma = form == CNNVP_NORM_NONE ? 0.0 : norm->dgamma / norm->sigma; /* no gamma, so no gradient */
     norm->dy_scale = (float)scale;
     norm->x_scale = norm->dy_offset = norm->extreme = 0.0f;
     if (form == CNNVP_NORM_STANDARD) {
@@ -114,8 +114,8 @@ static void apply_forward(const struct cnnvp_norm *norm, float *x, uint64_t n)
     }
 }
 
-/* n errors, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of the
- * forward's inputs x. */
+/* Adds n errors, the first of which has number `first`, to dbeta and dgamma. The errors at the extremes of the forward
+ * inputs x are also stored separately. */
 static void add_errors(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
                        uint64_t n, struct cnnvp_norm *norm)
 {
@@ -150,7 +150,7 @@ struct batch_norm {
     uint64_t channel_cycles;
 };
 
-/* Entries of the tile's channels, from `plan.pieces`. */
+/* Indices of `plan.pieces`, the entries of the tile's channels. */
 enum { NORMS, EXTREMES, SUMS };
 
 static void add_entries(struct cnnvp_stage_plan *plan, const struct cnnvp_tile *tile, bool change, bool extremes,
@@ -179,7 +179,7 @@ static void make_coefficients(const struct cnnvp_stage_call *call, struct cnnvp_
             set_forward(form, tile->epsilon, tile->running, &extremes[c], &sums[c], &norms[c]);
 }
 
-/* One divider does it all, one channel after the other. */
+/* A single divider processes the channels one after the other. */
 static int plan_coefficients(const struct batch_norm *norm, const struct cnnvp_tile *tile,
                              struct cnnvp_stage_plan *plan)
 {
@@ -235,7 +235,7 @@ static int batch_norm_plan(void *self, const struct cnnvp_tile *tile, struct cnn
     plan->counts[0] = (struct cnnvp_stage_count){STAT_tiles, 1u};
     cnnvp_stage_pass(plan, tile, reduce ? PORT_statistics : back ? PORT_back : PORT_next, values, 4u);
     if (reduce) {
-        /* Those at batch norm's own extremes are apart: they get a term of their own. */
+        /* Errors at batch norm's own extremes are kept apart, because they get an additional term. */
         plan->kind = CNNVP_TILE_EXTREMES;
         plan->flags = norms ? CNNVP_TILE_APART : 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block floating point, one block at a time. See cnnvp_bfp.h for the format. A binary32 is significand * 2^(field -
- * 150) with 24 bits of significand (field 1 stands for subnormals too), so its mantissa is the significand shifted
- * right by exponent - (w - 2) + 150 - field.
+ * Block floating point, one block at a time; cnnvp_bfp.h defines the format. A binary32 is significand * 2^(field -
+ * 150) with 24 bits of significand (subnormals have field 1), so its mantissa is the significand shifted right by
+ * exponent - (w - 2) + 150 - field.
  */
 #include "bfp_kernels.h"
 #include "cnnvp_integer.h"
@@ -13,7 +13,7 @@
 #define INFINITE UINT32_C(0x7f800000)
 #define LARGEST UINT32_C(0x7f7fffff)
 
-/* Values of one call of a kernel: its tallies have 32 bits. */
+/* Most values of a kernel call: its counters have 32 bits. */
 #define CHUNK ((uint64_t)1 << 20)
 
 bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format)
@@ -36,7 +36,7 @@ static float float_of(uint32_t bits)
     return value;
 }
 
-/* 2^power as binary64, -1022 .. 1023. */
+/* 2^power as binary64, for -1022 .. 1023. */
 static double power_of_two(int32_t power)
 {
     const uint64_t bits = (uint64_t)(power + 1023) << 52;
@@ -86,7 +86,7 @@ int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts)
     return clamp_exponent(field != 0 ? field - 127 : log2_floor(magnitude) - 149, counts);
 }
 
-/* ---- to mantissas ---- */
+/* ---- conversion to mantissas ---- */
 
 static uint64_t random_of(const struct cnnvp_bfp_format *format, uint64_t index)
 {
@@ -132,11 +132,12 @@ static void quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent
     }
 }
 
-/* ---- with the remainder carried ---- */
+/* ---- conversion with the remainder carried to the next value ---- */
 
-enum { CARRY_BITS = 16 }; /* of a remainder, below the unit of mantissas */
+enum { CARRY_BITS = 16 }; /* fraction bits of a remainder, below the unit of mantissas */
 
-/* A finite binary32 in parts of a unit, to nearest even; clipped far outside of all mantissas. */
+/* Converts a finite binary32 to parts of a unit, rounded to nearest even. Values far outside all mantissas are
+ * clipped. */
 static int64_t parts_of(uint32_t bits, int32_t shift_of_exponent)
 {
     const uint32_t field = bits >> 23 & 0xffu;
@@ -150,20 +151,20 @@ static int64_t parts_of(uint32_t bits, int32_t shift_of_exponent)
         parts += rest > half || (rest == half && (parts & 1u) != 0);
     } else {
         const uint32_t left = shift < -30 ? 30u : (uint32_t)-shift;
-        parts = significand << left; /* from 2^53 on where the exponent is that much too small */
+        parts = significand << left; /* a clipped shift gives at least 2^53 */
     }
     return bits >> 31 != 0 ? -(int64_t)parts : (int64_t)parts;
 }
 
 struct carry {
-    int32_t shift; /* as of significand_shift */
+    int32_t shift; /* result of significand_shift */
     int32_t limit; /* largest mantissa */
     int64_t remainder;
 };
 
 static int32_t carry_on(struct carry *carry, float value, struct cnnvp_bfp_counts *counts)
 {
-    const int64_t offset = INT64_C(1) << 60; /* so that a shift is the floor of a division */
+    const int64_t offset = INT64_C(1) << 60; /* makes the sum positive, so that a right shift is a floor */
     const uint32_t bits = bits_of(value);
     if ((bits & MAGNITUDE) >= INFINITE) {
         ++counts->nonfinite;
@@ -207,9 +208,9 @@ void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, 
         quantise_wide(format, exponent, first, values, n, mantissas, counts);
 }
 
-/* ---- to binary32 ---- */
+/* ---- conversion to binary32 ---- */
 
-/* An exact binary64 to binary32, to nearest even; beyond the largest, that one. */
+/* Rounds a binary64 to binary32, to nearest even, saturating at the largest. */
 static float narrowed(double value, uint64_t *saturated)
 {
     const double largest = (double)float_of(LARGEST);
@@ -238,7 +239,7 @@ void cnnvp_bfp_sums_to_float(int32_t scale, const int32_t *sums, uint64_t n, flo
                              struct cnnvp_bfp_counts *counts)
 {
     const double unit = power_of_two(scale);
-    if (scale <= 96) /* 2^31 * 2^96 is still below the largest */
+    if (scale <= 96) /* 2^31 * 2^96 is below the largest binary32 */
         for (uint64_t i = 0; i < n; ++i)
             values[i] = (float)(sums[i] * unit);
     else

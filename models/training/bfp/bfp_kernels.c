@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The variants of the conversions' loops and the choice among them at run time. */
+/* The variants of the conversion loops, and the choice of one at run time. */
 #include "bfp_kernels.h"
 
 #include <string.h>
 
 #define MAGNITUDE UINT32_C(0x7fffffff)
 #define INFINITE 0x7f800000
-/* Random numbers that are made at a time. */
+/* Random numbers that are generated together. */
 #define RANDOMS 256u
 
 #define KERNELS "training/bfp/bfp_kernels.inc"

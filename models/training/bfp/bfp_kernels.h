@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inner loops of the conversions to 8 bits and less, in variants for the host's vector units. All give the same
- * bits. */
+/* Inner loops of the conversions to mantissas of at most 8 bits, in variants for the host's vector units. All variants
+ * give identical bits. */
 #ifndef CNNVP_BFP_KERNELS_H
 #define CNNVP_BFP_KERNELS_H
 
 #include "cnnvp_bfp.h"
 
-/* What n values have in common. */
+/* Parameters of a run of values. */
 struct bfp_run {
     int32_t shift;  /* right shift of the significand = shift - exponent field */
     uint32_t limit; /* largest mantissa, 2^(w-1) - 1 */
@@ -17,7 +17,7 @@ struct bfp_tally {
     uint64_t nonfinite;
 };
 
-/* Up to 2^31 values a call. */
+/* At most 2^31 values a call. */
 struct bfp_kernels {
     const char *name;
     uint32_t (*max_bits)(const float *values, size_t n); /* bits of the largest finite magnitude */
@@ -25,9 +25,9 @@ struct bfp_kernels {
                    size_t n, int8_t *mantissas, struct bfp_tally *tally);
 };
 
-/* The fastest variant that this machine runs. */
+/* The fastest variant that this machine can run. */
 const struct bfp_kernels *cnnvp_bfp_kernels(void);
-/* The index-th variant that this machine runs, NULL after the last. */
+/* The index-th variant that this machine can run; NULL after the last. */
 const struct bfp_kernels *cnnvp_bfp_kernels_variant(size_t index);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block floating point of whole tensors: which runs of contiguous values belong to which block. A block is `runs`
- * runs of `length` values, `step` apart; block b begins at b * `first`.
+ * Block floating point of whole tensors: maps blocks to runs of contiguous values. A block consists of `runs` runs of
+ * `length` values, `step` apart; block b begins at b * `first`.
  */
 #include "cnnvp_bfp.h"
 
@@ -13,7 +13,7 @@ struct division {
     uint64_t length;
 };
 
-/* False where the layout is empty or has 2^60 values or more. */
+/* Returns false if the layout is empty or has 2^60 values or more. */
 static bool divide(const struct cnnvp_bfp_layout *layout, struct division *division)
 {
     const uint64_t limit = UINT64_C(1) << 60;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BN-gradient update of S001: applies dgamma and dbeta, which batch norm's backward has left in the batch norm buffer
- * (Part B 1-26), to gamma and beta there, by the rule of stage/momentum.h. Gradients are rounded to binary32 first.
+ * BN-gradient update of S001: updates gamma and beta in the batch norm buffer with the gradients dgamma and dbeta that
+ * batch norm's backward has left there (Part B 1-26), by the rule of stage/momentum.h. Gradients are rounded to
+ * binary32 first.
  */
 #include "units.h"
 
@@ -26,7 +27,7 @@ static void update_entries(const struct cnnvp_stage_call *call, struct cnnvp_til
         update_entry(tile->rate, tile->momentum, (tile->flags & CNNVP_TILE_MOMENTUM) != 0, &norms[c]);
 }
 
-/* Gamma and beta in turn. */
+/* Gamma and beta are updated in turn. */
 static int bn_update_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
     const uint64_t values = 2u * (uint64_t)tile->channels;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See elementary.h. */
+/* Implements elementary.h. */
 #include "elementary.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* ln 2 in two parts; the first has 32 bits, so that its product with a whole number of up to 11 bits is exact. */
+/* ln 2 in two parts. The first has 32 bits, so that its product with an integer of up to 11 bits is exact. */
 static const double ln2_high = 0x1.62e42feep-1;
 static const double ln2_low = 0x1.a39ef35793c76p-33;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoding module of S001 (abstract, Part B 1-22): the packer in front of external memory. Behind the quantiser it
- * puts mantissas where the module wants them, and the 0/1 matrix and the position matrix from the ReLU buffer and the
- * ID buffer; before backward it takes the matrices back into these buffers. Packed planes are filled to 16 bits
- * (cnnvp_tile_packed). With `positions` staged, the position matrix passes the ReLU buffer, after the 0/1 matrices of
- * the tile's images, both ways (S001 C5).
+ * packs mantissas, the 0/1 matrix of the ReLU buffer and the position matrix of the ID buffer to where the module wants
+ * them. Before backward it unpacks the matrices into these buffers. Packed planes are padded to 16 bits
+ * (cnnvp_tile_packed). With `positions` staged, the position matrix passes through the ReLU buffer in both directions,
+ * behind the 0/1 matrices of the tile's images (S001 C5).
  */
 #include "cnnvp_tile.h"
 #include "units.h"
@@ -21,7 +21,7 @@ enum { POSITIONS_direct, POSITIONS_staged };
 
 struct encode {
     struct cnnvp_stage stage;
-    bool stages; /* positions pass the ReLU buffer */
+    bool stages; /* positions pass through the ReLU buffer */
 };
 
 static uint64_t mask_bytes(const struct cnnvp_tile *tile)
@@ -29,7 +29,8 @@ static uint64_t mask_bytes(const struct cnnvp_tile *tile)
     return tile->channels * cnnvp_tile_packed(tile->plane, 1u);
 }
 
-/* A matrix of `bytes` for each image between the module's buffer and its memory, which is the intermediate buffer. */
+/* Moves a matrix of `bytes` bytes for each image between the module's buffer (`held`) and its place in the intermediate
+ * buffer. */
 static void move_matrix(const struct cnnvp_tile *tile, void *held, uint64_t bytes, uint8_t *memory, uint64_t stride)
 {
     for (uint64_t n = 0; n < tile->images; ++n) {
@@ -47,7 +48,7 @@ static bool moves_matrices(const struct cnnvp_tile *tile)
            (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & CNNVP_TILE_KEEP) != 0);
 }
 
-/* What positions leave behind on their way through the ReLU buffer is there, too. */
+/* Moves the matrices of a tile. Staged positions also leave their copy in the ReLU buffer. */
 static void move_matrices(const struct cnnvp_stage_call *call, const struct cnnvp_tile *tile)
 {
     const struct encode *encode = call->self;
@@ -84,7 +85,7 @@ static void plan_matrices(const struct encode *encode, const struct cnnvp_tile *
         cnnvp_stage_matrix(plan, tile, PORT_relu, op, 0, mask);
     if (positions != 0)
         cnnvp_stage_matrix(plan, tile, PORT_id, op, 0, positions);
-    if (positions != 0 && encode->stages) { /* written after the mask, and read again */
+    if (positions != 0 && encode->stages) { /* written behind the mask, and read again */
         cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_WRITE, tile->images * mask, positions);
         cnnvp_stage_matrix(plan, tile, PORT_relu, CNNVP_BORROW_READ, tile->images * mask, positions);
     }
@@ -95,7 +96,8 @@ static int encode_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_s
 {
     const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
     const bool forward = tile->kind == CNNVP_TILE_FORWARD;
-    /* One row in the trace: matrices come in while mantissas of the same tile go out. */
+    /* One span a tile in the trace: an unpack followed by a pack of the same tile gets none, because the matrices come
+     * in while the mantissas go out. */
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
     if (!unpack && !forward && tile->kind != CNNVP_TILE_BACKWARD)
         return CNNVP_E_INVAL;

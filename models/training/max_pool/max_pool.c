@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
+/* Max pool of S001 (C4) on quantised activations. The ID buffer keeps the position of each maximum (Part B 1-20). */
 #include "cnnvp_tile.h"
 #include "units.h"
 
@@ -10,7 +10,7 @@
 #define UNIT_DEF "training/max_pool/max_pool.def"
 #include "unit/unit_enums.inc"
 
-/* Pooled planes move up in place: a plane's results are never after its values. */
+/* Pools planes in place: the results of a plane never lie behind its values. */
 static void pool_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const struct cnnvp_pool_ids *pool = call->self;
@@ -34,7 +34,7 @@ static void pool_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *ti
 
 static int max_pool_plan(void *self, const struct cnnvp_tile *tile, struct cnnvp_stage_plan *plan)
 {
-    const bool forward = tile->kind == CNNVP_TILE_FORWARD; /* backward's errors only pass */
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD; /* backward errors only pass through */
     if (!forward && tile->kind != CNNVP_TILE_BACKWARD)
         return CNNVP_E_INVAL;
     const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0,
- * which restores the size of the error matrix.
+ * Max-pool backward of S001 (C4): errors go to the positions of the maxima, which are in the ID buffer. All other
+ * values are 0, which restores the size of the error matrix.
  */
 #include "cnnvp_tile.h"
 #include "units.h"
@@ -13,7 +13,8 @@
 #define UNIT_DEF "training/max_pool_back/max_pool_back.def"
 #include "unit/unit_enums.inc"
 
-/* A position outside its window: the matrix is not one that max pool has left. */
+/* Restores planes of errors. If a position lies outside its window, the matrix is not from max pool, and the plane
+ * becomes 0. */
 static void restore(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const struct cnnvp_pool_ids *pool = call->self;

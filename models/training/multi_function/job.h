@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command of the multi-function module, decoded and checked: its tile and where its data lie. Host-free. */
+/* A decoded and checked command of the multi-function module: its tile and the places of its data. Independent of any
+ * host. */
 #ifndef CNNVP_MULTI_FUNCTION_JOB_H
 #define CNNVP_MULTI_FUNCTION_JOB_H
 
@@ -9,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Values of a tile, at most: bounds memory. */
+/* Most values of a tile; this bounds memory. */
 #define CNNVP_JOB_MAX_VALUES (UINT64_C(1) << 24)
 
-/* The places that a command uses in the intermediate buffer, or in the max-min buffer. */
+/* Operands of a command, in the intermediate buffer or the max-min buffer. */
 enum cnnvp_job_place {
     CNNVP_JOB_IN,
     CNNVP_JOB_OUT,
@@ -28,7 +29,7 @@ enum cnnvp_job_place {
     CNNVP_JOB_PLACES
 };
 
-/* `rows` rows of `row_values` values of `bytes` bytes, `stride` values apart. */
+/* An operand: `rows` rows of `row_values` values of `bytes` bytes; rows are `stride` values apart. */
 struct cnnvp_job_operand {
     bool used;
     bool read;
@@ -48,22 +49,23 @@ struct cnnvp_job {
     const char *name;
     uint32_t opcode;
     bool fp32;    /* sums are binary32 */
-    bool convert; /* they are left as binary32 */
+    bool convert; /* also leaves the sums as binary32 at out_addr */
     bool back;
-    bool shared; /* its values belong to no image: all sets take them */
+    bool shared; /* values belong to no image: all sets share the work */
     struct cnnvp_tile tile;
     struct cnnvp_job_operand operands[CNNVP_JOB_PLACES];
     uint32_t scale_image_stride, scale_channel_stride;
-    /* tload, tsave, tclear: a piece of a buffer of the module */
+    /* tload, tsave, tclear: a range of one of the module's buffers */
     uint32_t buffer;
     uint32_t offset;
     uint32_t size;
-    uint64_t held_words; /* of that which cross */
-    uint64_t beats;      /* cycles over which operands cross, and that piece */
+    uint64_t held_words; /* words of that range that cross the port */
+    uint64_t beats;      /* cycles over which the operands, or that range, cross the ports */
     char refusal[CNNVP_REFUSAL_SIZE];
 };
 
-/* CNNVP_OK, or CNNVP_E_INVAL and what would be right, as long as *job lasts. (job_decode.c) */
+/* Decodes a command. Returns CNNVP_OK, or CNNVP_E_INVAL and why it is refused; that text is valid as long as *job
+ * (job_decode.c). */
 CNNVP_MUST_USE int cnnvp_job_decode(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason);
 
 /* Bytes that an operand spans. */
@@ -74,26 +76,26 @@ static inline uint64_t cnnvp_job_span(const struct cnnvp_job_operand *operand)
 
 /* ---- data (job_data.c) ---- */
 
-/* Working memory, grown where a command needs more; all zero at first. */
+/* Working memory, which grows if a command needs more. Initialise with zeros. */
 struct cnnvp_job_scratch {
     void *memory;
     size_t size;
 };
 void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch);
 
-/* Lays out the tile's arrays in the scratch. CNNVP_OK or CNNVP_E_NOMEM. */
+/* Lays out the tile's arrays in the scratch. Returns CNNVP_OK or CNNVP_E_NOMEM. */
 CNNVP_MUST_USE int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch);
 
-/* Lets the tile use operands where they lie, where nothing is in the way: once they are borrowed. */
+/* Lets the tile use borrowed operands in place where that is possible. */
 void cnnvp_job_place(struct cnnvp_job *job);
 
-/* Fills the tile from the operands; returns sums that became the largest binary32. */
+/* Fills the tile from the operands. Returns how many sums saturated to the largest binary32. */
 uint64_t cnnvp_job_gather(const struct cnnvp_job *job);
 
-/* Puts back what the blocks have left in the scratch. */
+/* Copies the blocks' results from the scratch to the operands. */
 void cnnvp_job_scatter(const struct cnnvp_job *job);
 
-/* Mantissas into binary32: all of tdecode. */
+/* Converts mantissas to binary32: all of tdecode. */
 void cnnvp_job_expand(const struct cnnvp_job *job);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What cnnvp_bfp_sums_to_float takes; beyond, sums are all zero or beyond the largest binary32 anyway. */
+/* Largest scale that cnnvp_bfp_sums_to_float takes. Beyond it, sums become zero or exceed the largest binary32
+ * anyway. */
 enum { SCALE_LIMIT = 900, ALIGNMENT = 64 };
 
 void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch)
@@ -17,7 +18,7 @@ void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch)
     *scratch = (struct cnnvp_job_scratch){0};
 }
 
-/* ---- operands in place: a tile that lies in the intermediate buffer as the blocks take it needs no copy ---- */
+/* ---- operands in place: a tile that the intermediate buffer holds in the layout of the blocks needs no copy ---- */
 
 static bool is_contiguous(const struct cnnvp_job_operand *operand)
 {
@@ -30,7 +31,7 @@ static bool overlap(const struct cnnvp_job_operand *a, const struct cnnvp_job_op
            a->address < b->address + cnnvp_job_span(b) && b->address < a->address + cnnvp_job_span(a);
 }
 
-/* An update changes weights and velocities only, one by one: they may be changed where they are. */
+/* An update changes weights and velocities value by value, so it can change them in place. */
 static bool updates_in_place(const struct cnnvp_job *job)
 {
     const struct cnnvp_job_operand *weights = &job->operands[CNNVP_JOB_WEIGHTS];
@@ -38,7 +39,7 @@ static bool updates_in_place(const struct cnnvp_job *job)
     return job->tile.kind == CNNVP_TILE_UPDATE && is_contiguous(weights) && !overlap(weights, velocities);
 }
 
-/* Values that are read and not changed: statistics, and the quantiser by itself. */
+/* True for commands that read the values and do not change them: statistics, and the quantiser alone. */
 static bool reads_in_place(const struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
@@ -77,7 +78,7 @@ static size_t padded(size_t bytes)
     return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
 }
 
-/* The next piece of the scratch, NULL for nothing. */
+/* Takes the next piece of the scratch. NULL for 0 bytes. */
 static void *take(char **at, size_t bytes)
 {
     char *piece = *at;
@@ -118,7 +119,7 @@ void cnnvp_job_place(struct cnnvp_job *job)
 
 /* ---- rows ---- */
 
-/* Rows that lie one after the other on one side, and as far apart as the operand's on the other. */
+/* Copies rows between a contiguous array and the operand's rows. */
 static void copy_rows(const struct cnnvp_job_operand *operand, char *to, uint64_t to_step, const char *from,
                       uint64_t from_step)
 {
@@ -148,7 +149,8 @@ static void to_float(int32_t scale, const char *sums, uint32_t bytes, uint64_t n
         cnnvp_bfp_sums_to_float(bounded, (const int32_t *)(const void *)sums, n, values, counts);
 }
 
-/* Runs of one scale: planes of channels, or rows where channels share it. An update's rows are its channels. */
+/* Converts the sums run by run. A run has one scale: the planes of a channel, or a row if channels share the scale. The
+ * rows of an update are its channels. */
 static uint64_t convert_sums(const struct cnnvp_job *job, float *values)
 {
     const struct cnnvp_job_operand *in = &job->operands[CNNVP_JOB_IN];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a command to a checked job. A guest can write any value into the descriptor registers: nothing is used before it
- * is checked here, and sizes are bounded so that no later product overflows 64 bits. Whether places lie in their
- * buffers, the buffers say.
+ * Decodes a command into a checked job. A guest can write any value into the descriptor registers, so nothing is used
+ * before it is checked here. Sizes are bounded so that no later product overflows 64 bits. The buffers check that
+ * operands lie inside them.
  */
 #include "job.h"
 
 #include "cnnvp_bfp.h"
 #include "training/stage/pool.h"
 
-/* The fields of all descriptors; those that a form does not have keep what decoding begins with. */
+/* The fields of all descriptors. Fields that a form does not have keep their initial values. */
 struct fields {
     const struct cnnvp_command *command;
     uint32_t images, channels, width, height;
@@ -45,7 +45,7 @@ CNNVP_DESCRIPTOR(THELD, held);
 #define SPAN_LIMIT (UINT64_C(1) << 31)
 enum { HELD_BUFFERS = 6, MAX_MIN = 0 };
 
-/* A status field of the command, which is of one bit. */
+/* A 1-bit status field of the command. */
 #define BIT(mnemonic, name) (CNNVP_STATUS_OF(f->command, mnemonic, name) != 0)
 
 static uint32_t flag_if(bool condition, enum cnnvp_tile_flag flag)
@@ -119,7 +119,7 @@ static const char *read_pool(const struct fields *f, struct cnnvp_tile *tile)
     return NULL;
 }
 
-/* The last value of a channel has a number, too. */
+/* Checks that the last value of a channel has a number of 32 bits. */
 static const char *check_numbers(const struct cnnvp_tile *tile)
 {
     if (tile->first_value + (tile->images - 1u) * tile->map + (tile->plane - 1u) > UINT32_MAX)
@@ -127,7 +127,7 @@ static const char *check_numbers(const struct cnnvp_tile *tile)
     return NULL;
 }
 
-/* An operand of the intermediate buffer: `rows` rows of `row_values`. */
+/* Adds an operand in the intermediate buffer: `rows` rows of `row_values` values. */
 static struct cnnvp_job_operand *place(struct cnnvp_job *job, enum cnnvp_job_place where, uint32_t address,
                                        uint32_t bytes, uint64_t rows, uint64_t row_values, uint32_t stride)
 {
@@ -157,7 +157,7 @@ static uint32_t mantissa_bytes(const struct cnnvp_job *job)
     return cnnvp_bfp_bytes(job->tile.mantissa_bits);
 }
 
-/* Numbers of 1 or 2 bytes, one for each image and channel or fewer. */
+/* Adds an operand of 1- or 2-byte numbers, one for each image and channel, or shared where a stride is 0. */
 static void read_each(struct cnnvp_job *job, enum cnnvp_job_place where, uint32_t address, uint32_t bytes,
                       uint32_t image_stride, uint32_t channel_stride)
 {
@@ -166,7 +166,7 @@ static void read_each(struct cnnvp_job *job, enum cnnvp_job_place where, uint32_
     reads(place(job, where, address, bytes, 1u, images + channels + 1u, 0));
 }
 
-/* The sums that a command begins with, and their scales. */
+/* Adds the sums that a command begins with, and their scales. */
 static struct cnnvp_job_operand *read_sums(const struct fields *f, struct cnnvp_job *job, uint64_t row_values)
 {
     struct cnnvp_job_operand *sums =
@@ -177,13 +177,13 @@ static struct cnnvp_job_operand *read_sums(const struct fields *f, struct cnnvp_
     return sums;
 }
 
-/* The exponents that the quantiser uses. */
+/* Adds the exponents that the quantiser uses. */
 static void read_exponents(const struct fields *f, struct cnnvp_job *job)
 {
     read_each(job, CNNVP_JOB_EXPONENTS, f->block, 1u, f->block_image_stride, f->block_channel_stride);
 }
 
-/* The entries that extremes go to stand in their place. */
+/* Takes the entries that receive extremes from the fields of the exponents, which the command does not use then. */
 static void read_block_entries(const struct fields *f, struct cnnvp_tile *tile)
 {
     tile->entry = f->block;
@@ -191,7 +191,7 @@ static void read_block_entries(const struct fields *f, struct cnnvp_tile *tile)
     tile->entry_channel_stride = f->block_channel_stride;
 }
 
-/* The packed matrices. */
+/* Adds the packed matrices as operands. */
 static void place_matrices(const struct fields *f, struct cnnvp_job *job,
                            void (*crosses)(struct cnnvp_job_operand *operand))
 {
@@ -272,7 +272,7 @@ static const char *read_tpost(const struct fields *f, struct cnnvp_job *job)
         place_matrices(f, job, writes);
     if (BIT(tpost, park))
         writes(place(job, CNNVP_JOB_PARK, f->park_addr, 4u, tile->images, row, f->in_image_stride));
-    job->operands[CNNVP_JOB_PARK].half = 1u; /* the idle one */
+    job->operands[CNNVP_JOB_PARK].half = 1u; /* the idle half */
     return NULL;
 }
 
@@ -328,7 +328,7 @@ static const char *read_tsoftmax(const struct fields *f, struct cnnvp_job *job)
     return NULL;
 }
 
-/* Rows of weights or velocities, changed in place. */
+/* Adds rows of weights or velocities, which are changed in place. */
 static void place_rows(const struct fields *f, struct cnnvp_job *job, enum cnnvp_job_place where, uint32_t address,
                        uint32_t half)
 {
@@ -376,7 +376,7 @@ static const char *read_tdecode(const struct fields *f, struct cnnvp_job *job)
 
 static const char *read_held(const struct fields *f, struct cnnvp_job *job)
 {
-    job->buffer = CNNVP_STATUS_OF(f->command, tload, buffer); /* at the same place in all three */
+    job->buffer = CNNVP_STATUS_OF(f->command, tload, buffer); /* same bits in all three instructions */
     job->offset = f->offset;
     job->size = f->size;
     job->shared = true;

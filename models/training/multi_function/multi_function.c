@@ -2,11 +2,10 @@
 /*
  * The multi-function module of S001: the command target behind the PE module. See multi_function.h.
  *
- * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile side by side; what a tile
- * needs is checked in all blocks before anything changes. Not modelled: single values
- * between blocks, which move as one pipeline, so a tile takes what its slowest block does, and all pipelines; operands
- * that cross more slowly where a block takes values more slowly than one a clock; and the conversion of sums, done a
- * tile at a time.
+ * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile in parallel; what a tile
+ * needs is checked in all blocks before anything changes. Not modelled: single values between blocks (a tile takes the
+ * time of its slowest block, plus all pipelines); slower operand traffic for blocks that take less than one value a
+ * clock; single sums on conversion (done a tile at a time).
  */
 #include "multi_function.h"
 #include "unit/command.h"
@@ -30,7 +29,7 @@ struct multi_function {
     struct cnnvp_job_scratch scratch;
 };
 
-/* A command under way. */
+/* A command in progress. */
 struct work {
     const struct cnnvp_command *command;
     struct cnnvp_job job;
@@ -38,9 +37,10 @@ struct work {
     uint64_t saturated;
 };
 
-/* ---- links ---- */
+/* ---- ports ---- */
 
-/* Results that are feature values: activations and their errors, not weights nor matrices. */
+/* True if the operand holds feature values that the command writes: activations and their errors, but not weights or
+ * matrices. */
 static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_operand *operand)
 {
     const bool through =
@@ -49,7 +49,7 @@ static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_
     return through && operand == &job->operands[CNNVP_JOB_OUT];
 }
 
-/* Buffers are worked at side by side: the slowest counts. */
+/* Records the stalls of an access. Buffers work in parallel, so the slowest one counts. */
 static void note_stalls(const struct multi_function *module, struct work *work, cnnvp_time delay)
 {
     const uint64_t stalls =
@@ -57,7 +57,7 @@ static void note_stalls(const struct multi_function *module, struct work *work, 
     work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
 }
 
-/* Borrows an operand's range, widened to even addresses as buffers take them. */
+/* Borrows an operand's range, extended to the even addresses that buffers require. */
 static int borrow(const struct multi_function *module, struct work *work, struct cnnvp_job_operand *operand,
                   enum cnnvp_op op, uint32_t flags)
 {
@@ -103,7 +103,7 @@ static int borrow_operands(const struct multi_function *module, struct work *wor
     return status;
 }
 
-/* Shows the blocks where the operands are. */
+/* Sets the tile's pointers to the borrowed operands. */
 static void point_tile(struct cnnvp_job *job)
 {
     struct cnnvp_tile *tile = &job->tile;
@@ -132,13 +132,13 @@ static int send(const struct multi_function *module, const struct work *work, ui
         .word_bytes = word_bytes,
     };
     const int status = module->ops->access(module->host, port, &access);
-    if (access.delay != 0) /* on its way between blocks */
+    if (access.delay != 0) /* delay of the connections between blocks */
         tile->fill +=
             cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), access.delay);
     return status;
 }
 
-/* The matrices of a tile of errors come in first. */
+/* Sends a tile of errors; its matrices come in first. */
 static int send_backward(const struct multi_function *module, const struct work *work, uint32_t flags,
                          struct cnnvp_tile *tile)
 {
@@ -154,7 +154,7 @@ static int send_backward(const struct multi_function *module, const struct work 
                               : status;
 }
 
-/* Sends the tile to the first of its blocks; with CNNVP_DEBUG asks whether they can. */
+/* Sends the tile to its first block; with CNNVP_DEBUG only asks whether the blocks can take it. */
 static int stream(const struct multi_function *module, struct work *work, uint32_t flags)
 {
     struct cnnvp_tile *tile = &work->job.tile;
@@ -225,7 +225,7 @@ static void clear(const struct cnnvp_job *job, void *data)
         entries[i] = none;
 }
 
-/* tload, tsave, tclear. */
+/* Executes tload, tsave and tclear. */
 static int move_held(const struct multi_function *module, struct work *work)
 {
     const struct cnnvp_job *job = &work->job;
@@ -259,7 +259,7 @@ static int decode_mantissas(struct multi_function *module, struct work *work)
     return status;
 }
 
-/* Everything else: a tile through the blocks. */
+/* Executes all other commands: a tile through the blocks. */
 static int run_tile(struct multi_function *module, struct work *work)
 {
     struct cnnvp_job *job = &work->job;
@@ -292,7 +292,7 @@ static int refuse(const struct multi_function *module, const struct cnnvp_comman
     return cnnvp_command_refuse(module->host, module->ops, STAT_rejected, command, status, reason);
 }
 
-/* What a refusal of a buffer or a block means to the user. */
+/* Explains a refusal by a buffer or block to the user. */
 static const char *failure(int status)
 {
     switch (status) {
@@ -324,7 +324,7 @@ static void count_command(const struct multi_function *module, const struct work
     cnnvp_command_count(module->host, module->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);
 }
 
-/* Words that cross, and cycles over which they do. */
+/* Sets the words that cross the ports, and the cycles over which they cross. */
 static void cross(struct cnnvp_job *job)
 {
     for (unsigned i = 0; i < CNNVP_JOB_PLACES; ++i)

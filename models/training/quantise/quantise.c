@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The quantiser of S001 (C4): activations and errors become mantissas (cnnvp_bfp.h) under exponents from the max-min
- * buffer, without another sweep over the data (C7, Part B 1-25): extremes of a channel before batch norm are mapped
- * through it and through ReLU, both of which are monotone also in binary32, and the largest magnitude gives the
- * exponent. In backward the same for errors, in range form and without batch norm; in standard form inputs take part,
- * and a sweep is needed. The same block quantises weights after the update.
+ * The quantiser of S001 (C4): converts activations and errors to mantissas (cnnvp_bfp.h) with exponents from the
+ * max-min buffer, without another sweep over the data (C7, Part B 1-25). The extremes of a channel before batch norm
+ * are mapped through batch norm and ReLU, which are monotone also in binary32, and the largest magnitude gives the
+ * exponent. Backward does the same for errors, in range form and without batch norm; in standard form dx also depends
+ * on the inputs, and a sweep is needed. The same block quantises weights after the update.
  */
 #include "units.h"
 
@@ -25,8 +25,8 @@ static float magnitude(float x)
     return x < 0.0f ? -x : x;
 }
 
-/* The largest magnitude of scale * x + offset (with ReLU: of its positive part) for x among the extremes, rounded as
- * batch norm does. */
+/* The largest magnitude of scale * x + offset (with ReLU: of its positive part) for x between the extremes, rounded as
+ * in batch norm. */
 static float largest_forward(const struct cnnvp_extremes *extremes, float scale, float offset, bool relu)
 {
     if (!(extremes->min <= extremes->max))
@@ -40,7 +40,7 @@ static float largest_forward(const struct cnnvp_extremes *extremes, float scale,
     return maximum(magnitude(low), magnitude(high));
 }
 
-/* Of batch norm's backward for errors among the extremes, the two errors apart included. */
+/* The same for errors in batch norm's backward, including the two errors that are kept apart. */
 static float largest_back(const struct cnnvp_extremes *errors, const struct cnnvp_norm *norm)
 {
     const float largest = largest_forward(errors, norm->dy_scale, norm->dy_offset, false);
@@ -73,13 +73,13 @@ static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extrem
     return cnnvp_extremes_magnitude(extremes);
 }
 
-/* data: the extremes, and batch norm's coefficients that they go through. */
+/* call->data: the extremes, and the batch norm coefficients that map them. */
 static void make_exponents(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     const struct cnnvp_extremes *extremes = call->data[0];
     const struct cnnvp_norm *norms = call->data[1];
     struct cnnvp_bfp_counts counts = {0};
-    float largest = 0.0f; /* of all entries */
+    float largest = 0.0f; /* over all channels */
     for (uint32_t c = 0; c < tile->channels; ++c) {
         const float extreme = extreme_of(tile, &extremes[c], norms != NULL ? &norms[c] : NULL);
         largest = maximum(extreme, largest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5), one bit
- * a value, for `relu_back`. NaN counts as not positive. Bit i of a plane is bit i mod 8 of byte i / 8.
+ * ReLU of S001 (C4): batch norm's result becomes the activation. The 0/1 matrix, one bit a value, goes into the ReLU
+ * buffer (C5) for `relu_back`. NaN counts as not positive. Bit i of a plane is bit i mod 8 of byte i / 8.
  */
 #include "units.h"
 
@@ -18,7 +18,7 @@ static void rectify(float *x, uint64_t n)
         x[i] = x[i] > 0.0f ? x[i] : 0.0f;
 }
 
-/* The same, and bits that say which; `matrix` has cnnvp_tile_packed(n, 1) bytes. */
+/* Rectifies, and stores which values are positive. `matrix` has cnnvp_tile_packed(n, 1) bytes. */
 static void rectify_and_keep(float *x, uint64_t n, uint8_t *matrix)
 {
     memset(matrix, 0, (size_t)cnnvp_tile_packed(n, 1u));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
+/* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer has ones; the others become 0. */
 #include "units.h"
 
 #include "training/stage/stage.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The softmax module of S001 (C10): classifies the PE module's final result; class results go into the output data
- * buffer. In training it makes the loss and the gradient at the top as well.
+ * The softmax module of S001 (C10): classifies the PE module's final results and writes the class results to the output
+ * data buffer. In training it also computes the loss and its gradient.
  *
- * Time: a sweep for the maximum, one of exponentials, one of divisions; images share out to the sets.
+ * Time: three sweeps, for the maximum, exponentials and divisions. The sets share the images.
  */
 #include "softmax.h"
 
@@ -15,7 +15,7 @@
 #define UNIT_DEF "training/softmax/softmax.def"
 #include "unit/unit_enums.inc"
 
-/* x as it counts, and whether it was finite. */
+/* Returns x, with infinities and NaN replaced by finite values as softmax.h defines; counts those. */
 static float usable(float x, uint32_t *nonfinite)
 {
     if (x >= -FLT_MAX && x <= FLT_MAX)
@@ -24,7 +24,7 @@ static float usable(float x, uint32_t *nonfinite)
     return x > 0.0f ? FLT_MAX : -FLT_MAX;
 }
 
-/* One image. p and gradient may be x: values are read before they are written. */
+/* Classifies one image. p and gradient may be x: values are read before they are written. */
 static void classify(uint32_t classes, const float *x, const uint32_t *label, double factor, float *p, float *gradient,
                      struct cnnvp_softmax_result *result)
 {
@@ -75,7 +75,7 @@ static uint64_t record_bytes(const struct cnnvp_tile *tile)
     return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
-/* Returns the image's inputs that were not finite. */
+/* Classifies image n. Returns how many of its inputs were not finite. */
 static uint64_t classify_image(const struct cnnvp_tile *tile, char *record, uint32_t n)
 {
     const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
@@ -83,7 +83,7 @@ static uint64_t classify_image(const struct cnnvp_tile *tile, char *record, uint
     struct cnnvp_softmax_result result;
     const uint64_t at = (uint64_t)n * tile->channels;
     const uint32_t *label = gradient ? &tile->labels[n] : NULL;
-    /* Labels have been checked. */
+    /* Labels were checked when the tile was planned. */
     if (cnnvp_softmax_classify(
             1u, tile->channels, tile->values + at, label, (double)tile->rate, (float *)(void *)(record + sizeof *head),
             gradient ? tile->errors + at : NULL, &result) != CNNVP_OK)

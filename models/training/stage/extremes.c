@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extremes of values and where they lie. See extremes.h. */
+/* Extremes of values and their positions. Implements extremes.h. */
 #include "extremes.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 
 enum { LANES = 16 };
 
-/* Least and greatest finite value; without any the greatest is below the least. */
+/* Finds the least and the greatest finite value. If there is none, the greatest is below the least. */
 static void sweep(const float *x, uint64_t n, float *least, float *greatest)
 {
     float low[LANES];
@@ -20,7 +20,7 @@ static void sweep(const float *x, uint64_t n, float *least, float *greatest)
         const unsigned lanes = n - i < LANES ? (unsigned)(n - i) : LANES;
         if (lanes == LANES)
             for (unsigned l = 0; l < LANES; ++l) {
-                /* Comparisons with NaN are false; infinities are kept out by the bounds. */
+                /* comparisons with NaN are false; the bounds exclude infinities */
                 const float value = x[i + l];
                 low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
                 high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
@@ -40,7 +40,8 @@ static void sweep(const float *x, uint64_t n, float *least, float *greatest)
     *greatest = high[0];
 }
 
-/* The first of the values that are equal to `found`, unless the extreme is equal too and has a smaller number. */
+/* Updates the extreme with the first value equal to `found`, unless the extreme has the same value and a smaller
+ * number. */
 static void keep(const float *x, float found, uint64_t first, float *extreme, uint32_t *extreme_at)
 {
     uint64_t i = 0;
@@ -57,7 +58,8 @@ void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp
     float least;
     float greatest;
     sweep(x, n, &least, &greatest);
-    /* Without a value least and greatest are infinite. An equal value counts where its number is smaller. */
+    /* If there is no finite value, least and greatest are infinite. An equal value replaces the extreme if its number
+     * is smaller. */
     if (least <= FLT_MAX && (least < extremes->min || (least <= extremes->min && first < extremes->min_at)))
         keep(x, least, first, &extremes->min, &extremes->min_at);
     if (greatest >= -FLT_MAX && (greatest > extremes->max || (greatest >= extremes->max && first < extremes->max_at)))

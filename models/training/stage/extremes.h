@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extremes of a channel's values and where they lie, the arithmetic of `statistics` and `quantise`.
+ * Extremes of a channel's values and their positions: the arithmetic of `statistics` and `quantise`.
  *
- * A channel's values are numbered through the batch; of equal extremes the one with the smaller number counts, so no
- * order of tiles matters. Values that are not finite are left out.
+ * A channel's values are numbered through the batch. Of equal extremes the one with the smaller number counts, so the
+ * order of tiles does not matter. Values that are not finite are left out.
  */
 #ifndef CNNVP_STAGE_EXTREMES_H
 #define CNNVP_STAGE_EXTREMES_H
 
 #include "cnnvp_tile.h"
 
-/* Takes n values in, the first of which has number `first`. */
+/* Adds n values; the first has number `first`. */
 void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp_extremes *extremes);
 
-/* The same without the values numbered a and b. */
+/* The same, leaving out the values with numbers a and b. */
 void cnnvp_extremes_add_apart(const float *x, uint64_t n, uint64_t first, uint64_t a, uint64_t b,
                               struct cnnvp_extremes *extremes);
 
-/* The largest magnitude, 0 without values. */
+/* The largest magnitude; 0 if there are no values. */
 float cnnvp_extremes_magnitude(const struct cnnvp_extremes *extremes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stochastic gradient descent with momentum. See momentum.h. */
+/* Stochastic gradient descent with momentum. Implements momentum.h. */
 #include "momentum.h"
 
 void cnnvp_update_values(float rate, float momentum, const float *restrict gradient, uint64_t n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Max pool, forward and backward. See pool.h. */
+/* Max pool, forward and backward. Implements pool.h. */
 #include "pool.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ uint32_t cnnvp_max_pool_cols(const struct cnnvp_max_pool *pool)
     return (uint64_t)pool->ky * pool->kx > 256u ? 0 : windows(pool->w, pool->kx, pool->sx);
 }
 
-/* Both widths go this way: one of the inputs is NULL. */
+/* Serves both widths: one of the inputs is NULL. */
 static inline int32_t value_at(const int8_t *narrow, const int32_t *wide, uint64_t i)
 {
     return narrow != NULL ? narrow[i] : wide[i];
@@ -101,7 +101,7 @@ void cnnvp_pool_ids_fini(void *self)
 
 void cnnvp_pool_ids_pack(const uint8_t *ids, uint64_t n, uint32_t width, uint8_t *packed)
 {
-    uint32_t bits = 0; /* not yet written, from bit 0 */
+    uint32_t bits = 0; /* bits that are not written yet, from bit 0 on */
     uint32_t count = 0;
     for (uint64_t i = 0; i < n; ++i) {
         bits |= (ids[i] & ((1u << width) - 1u)) << count;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the blocks of the multi-function module have in common. See stage.h. */
+/* Code that the blocks of the multi-function module share. Implements stage.h. */
 #include "stage.h"
 
 #include "cnnvp_integer.h"
 
-/* Every block has one row in the trace. */
+/* The single trace track of every block. */
 enum { TRACK_work };
 
 int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
@@ -17,7 +17,7 @@ int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-/* Sets and lanes are as many as the module has. */
+/* The numbers of sets and lanes are parameters of the multi-function module, upstream of the blocks. */
 void cnnvp_stage_costs(const struct cnnvp_parts_row *parts, size_t count, uint64_t pipeline,
                        const struct cnnvp_costs *costs)
 {
@@ -28,7 +28,7 @@ void cnnvp_stage_costs(const struct cnnvp_parts_row *parts, size_t count, uint64
     cnnvp_say_parts(costs, parts, count, numbers);
 }
 
-/* The access only asks whether the tile could be done. */
+/* True if the access only asks whether the tile could be processed. */
 static bool asks(const struct cnnvp_access *access)
 {
     return (access->flags & CNNVP_DEBUG) != 0;
@@ -98,8 +98,8 @@ uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
 
 /* ---- runs ---- */
 
-/* On behalf of an access; only checks where that only asks. *data is NULL in timing-only. What the block waits for it
- * counts with its charge. */
+/* Borrows a piece for an access, or only checks it if the access only asks. *data is NULL in timing-only. Stalls at the
+ * port are kept in tile->waits until charge() counts them. */
 static int borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                   const struct cnnvp_stage_piece *piece, enum cnnvp_op op, void **data)
 {
@@ -149,8 +149,8 @@ void cnnvp_stage_count(const struct cnnvp_stage_call *call, uint32_t stat, uint6
         stage->ops->count(stage->host, stat, call->access->tag, n);
 }
 
-/* The block's share in the tile's time, its span in the trace and its statistics; `busy` includes waiting for
- * buffers. */
+/* Adds the block's part of the tile's time, its span in the trace and its statistics. Its busy cycles include stalls at
+ * the buffers' ports. */
 static void charge(const struct cnnvp_stage_plan *plan, const struct cnnvp_stage_call *call)
 {
     const struct cnnvp_stage *stage = call->self;
@@ -171,7 +171,7 @@ static void charge(const struct cnnvp_stage_plan *plan, const struct cnnvp_stage
                          cnnvp_edge_time(mhz, edge + cycles + stage->pipeline));
 }
 
-/* Hands the tile on, which comes back as it was but for what the blocks after this one have left in it. */
+/* Passes the tile to the next block. Afterwards the tile is as before, except for what later blocks have left in it. */
 static int pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, const struct cnnvp_stage_plan *plan)
 {
     struct cnnvp_tile *tile = access->data;

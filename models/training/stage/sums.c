@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums in a fixed order. See sums.h. */
+/* Sums in a fixed order. Implements sums.h. */
 #include "sums.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static uint64_t count_finite(const float *x, uint64_t n)
 {
     uint64_t finite = 0;
     while (n != 0) {
-        const uint64_t part = n < 4096u ? n : 4096u; /* 32 bits add up faster */
+        const uint64_t part = n < 4096u ? n : 4096u; /* a 32-bit counter is faster */
         uint32_t count = 0;
         for (uint64_t i = 0; i < part; ++i)
             count += is_finite(x[i]);
@@ -35,7 +35,7 @@ static uint64_t count_finite(const float *x, uint64_t n)
 
 enum sum { OF_VALUES, OF_SQUARES, OF_PRODUCTS };
 
-/* Value i's part in a sum; with `check` none where it is not finite. */
+/* Value i's term of a sum; with `check`, 0 if the value is not finite. */
 static inline double term(enum sum sum, int check, const float *dy, const float *x, uint64_t i, double mean)
 {
     if (check && !is_finite(x[i]))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics module of S001: finds the extremes of each channel (C4; Part B 1-3, 1-13) and where they lie, over all
- * images of the batch (1-27), in backward as well (1-24), for the max-min buffer, whose entries batch norm and the
- * quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other
- * blocks send what they want the extremes of.
+ * The statistics module of S001: finds the extremes of each channel (C4; Part B 1-3, 1-13) and their positions, over
+ * all images of the batch (1-27), also in backward (1-24). It writes them to the max-min buffer for batch norm and the
+ * quantiser. Complete sums of the PE module pass through it to the sum module; other blocks send values only to get
+ * their extremes.
  */
 #include "cnnvp_tile.h"
 #include "units.h"
@@ -14,7 +14,7 @@
 #define UNIT_DEF "training/statistics/statistics.def"
 #include "unit/unit_enums.inc"
 
-/* data: the entries, and those whose values are left out. */
+/* call->data: the entries, and the extremes whose positions are left out (NULL: none). */
 static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     struct cnnvp_extremes *entries = call->data[0];

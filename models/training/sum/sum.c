@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sum module of S001: sums each channel of the PE module's output (C4) into the sum buffer, from which batch norm
- * has the mean (Part B 1-3, 1-13), over all images of the batch (1-27). Modelled: sums and, in standard batch norm's
- * second sweep, squares, over a tile at a time.
+ * takes the mean (Part B 1-3, 1-13), over all images of the batch (1-27). Modelled, a tile at a time: sums and, in the
+ * second sweep of standard batch norm, sums of squares.
  */
 #include "cnnvp_tile.h"
 #include "units.h"
@@ -13,7 +13,7 @@
 #define UNIT_DEF "training/sum/sum.def"
 #include "unit/unit_enums.inc"
 
-/* Channels whose images and planes share an entry are summed plane by plane all the same. */
+/* Adds a tile, plane by plane, even if images and channels share an entry. */
 static void add_tile(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
     struct cnnvp_sums *entries = call->data[0];

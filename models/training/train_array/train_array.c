@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The PE module of the training engine (S001, unit kind `train_array`): four arrays of 32 columns of three PEs that
- * carry out tforward, terror, tgradient, tmatmul, tback and touter (opcodes_train.def).
+ * execute tforward, terror, tgradient, tmatmul, tback and touter (opcodes_train.def).
  *
- * Modelled: exact mantissa sums, clipped to the intermediate buffer's 32 bits and counted; exponents beside them;
- * cycles, words on each port and operations of every command, by closed forms; Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14,
- * 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a command).
+ * Modelled: exact mantissa sums, clipped to the intermediate buffer's 32 bits and counted; exponents; cycles, words on
+ * each port and operations of every command, by closed forms; Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14, 1-18, 1-19. Not
+ * modelled: the widths inside PEs (a sum is exact within a command).
  *
- * A command makes these accesses: its first operand, its second, the exponents of both, the results. The answer's
- * delay is compute, fill and write-out cycles and what the buffers' ports add. An access's `words` are mantissas of 1
- * byte (4 with wide mantissas) on `input` and `weight`, sums of 4 bytes (8) on `output`, `word_bytes` says which.
+ * A command accesses its first operand, its second operand, the exponents of both, and the results. Its delay is
+ * compute, fill and write-out cycles plus the stalls at the buffers' ports. The `words` of an access are mantissas of 1
+ * byte (4 with wide mantissas) on `input` and `weight`, and sums of 4 bytes (8) on `output`; `word_bytes` says which.
  * Addresses and sizes are even.
  */
 #include "units.h"
@@ -26,26 +26,24 @@
 #define UNIT_DEF "training/train_array/train_array.def"
 #include "unit/unit_enums.inc"
 
-/* The command port takes commands only: one word of address space. */
-
 struct train_array {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     struct cnnvp_train_shape shape;
     bool timing_only;
     struct cnnvp_train_scratch scratch;
-    void *ones; /* a row of mantissas that are 1, for biases */
+    void *ones; /* a row of mantissas with value 1, for biases */
     uint64_t ones_count;
 };
 
-/* Cycles by which the buffers' ports lengthen a command. */
+/* Cycles for which a command waits at the buffers' ports. */
 struct port_stalls {
     uint64_t input;
     uint64_t weight;
     uint64_t output;
 };
 
-/* A command under way. */
+/* A command in progress. */
 struct work {
     const struct cnnvp_command *command;
     struct cnnvp_train_tile tile;
@@ -56,19 +54,19 @@ struct work {
     struct port_stalls stalls;
 };
 
-/* ---- links ---- */
+/* ---- ports ---- */
 
-/* A piece of a buffer half that a command uses. */
+/* A range of a buffer half that a command uses. */
 struct piece {
     uint32_t port;
     uint32_t half;
     uint32_t address; /* bytes */
-    uint64_t count;   /* of values */
-    uint32_t bytes;   /* of one value */
-    uint64_t words;   /* that cross the port */
+    uint64_t count;   /* values */
+    uint32_t bytes;   /* bytes of a value */
+    uint64_t words;   /* values that cross the port */
     uint64_t cycles;
     uint32_t mode;
-    const struct cnnvp_train_clocks *clocks; /* NULL: its words come evenly */
+    const struct cnnvp_train_clocks *clocks; /* NULL: words are spread evenly */
 };
 
 static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
@@ -76,7 +74,7 @@ static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp
     return cnnvp_delay_cycles(array->ops->clock_mhz(array->host), array->ops->now(array->host), access->delay);
 }
 
-/* Borrows a piece, widened to even addresses as buffers take them. `data` is NULL in timing-only. */
+/* Borrows a piece, extended to the even addresses that buffers require. `data` is NULL in timing-only. */
 static int borrow(const struct train_array *array, const struct work *work, uint32_t op, uint32_t flags,
                   const struct piece *piece, void **data, uint64_t *stalls)
 {
@@ -110,7 +108,7 @@ static uint32_t mantissa_bytes(const struct train_array *array)
 static struct piece results_piece(const struct train_array *array, const struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
-    /* sums of activations and of errors; gradients are none */
+    /* sums of activations and errors are feature values, gradients are not */
     const uint64_t features =
         tile->kind == CNNVP_TRAIN_GRADIENT ? 0
                                            : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
@@ -139,7 +137,7 @@ static struct piece scales_piece(const struct work *work)
         .words = tile->out_exps};
 }
 
-/* Whether results and scales fit into the output half, before anything is done. */
+/* Checks that results and scales fit into the output half, before anything is done. */
 static int check_output(const struct train_array *array, const struct work *work)
 {
     const struct piece results = results_piece(array, work);
@@ -152,7 +150,7 @@ static int check_output(const struct train_array *array, const struct work *work
     return status;
 }
 
-/* A row of ones as wide as the map. */
+/* Makes a row of ones as wide as the map. */
 static int make_ones(struct train_array *array, struct work *work)
 {
     static const int8_t exponent = 0;
@@ -212,7 +210,7 @@ static int borrow_operands(struct train_array *array, struct work *work)
     return CNNVP_OK;
 }
 
-/* Reads and writes of sums share the time of the command, each on a port of its own. */
+/* Borrows the results. Sums are read and written during the whole command, each on its own port. */
 static int borrow_results(const struct train_array *array, struct work *work)
 {
     const struct piece scales = scales_piece(work);
@@ -279,7 +277,7 @@ static int refuse(const struct train_array *array, const struct cnnvp_command *c
     return cnnvp_command_refuse(array->host, array->ops, STAT_rejected, command, status, reason);
 }
 
-/* What a failure of a link or of the arithmetic means to the user. */
+/* Explains a failed access or computation to the user. */
 static const char *failure(int status)
 {
     switch (status) {

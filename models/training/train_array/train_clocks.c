@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the ports of S001's PE module see in a clock, as classes of cnnvp_buffer.h, with the words that train_cost.c
- * counts. Banks are those of all arrays and columns, also where some are masked.
+ * The words that cross the ports of S001's PE module in each clock, as classes of clocks (cnnvp_buffer.h). Their totals
+ * are the words that train_cost.c counts. Words are assigned to banks for all arrays and columns, also if some are
+ * masked.
  *
- *   first     a map for each array, in banks of its own: a mantissa of as many rows as a column has PEs. Connected: one
- *             mantissa; of a gradient the arrays' inputs side by side
- *   second    weights: one for each PE of an array, in a bank of its own, loaded while the taps of the set before them
- *             are worked through. Errors: a map for each column, one row or, with the adder, as many as PEs. Connected:
- *             a weight for each PE that works; of a gradient the columns' errors side by side
- *   results   a sum of each column, in a bank of its own, while a pass takes its time
+ *   first     a map for each array, in its own banks: a mantissa of as many rows as a column has PEs. Connected: one
+ *             mantissa; gradient: the arrays' inputs side by side
+ *   second    weights: one for each PE of an array, in its own bank, loaded while the PEs work on the taps of the set
+ *             before. Errors: a map for each column: one row or, with the adder, as many rows as PEs. Connected: a
+ *             weight for each working PE; gradient: the columns' errors side by side
+ *   results   a sum of each column, in its own bank, spread over the time of a pass
  */
 #include "train_tile.h"
 #include "cnnvp_integer.h"

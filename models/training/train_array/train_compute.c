@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fast PE module: products of matrices, panel by panel. See train_job.h and train_kernels.h. */
+/* The fast model of the PE module: matrix products, panel by panel. See train_job.h and train_kernels.h. */
 #include "train_job.h"
 #include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Panels that are worked on together, at most: half of a usual second-level cache. */
+/* Most bytes of panels that are processed together: half of a typical second-level cache. */
 #define PANELS_BYTES (UINT64_C(1) << 19)
-/* Working memory of one command, at most: 512 MiB. */
+/* Most bytes of working memory for a command: 512 MiB. */
 #define MEMORY_LIMIT (UINT64_C(1) << 29)
 
 /* ---- layout ---- */
@@ -41,7 +41,7 @@ static void describe_matrices(struct train_job *job)
         job->n = tile->images * area;
         job->k = tile->in_channels * taps;
         const bool neighbours = tile->kind == CNNVP_TRAIN_ERROR || tile->sx == 1u;
-        /* Kernels are m * k values to copy, taps n * k to gather, one by one. */
+        /* Copy kernels by rows (m * k values) if gathering taps one by one (n * k values) would cost much more. */
         if (tile->kx > 1u && neighbours && job->n >= 8u * job->m) {
             job->row_quads = (tile->kx + 3u) / 4u;
             job->k = (uint64_t)tile->in_channels * tile->ky * job->row_quads * 4u;
@@ -67,7 +67,7 @@ static void describe_matrices(struct train_job *job)
         job->panels = 1u;
 }
 
-/* Takes aligned pieces off one block of memory; without memory it only adds up. */
+/* Takes aligned pieces off a block of memory. Without memory, only adds up their sizes. */
 struct pieces {
     uint8_t *memory;
     uint64_t used;
@@ -108,7 +108,7 @@ static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
         return CNNVP_E_NOMEM;
     if (pieces.used > scratch->size) {
         free(scratch->memory);
-        /* Slack after pieces is read with factors of 0: its values do not matter, but they must be set. */
+        /* The slack behind pieces is read with factors of 0: its values do not matter, but must be initialised. */
         scratch->memory = calloc(1, pieces.used);
         scratch->size = scratch->memory != NULL ? pieces.used : 0;
         if (scratch->memory == NULL)
@@ -127,7 +127,7 @@ void cnnvp_train_scratch_free(struct cnnvp_train_scratch *scratch)
 
 /* ---- matrix a ---- */
 
-/* Errors as rows of positions. */
+/* Copies errors as rows of positions. */
 static void pack_errors(const struct train_job *job)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -146,7 +146,7 @@ static void pack_errors(const struct train_job *job)
     }
 }
 
-/* Weights of few taps as rows of channels and taps. */
+/* Copies weights of kernels with few taps as rows of channels and taps. */
 static void pack_weights(const struct train_job *job)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -161,7 +161,7 @@ static void pack_weights(const struct train_job *job)
     }
 }
 
-/* Weights by rows of the kernel, as errors meet them: backwards. */
+/* Copies weights row by row of the kernel, for error convolutions in reverse order. */
 static void pack_kernel_rows(const struct train_job *job)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -185,7 +185,7 @@ static void pack_kernel_rows(const struct train_job *job)
         }
 }
 
-/* Quads of neighbours: a row of a kernel has row_quads of them. */
+/* Lists quads of neighbours, row_quads for each row of a kernel. */
 static void list_neighbours(const struct train_job *job)
 {
     uint64_t q = 0;
@@ -197,7 +197,7 @@ static void list_neighbours(const struct train_job *job)
             }
 }
 
-/* Where each term k lies in the planes. */
+/* Computes where each term k lies in the planes. */
 static void place_terms(const struct train_job *job)
 {
     int32_t *place = job->term_places;
@@ -207,8 +207,8 @@ static void place_terms(const struct train_job *job)
                 *place++ = (int32_t)(c * job->plane_size + train_tap(job, y, x));
 }
 
-/* The last quad of a run reaches back where it would reach beyond: its first terms then are none. In gradients terms
- * are positions, whose places stage_column finds. */
+/* Lists quads of terms. The last quad of a run ends with the run: terms that the quad before it already has get place
+ * -1. In gradients the terms are positions, whose places stage_column finds. */
 static void list_quads(const struct train_job *job)
 {
     const bool gradient = job->tile->kind == CNNVP_TRAIN_GRADIENT;
@@ -238,7 +238,8 @@ static void sum_rows(const struct train_job *job)
         }
         return;
     }
-    /* Error: the rows of one channel lie side by side, so all are summed at once. Channels are fewer than 2^16. */
+    /* Error: the rows of one channel are contiguous, so they are summed together. There are fewer than 2^16
+     * channels. */
     const uint64_t all = job->m * job->run_length;
     memset(job->tap_sums, 0, all * sizeof *job->tap_sums);
     for (uint64_t run = 0; run < job->runs; ++run)
@@ -272,10 +273,10 @@ static void prepare(struct train_job *job)
 
 /* ---- results ---- */
 
-/* Columns of a panel that lie side by side in a row of the results and have one scale. */
+/* Columns of a panel that are contiguous in a row of the results and have one scale. */
 struct place {
-    uint64_t at;    /* in row 0 */
-    uint32_t first; /* of the panel's */
+    uint64_t at;    /* index in row 0 of the results */
+    uint32_t first; /* first column of the panel */
     uint32_t length;
     uint32_t group; /* image; in gradients input channel */
 };
@@ -286,7 +287,7 @@ static size_t find_places(const struct train_job *job, uint64_t first, uint64_t 
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
     const uint64_t size = gradient ? (uint64_t)tile->kx * tile->ky : (uint64_t)tile->out_h * tile->out_w;
     const bool is_one = gradient && (!tile->to_float || tile->in_exp_channel_stride == 0);
-    uint64_t group = (uint32_t)first / (uint32_t)size; /* 32 bits are enough, and quick to divide */
+    uint64_t group = (uint32_t)first / (uint32_t)size; /* 32 bits are enough, and divide faster */
     uint64_t within = (uint32_t)first % (uint32_t)size;
     size_t found = 0;
     for (uint64_t c = 0; c < count; ++group, within = 0) {
@@ -302,7 +303,7 @@ static size_t find_places(const struct train_job *job, uint64_t first, uint64_t 
     return found;
 }
 
-/* Row m of a panel's columns, as one chunk leaves it. */
+/* Stores row m of a panel's columns, which a single chunk has computed. */
 static void store_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m,
                       const struct place *places, size_t count, const int32_t *raw, uint64_t *saturated)
 {
@@ -343,17 +344,18 @@ static void store_wide_row(const struct train_job *job, const struct cnnvp_train
 
 /* ---- panels ---- */
 
-/* Rows m .. m + TRAIN_ROWS - 1 of quads from .. to - 1 against a panel. */
+/* Computes rows m .. m + TRAIN_ROWS - 1 of a panel for quads from .. to - 1. */
 static void run_rows(const struct train_job *job, const uint8_t *panel, uint64_t m, uint64_t from, uint64_t to,
                      uint64_t count, int32_t *tile)
 {
     const int8_t *rows[TRAIN_ROWS];
-    for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows after the last repeat it */
+    for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows behind the last repeat it */
         rows[r] = job->a + cnnvp_minimum(m + r, job->m - 1u) * job->row_stride;
     job->kernels->panel(panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
 }
 
-/* Several panels that lie in the cache together: each block of rows meets them one after the other. */
+/* Computes several panels that fit into the cache together: each block of rows is multiplied with all of them in
+ * turn. */
 static void compute_panels(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
                            uint64_t panels, uint64_t *saturated)
 {
@@ -377,7 +379,7 @@ static void compute_panels(struct train_job *job, const struct cnnvp_train_shape
         }
 }
 
-/* One panel that is too long for 32-bit sums and the cache. */
+/* Computes a panel that is too long for 32-bit sums and for the cache. */
 static void compute_chunks(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
                            uint64_t *saturated)
 {
@@ -427,7 +429,7 @@ int cnnvp_train_compute_with(const struct train_kernels *kernels, const struct c
         struct train_job job = {.kernels = kernels, .tile = &part, .data = &part_data};
         describe_planes(&job);
         describe_matrices(&job);
-        /* All parts have the same size: only the first can run out of memory. */
+        /* all parts have the same size: only the first can run out of memory */
         const int status = reserve(&job, scratch);
         if (status != CNNVP_OK)
             return status;

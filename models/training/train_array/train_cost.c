@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Closed forms of what a command costs on S001's PE module with Part B 1-4, 1-5, 1-7, 1-18, 1-19. Partial groups
- * cost a full one; masked arrays, columns and, in gradients, rows read and write nothing. A kernel goes in pieces of
- * 3 columns and `rows` rows; positions of a piece outside the kernel are read as zeros on both ports, their
+ * Closed forms of what a command costs on S001's PE module with Part B 1-4, 1-5, 1-7, 1-18, 1-19. A partial group costs
+ * as much as a full one; masked arrays, columns and, in gradients, rows read and write nothing. A kernel is processed
+ * in pieces of 3 columns and `rows` rows. Positions of a piece outside the kernel read zeros on both ports, and their
  * gradients are dropped.
  *
- *   compute cycles, and the passes that they consist of: how long one takes, how long what it leaves takes to drain
+ * For each kind: compute cycles; below, the passes that they consist of: what a pass computes, its cycles, and the
+ * cycles that its results take to drain.
  *
  *   convolution  ceil(images/arrays) * Cin * ceil(Cout/cols) * pieces * H*W * 3
  *                a pixel, 3, 1
@@ -13,24 +14,24 @@
  *                a kernel column, H*W, rows
  *     adder      images * ceil(Cin/arrays) * ceil(Cout/cols) * pieces * 3*rows * ceil(H/rows)*W
  *                a tap, ceil(H/rows)*W, 1
- *   connected    ceil(images/arrays) * inputs * ceil(outputs/(cols * rows that work))
- *                a group of outputs, inputs, rows that work
+ *   connected    ceil(images/arrays) * inputs * ceil(outputs/(cols * working rows))
+ *                a group of outputs, inputs, working rows
  *     gradient   images * ceil(inputs/arrays) * ceil(outputs/cols)
  *                a product, 1, 1
  *
- * Fill: the pipeline, and the first weights of a weight-stationary command (3 taps through each port; later ones are
- * loaded while PEs work). Write-out: what a pass leaves goes through the 32 receive ports of an array's block while
- * the next pass runs; what takes longer than the next pass, and the last one, is charged.
+ * Fill: the pipeline, and the first weights of a weight-stationary command (3 taps through each port; later weights are
+ * loaded while PEs work). Write-out: the results of a pass go through the 32 receive ports of an array's block while
+ * the next pass runs. Cycles beyond the next pass, and the drain of the last pass, are charged.
  */
 #include "train_tile.h"
 #include "cnnvp_integer.h"
 
-/* What a command is made of. */
+/* The passes of a command. */
 struct passes {
     uint64_t count;
-    uint64_t cycles; /* of one */
+    uint64_t cycles; /* cycles of a pass */
     uint64_t drain;
-    uint64_t results; /* different ones; `output_words` leave */
+    uint64_t results; /* distinct results; each may leave several times (output_words) */
 };
 
 static void convolution_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
@@ -40,7 +41,7 @@ static void convolution_cost(const struct cnnvp_train_shape *shape, const struct
     const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
     const uint64_t image_groups = cnnvp_divide_up(tile->images, shape->arrays);
     const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
-    const uint64_t sets = tile->in_channels * pieces; /* kernel pieces that a result meets */
+    const uint64_t sets = tile->in_channels * pieces; /* kernel pieces that contribute to a result */
     const uint64_t results = passes->results = tile->images * (uint64_t)tile->out_channels * area;
     passes->count = image_groups * column_groups * sets * area;
     passes->cycles = CNNVP_TRAIN_TAPS;
@@ -71,7 +72,7 @@ static void gradient_cost(const struct cnnvp_train_shape *shape, const struct cn
         passes->cycles = area;
         passes->drain = shape->rows;
     }
-    /* The adder's reading takes `rows` different errors where the other shares one among the PEs of a column. */
+    /* The adder mapping reads `rows` different errors where the other shares one error among the PEs of a column. */
     cost->input_words = tile->images * tile->in_channels * column_groups * pieces * taps * area;
     cost->weight_words = tile->images * array_groups * tile->out_channels * pieces * area *
                          (shape->gradient_adder ? taps : CNNVP_TRAIN_TAPS);
@@ -85,7 +86,7 @@ static void connected_cost(const struct cnnvp_train_shape *shape, const struct c
     const uint64_t rows = shape->fc_all_rows ? shape->rows : 1u;
     const uint64_t image_groups = cnnvp_divide_up(tile->images, shape->arrays);
     const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols * rows);
-    /* Where inputs have exponents of their own, each is a pass: its products leave to be added in binary32. */
+    /* If inputs have different exponents, each input is a pass of its own, and its products are added in binary32. */
     const uint64_t parts = cnnvp_train_parts(tile);
     passes->count = image_groups * column_groups * parts;
     passes->cycles = tile->in_channels / parts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a command to a checked tile. A guest can write any value into the descriptor registers: nothing is used
- * before it is checked here, and all sizes are bounded so that no later product overflows 64 bits.
+ * Decodes a command into a checked tile. A guest can write any value into the descriptor registers, so nothing is used
+ * before it is checked here. All sizes are bounded so that no later product overflows 64 bits.
  */
 #include "train_tile.h"
 #include "cnnvp_integer.h"
@@ -14,7 +14,7 @@ CNNVP_DESCRIPTOR(TGRADIENT, gradient);
 CNNVP_DESCRIPTOR(TMATMUL, matmul);
 CNNVP_DESCRIPTOR(TOUTER, outer);
 
-/* The status fields are the same for all six. */
+/* All six instructions have the same status fields. */
 enum {
     STATUS_ACCUMULATE = 1u << CNNVP_STATUS_tforward_accumulate,
     STATUS_FP32 = 1u << CNNVP_STATUS_tforward_fp32,
@@ -23,7 +23,7 @@ enum {
 
 #define PLANES_LIMIT (UINT64_C(1) << 28)
 
-/* a * b, or 2^40 where it is more: sums of a few of them stay far below 2^64 and above every limit. */
+/* a * b, limited to 2^40. Sums of a few such products stay far below 2^64, and 2^40 is above every limit. */
 static uint64_t bounded(uint64_t a, uint64_t b)
 {
     const uint64_t limit = UINT64_C(1) << 40;
@@ -32,7 +32,7 @@ static uint64_t bounded(uint64_t a, uint64_t b)
 
 /* ---- checks ---- */
 
-/* 1x1 maps and kernels, before the descriptor is read. */
+/* Sets 1x1 maps and kernels before the descriptor is read. */
 static void make_connected(struct cnnvp_train_tile *tile)
 {
     tile->connected = true;
@@ -42,7 +42,7 @@ static void make_connected(struct cnnvp_train_tile *tile)
     tile->error_row_stride = tile->error_channel_stride = tile->out_channel_stride = 1u;
 }
 
-/* The first operand is a channel of ones, which lies in no buffer (Part B 0-8). */
+/* With `bias`, the first operand is a channel of ones that lies in no buffer (Part B 0-8). */
 static const char *read_as_ones(struct cnnvp_train_tile *tile)
 {
     if (!tile->bias)
@@ -56,7 +56,7 @@ static const char *read_as_ones(struct cnnvp_train_tile *tile)
     return NULL;
 }
 
-/* A group of three zones has a map: of an image, in gradients of a channel (Part B 1-8). */
+/* With zones, each map of an image (in gradients of a channel) has its own group of three zones (Part B 1-8). */
 static const char *read_zones(const struct cnnvp_train_shape *shape, struct cnnvp_train_tile *tile)
 {
     if (!shape->zones || tile->connected)
@@ -72,7 +72,7 @@ static const char *read_zones(const struct cnnvp_train_shape *shape, struct cnnv
     return NULL;
 }
 
-/* From the first row to the last one; of a map in zones, to the end of its zones. */
+/* Values from the first row to the start of the last one; for a map in zones, up to the last zone. */
 static uint64_t rows_span(uint64_t rows, uint64_t row_stride, uint64_t zone_stride)
 {
     const uint64_t zones = zone_stride == 0 ? 1u : CNNVP_TRAIN_ZONES;
@@ -130,7 +130,7 @@ static const char *check_results(struct cnnvp_train_tile *tile)
     return NULL;
 }
 
-/* Terms of one sum share their exponents, or the results are binary32. */
+/* Checks that the terms of a sum share their exponents, unless the results are binary32. */
 static const char *check_exponents(struct cnnvp_train_tile *tile)
 {
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
@@ -162,7 +162,7 @@ static const char *check_addresses(const struct cnnvp_train_shape *shape, const 
     return NULL;
 }
 
-/* Exact sums need 64 bits at most. */
+/* Checks that exact sums fit into 64 bits. */
 static const char *check_width(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile)
 {
     const uint64_t terms = tile->kind == CNNVP_TRAIN_GRADIENT

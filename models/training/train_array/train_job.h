@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fast PE module's work on one part of a tile: a product of matrices, result[m][n] = sum over k of a[m][k] *
+ * The work of the fast PE module on one part of a tile, a matrix product: result[m][n] = sum over k of a[m][k] *
  * b[k][n].
  *
- *   forward, error   m out channel     n (image, y, x)        k (in channel, ky, kx)   a weights where they lie
- *   gradient         m out channel     n (in channel, ky, kx) k (image, y, x)          a errors, packed
+ *   forward, error   m out channel     n (image, y, x)        k (in channel, ky, kx)   a: weights in place
+ *   gradient         m out channel     n (in channel, ky, kx) k (image, y, x)          a: errors, packed
  *
- * Where the kernel has several columns and positions follow each other, a is a copy as well, by rows of the kernel: its
- * quads are four columns of one row, zeros after the last, so that a quad of b is four neighbours of the plane.
+ * If the kernel has several columns and positions are contiguous, a is also a copy, row by row of the kernel: a quad is
+ * four columns of one row, padded with zeros, so that the quad of b is four neighbours in the plane.
  *
- * b comes from copies of the input planes with their borders, values + 128 (error: with zeros between them, too).
+ * b is taken from copies of the input planes with borders, as values + 128 (error: also with zeros between the values).
  */
 #ifndef CNNVP_TRAIN_JOB_H
 #define CNNVP_TRAIN_JOB_H
@@ -24,34 +24,34 @@ struct train_job {
     /* input planes */
     uint8_t *planes;
     uint64_t plane_h, plane_w;
-    uint64_t plane_size; /* one channel */
-    uint64_t image_size; /* all channels of an image */
-    /* matrix a: row m at a + m * row_stride, runs of contiguous terms */
+    uint64_t plane_size; /* bytes of a channel */
+    uint64_t image_size; /* bytes of all channels of an image */
+    /* matrix a: row m is at a + m * row_stride and consists of runs of contiguous terms */
     const int8_t *a;
     uint64_t row_stride;
     uint64_t runs, run_length, run_stride;
     bool packed;         /* a is a copy */
-    uint64_t row_quads;  /* of a kernel row, where quads are taken from these; else 0 */
-    uint64_t packed_row; /* bytes of its row */
+    uint64_t row_quads;  /* quads of a kernel row, if quads are columns of such a row; else 0 */
+    uint64_t packed_row; /* bytes of a row of the copy */
     uint64_t m, n, k;
-    /* quads of four terms: where they lie in a row of a, and where in the planes of an image for position 0, -1 none.
-     * Where quads are neighbours, one place stands for all four. */
+    /* quads of four terms: their offsets in a row of a, and their places in the planes of an image for position 0 (-1:
+     * no term). If quads are neighbours, one place stands for all four terms. */
     uint64_t quads;
     uint32_t *offsets;
     int32_t *places;
-    int32_t *term_places; /* the same of each k */
+    int32_t *term_places; /* the place of each term k */
     /* working memory */
     int8_t *a_copy;
-    int64_t *row_sums; /* of a, m of them */
-    int32_t *tap_sums; /* error: sums over channels, before they are gathered */
+    int64_t *row_sums; /* sums of the m rows of a */
+    int32_t *tap_sums; /* error: sums over channels for each tap */
     uint8_t *panel;
-    uint64_t panel_bytes; /* of one panel */
-    uint64_t panels;      /* that memory is there for */
-    uint8_t *stage;       /* rows of bytes on their way into the panel */
-    int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], where k is taken in several chunks */
+    uint64_t panel_bytes; /* bytes of a panel */
+    uint64_t panels;      /* panels that fit into the memory */
+    uint8_t *stage;       /* columns on their way into the panel */
+    int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], if k is processed in several chunks */
 };
 
-/* Offset of tap (y, x) of a channel from its plane's beginning, for position 0. */
+/* Offset of tap (y, x) from the start of a channel's plane, for position 0. */
 static inline uint32_t train_tap(const struct train_job *job, uint32_t y, uint32_t x)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -60,18 +60,19 @@ static inline uint32_t train_tap(const struct train_job *job, uint32_t y, uint32
 }
 
 enum {
-    TRAIN_CHUNK = 4096 /* quads of a panel at most: 1 MiB, and raw sums that fit into 32 bits; a multiple of 4 */
+    TRAIN_CHUNK = 4096 /* most quads of a chunk: 1 MiB, raw sums fit into 32 bits; a multiple of 4 */
 };
 
-/* Fills columns first .. first + count - 1 of quads from .. to - 1. (train_panel.c) */
+/* Fill the input planes; and columns first .. first + count - 1 of a panel with quads from .. to - 1
+ * (train_panel.c). */
 void cnnvp_train_fill_planes(const struct train_job *job);
 void cnnvp_train_fill_panel(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to);
 
-/* Wide mantissas, by plain loops. (train_wide.c) */
+/* Computes with wide mantissas, by plain loops (train_wide.c). */
 void cnnvp_train_compute_wide(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                               const struct cnnvp_train_data *data, uint64_t *saturated);
 
-/* cnnvp_train_compute on a given variant. (train_compute.c) */
+/* cnnvp_train_compute with a given variant of the kernels (train_compute.c). */
 CNNVP_MUST_USE int cnnvp_train_compute_with(const struct train_kernels *kernels, const struct cnnvp_train_shape *shape,
                                             const struct cnnvp_train_tile *tile, const struct cnnvp_train_data *data,
                                             struct cnnvp_train_scratch *scratch, uint64_t *saturated);

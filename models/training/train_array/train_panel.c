@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Input planes and panels of the fast PE module. See train_job.h. */
+/* Fills the input planes and panels of the fast PE module. See train_job.h. */
 #include "train_job.h"
 
 #include <string.h>
 
 /* ---- planes ---- */
 
-/* The values + 128. */
+/* Stores the values + 128. */
 static void raise_values(const int8_t *restrict values, uint64_t n, uint8_t *restrict to)
 {
     uint64_t i = 0;
@@ -20,7 +20,7 @@ static void raise_values(const int8_t *restrict values, uint64_t n, uint8_t *res
         to[i] = (uint8_t)((uint8_t)values[i] ^ 0x80u);
 }
 
-/* One row of a plane: zeros with the source's values at steps of `step` from `begin` on (which may be negative). */
+/* Fills one row of a plane: zeros, with the source's values every `step` columns from `begin` on (may be negative). */
 static void fill_row(const int8_t *source, uint32_t n, int64_t begin, uint64_t step, uint8_t *row, uint64_t width)
 {
     memset(row, 0x80, width);
@@ -33,7 +33,7 @@ static void fill_row(const int8_t *source, uint32_t n, int64_t begin, uint64_t s
     }
 }
 
-/* A plane whose rows and columns lie side by side, as most do: `top` rows and `left` columns of zeros before them. */
+/* Fills a plane without gaps between values, the usual case: `top` rows and `left` columns of zeros precede them. */
 static void fill_dense(const struct train_job *job, const int8_t *source, uint64_t top, uint64_t left, uint8_t *plane)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -43,7 +43,7 @@ static void fill_dense(const struct train_job *job, const int8_t *source, uint64
     memset(plane, 0x80, top * width + left);
     for (uint64_t y = 0; y < tile->in_h; ++y, row += width) {
         raise_values(source + cnnvp_train_in_row(tile, y), tile->in_w, row + left);
-        if (y + 1u < tile->in_h) /* this row's end and the next one's beginning */
+        if (y + 1u < tile->in_h) /* the end of this row and the beginning of the next one */
             for (uint64_t i = 0; i < right + left; ++i)
                 row[left + tile->in_w + i] = 0x80;
     }
@@ -51,7 +51,7 @@ static void fill_dense(const struct train_job *job, const int8_t *source, uint64
     memset(row, 0x80, (size_t)(plane + job->plane_size - row));
 }
 
-/* Row r of a plane holds what tap 0 of position r needs; in errors, where taps go backwards, what the last tap
+/* Fills a plane. Row r holds what tap 0 of position r needs; in errors, where taps run backwards, what the last tap
  * needs. */
 static void fill_plane(const struct train_job *job, const int8_t *source, uint8_t *plane)
 {
@@ -90,7 +90,7 @@ void cnnvp_train_fill_planes(const struct train_job *job)
 
 /* ---- panels ---- */
 
-/* Distance in the planes from one position to the next, in x and y. */
+/* Distances in the planes from one position to the next, in x and y. */
 static uint64_t step_x(const struct train_job *job)
 {
     return job->tile->kind == CNNVP_TRAIN_ERROR ? 1u : job->tile->sx;
@@ -101,7 +101,8 @@ static uint64_t step_y(const struct train_job *job)
     return job->tile->kind == CNNVP_TRAIN_ERROR ? job->plane_w : job->tile->sy * job->plane_w;
 }
 
-/* Columns of a panel that follow each other in a row of the map. Indices fit into 32 bits, whose division is quick. */
+/* Finds the runs of a panel's columns that are consecutive in a row of the map. Indices fit into 32 bits, which divide
+ * faster. */
 static size_t find_segments(const struct train_job *job, uint64_t first, uint64_t count, struct train_segment *segments)
 {
     const uint32_t w = job->tile->out_w;
@@ -127,7 +128,7 @@ static size_t find_segments(const struct train_job *job, uint64_t first, uint64_
 
 static inline void copy_bytes(uint8_t *to, const uint8_t *from, size_t n)
 {
-    switch (n) { /* the usual widths as single moves */
+    switch (n) { /* common widths as single moves */
     case 1:
         *to = *from;
         break;
@@ -165,7 +166,7 @@ static void copy_segments(const struct train_segment *segments, size_t count, co
     }
 }
 
-/* Columns are positions, terms are taps. */
+/* Fills a panel whose columns are positions and whose terms are taps. */
 static void fill_positions(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
 {
     struct train_segment segments[TRAIN_COLUMNS];
@@ -185,7 +186,7 @@ static void fill_positions(const struct train_job *job, uint64_t first, uint64_t
     }
 }
 
-/* The same where quads are neighbours in the planes. */
+/* The same if quads are neighbours in the planes. */
 static void fill_neighbours(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
 {
     struct train_segment segments[TRAIN_COLUMNS];
@@ -195,7 +196,7 @@ static void fill_neighbours(const struct train_job *job, uint64_t first, uint64_
                              job->panel + (q - from) * 4u * TRAIN_COLUMNS);
 }
 
-/* Terms 4 * from .. 4 * to - 1 of one column of a gradient: the positions of all images in order. */
+/* Copies terms 4 * from .. 4 * to - 1 of one column of a gradient: the positions of all images in order. */
 static void stage_column(const struct train_job *job, uint64_t column, uint64_t from, uint64_t to, uint8_t *row)
 {
     const struct cnnvp_train_tile *tile = job->tile;
@@ -232,12 +233,12 @@ static void stage_column(const struct train_job *job, uint64_t column, uint64_t 
     memset(row, 0, 4u * to - end);
 }
 
-/* Columns are taps of channels, terms are positions. */
+/* Fills a panel whose columns are taps of channels and whose terms are positions. */
 static void fill_taps(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
 {
     const uint64_t pitch = (4u * (to - from) + 15u) / 16u * 16u;
     for (uint64_t c = 0; c < count; c += TRAIN_STAGE) {
-        for (uint64_t i = 0; i < TRAIN_STAGE; ++i) /* columns after the last repeat it */
+        for (uint64_t i = 0; i < TRAIN_STAGE; ++i) /* columns behind the last repeat it */
             stage_column(job, first + (c + i < count ? c + i : count - 1u), from, to, job->stage + i * pitch);
         job->kernels->transpose(job->stage, pitch, to - from, job->panel + 4u * c);
     }

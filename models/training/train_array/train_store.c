@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How results enter the intermediate buffer, their scales, and tiles whose terms differ in scale (Part B 1-11,
- * 1-14).
+ * Stores results in the intermediate buffer, computes their scales, and splits tiles whose terms differ in scale (Part
+ * B 1-11, 1-14).
  */
 #include "train_tile.h"
 
 int32_t cnnvp_train_scale(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                           const struct cnnvp_train_data *data, uint32_t image, uint32_t out_channel)
 {
-    /* In gradients `image` is the input channel; images that differ are parts of their own. */
+    /* In gradients `image` is the input channel; images with different exponents are separate parts. */
     const uint64_t in = tile->kind == CNNVP_TRAIN_GRADIENT ? (uint64_t)image * tile->in_exp_channel_stride
                                                            : (uint64_t)image * tile->in_exp_image_stride;
     const uint64_t second = (uint64_t)out_channel * tile->second_exp_channel_stride;

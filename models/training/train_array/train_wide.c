@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PE module on mantissas of more than 8 bits, by plain loops: for runs in which nothing may hide behind
- * quantisation. Products of up to 46 bits add up in 64; train_decode.c sees to it that they fit.
+ * The PE module on mantissas of more than 8 bits, by plain loops: for runs in which quantisation must not hide
+ * anything. Products of up to 46 bits add up in 64 bits; train_decode.c makes sure that they fit.
  */
 #include "train_job.h"
 
@@ -48,8 +48,8 @@ static int64_t tap_sum(const struct cnnvp_train_tile *tile, const int32_t *input
     return sum;
 }
 
-/* Results lie one after the other: of a convolution those of each output channel of each image, a row after the other,
- * of a gradient the taps of each input channel of each output channel. */
+/* The results are contiguous: of a convolution, the rows of each output channel of each image; of a gradient, the taps
+ * of each input channel of each output channel. */
 void cnnvp_train_compute_wide(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                               const struct cnnvp_train_data *data, uint64_t *saturated)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gradient update of S001 (C4): gradients become new weights, 32-bit master copies in the idle half of the intermediate
- * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised. Weights that are
- * kept in 8 bits alone (the literal reading of S001) are decoded before and quantised after, by other blocks.
+ * Gradient update of S001 (C4): applies gradients to the weights, 32-bit master copies in the idle half of the
+ * intermediate buffer. The extremes of the new weights go to the statistics module, for the exponent under which they
+ * are quantised. If weights are stored in 8 bits only (the literal reading of S001), other blocks decode them before
+ * and quantise them after.
  */
 #include "cnnvp_tile.h"
 #include "units.h"
