@@ -335,7 +335,7 @@ struct cnnvp_results_check {
 /* BAD_INPUT: check_results is off. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_results(const cnnvp_platform *platform, struct cnnvp_results_check *results);
 
-/* Estimated progress of a run. All 0 if the amount of work is unknown. */
+/* Estimated progress of a run. share is 0 if the amount of work is unknown. */
 struct cnnvp_progress {
     double share;     /* of the described work, 0 to 1 */
     uint64_t layers;  /* layers that have begun */
