@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of fixed point as they lie in memory and buffers: two's complement of 1 or 2 bytes, little-endian as the
- * host's. For units and programs of the host. */
+/* Fixed-point words in memory and buffers: two's complement of 1 or 2 bytes, in the host's byte order, which is
+ * little-endian. For units and host programs. */
 #ifndef CNNVP_WORDS_H
 #define CNNVP_WORDS_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A word of 1 or 2 bytes, and so many words of them in a row. */
+/* Reads one word of 1 or 2 bytes. The functions below read and write `count` consecutive words. */
 static inline int16_t cnnvp_word_at(const uint8_t *at, uint32_t word_bytes)
 {
     int16_t word;
