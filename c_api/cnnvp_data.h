@@ -24,8 +24,9 @@ struct cnnvp_dataset_info {
 /*
  * Reads a data set:
  *   idx:IMAGES,LABELS       IDX files of unsigned bytes, images [N][H][W] or [N][C][H][W], labels [N]; plain or gzip
- *   cifar10:FILE[,FILE...]  the binary version of CIFAR-10: records of a label byte and 3 x 32 x 32 bytes; or gzip
- * `limit`: the first that many images; 0: all. More than 1 GiB of images is refused. Free with cnnvp_dataset_free.
+ *   cifar10:FILE[,FILE...]  the binary version of CIFAR-10: records of a label byte and 3 x 32 x 32 bytes; plain or
+ * gzip Reads at most the first `limit` images; 0: all. More than 1 GiB of images is refused. Free with
+ * cnnvp_dataset_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, cnnvp_dataset **dataset,
                                               struct cnnvp_error *error);

@@ -128,7 +128,7 @@ static inline uint32_t cnnvp_fx16_bytes(const struct cnnvp_fx16_tile *tile, enum
     return (tile->narrow & (uint32_t)operand) != 0 ? 1u : 2u;
 }
 
-/* The 16-bit words that so many words of an operand make up: what statistics and energies count. */
+/* Number of 16-bit words that `words` words of an operand fill, as counted by statistics and energies. */
 static inline uint64_t cnnvp_fx16_words(const struct cnnvp_fx16_tile *tile, enum cnnvp_narrow operand, uint64_t words)
 {
     return (words * cnnvp_fx16_bytes(tile, operand) + 1u) / 2u;

@@ -39,7 +39,7 @@ static inline void cnnvp_put_words(uint8_t *at, const int16_t *words, uint64_t c
         memcpy(at, words, (size_t)count * sizeof *words);
 }
 
-/* A partial sum of 1 to 8 bytes, in two's complement. */
+/* Reads and writes a partial sum of 1 to 8 bytes in two's complement. */
 static inline int64_t cnnvp_sum_at(const uint8_t *at, uint32_t bytes)
 {
     const uint64_t sign = UINT64_C(1) << (8u * bytes - 1u);

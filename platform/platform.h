@@ -129,7 +129,7 @@ private:
         std::chrono::steady_clock::time_point begin, end;
     };
     std::unique_ptr<life> life_;
-    const char *wrong_ = nullptr; /* tell_wrong */
+    const char *wrong_ = nullptr; /* last message of tell_wrong */
     bool loaded_ = false, begun_ = false, done_ = false;
 
     /* The target's socket at which a connection arrives. */

@@ -68,7 +68,7 @@ public:
     int init(std::string *message, uint32_t *param);
     initiator_socket &initiator(uint32_t port) { return *ports_[port].socket; }
     target_socket &target(uint32_t socket) { return *targets_[socket]; }
-    /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
+    /* set_link: `base` is subtracted from addresses that leave through `port`, and `size` bounds them (0: neither). */
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
     void set_target(uint32_t port, unit_host &target, uint32_t target_port);

@@ -10,7 +10,7 @@ namespace cnnvp {
 void unit_host::path_enter(cnnvp_path_node *led_to)
 {
     if (cnnvp_path *path = control_.path()) {
-        /* a core works for no layer, unless what it does then says so */
+        /* a core works for no layer, unless its work says otherwise */
         const uint32_t tag = unit_.process ? 0 : CNNVP_PATH_SAME_TAG;
         cnnvp_path_drop(path, cnnvp_path_enter(path, {led_to, instance_.number, tag}).node);
     }
