@@ -60,10 +60,10 @@ struct cnnvp_buffer_shape {
 };
 
 /*
- * A class of clocks: what crosses the port in one clock, and how often such a clock occurs. In each clock the initiator
- * reads, from each of `maps` maps, `rows` rows that are row_step rows apart, and from each row `columns` words that are
- * column_step columns apart. Words and columns have the access's word_bytes. The class occurs `times` times at each of
- * places * taps places; at place (p, t) its first word is in column `column` + p * pitch + t * tap_pitch.
+ * A class of clocks: what crosses the port in one clock, and how often such a clock occurs. In each clock, `columns`
+ * words that are column_step columns apart cross the port from each of `rows` rows, which are row_step rows apart, of
+ * each of `maps` maps. Words and columns have the access's word_bytes. The class occurs `times` times at each of places
+ * x taps positions; at position (p, t) its first word is in column `column` + p * pitch + t * tap_pitch.
  *
  * One such clock takes max(ceil(words / width_words), largest number of lines of one SRAM) clocks. The excess over
  * `cycles` is its delay. A member that is 0 counts as 1, except `times` and these:

@@ -3,8 +3,8 @@
  * cnnvp model ABI: how a hardware unit written in plain C plugs into the platform.
  *
  * A unit is one constant table, `struct cnnvp_unit`. It holds the unit's name, parameters, ports, registers, statistics
- * and functions. A library exports one symbol, `cnnvp_model_query`, which returns its tables; the built-in units use
- * the same function type. The platform (the host) allocates the unit's state, checks its parameters and binds its ports
+ * and functions. A library exports one symbol, `cnnvp_model_query`, which returns its tables; the built-in units are
+ * such tables, too. The platform (the host) allocates the unit's state, checks its parameters and binds its ports
  * to SystemC/TLM-2.0 sockets. It offers time, memory access, events, interrupts, traces and counters through a second
  * table, `struct cnnvp_host_ops`.
  *
