@@ -146,8 +146,8 @@ struct cnnvp_access {
  * transport call in each direction. The initiator owns the structure and its data and keeps both unchanged until
  * `complete` is called with it or the unit is reset.
  *
- * A request moves `count` segments of `size` bytes; segment i starts at address + i * stride in memory and at data + i
- * * size at the initiator.
+ * A request moves `count` segments of `size` bytes. Segment i starts in memory at address + i * stride, and at the
+ * initiator at data + i * size.
  */
 struct cnnvp_request {
     uint32_t op;           /* CNNVP_READ or CNNVP_WRITE */
