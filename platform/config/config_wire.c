@@ -65,7 +65,7 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
     return CNNVP_DONE;
 }
 
-/* A memory sized by its parts takes the space up to the next window, if its size is not set. */
+/* If the window's size is not set, it is the size of the memory's parts, cut off at the next window. */
 static cnnvp_result size_window(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
 {
     if (!instance->on_bus || instance->size != 0)
