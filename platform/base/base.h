@@ -16,10 +16,10 @@ extern "C" {
 
 struct cnnvp_arena {
     struct cnnvp_arena_chunk *chunk;
-    int failed; /* Returns zeroed memory; NULL: out of memory. 0 bytes give a valid pointer. */
+    int failed; /* 1: an allocation has failed */
 };
 
-/* Zeroed; NULL: out of memory. 0 bytes give a valid pointer. */
+/* Returns zeroed memory; NULL: out of memory. 0 bytes give a valid pointer. */
 void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size);
 void *cnnvp_arena_array(struct cnnvp_arena *arena, size_t count, size_t size);
 char *cnnvp_arena_copy(struct cnnvp_arena *arena, const char *text, size_t size);
