@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command protocol between the instruction element (S003) and the units that it drives: PE arrays, the vector unit,
- * DMA. A calculation unit of your own that speaks it can take the place of a built-in one.
+ * and the DMA. A custom calculation unit that speaks it can replace a built-in one.
  *
  * The element makes one access with op CNNVP_COMMAND on its port for the unit, at the accelerator clock edge at which
- * the instruction issues; `data` is a struct cnnvp_command. The unit answers
- * - CNNVP_OK: accepted; the work is done after the access's `delay` (a whole number of accelerator cycles). The element
+ * the instruction issues; `data` is a struct cnnvp_command. The unit answers one of these:
+ * - CNNVP_OK: accepted. The work is done after the access's `delay`, a whole number of accelerator cycles. The element
  *   keeps the unit and the buffers that the opcode names busy for that long.
- * - CNNVP_PENDING: accepted; the unit announces the end with an access CNNVP_COMMAND on the element's port `done`,
- *   `data` being a struct cnnvp_completion with the same `sequence`.
- * - an error: nothing was done; the element stops with this command's error.
- * CNNVP_COMMAND_FORGET goes to the DMA where the guest resets the element: no `receive` will come for what was
- * requested before. Its answer does not matter.
+ * - CNNVP_PENDING: accepted. The unit announces the end with a CNNVP_COMMAND access on the element's port `done`, whose
+ *   `data` is a struct cnnvp_completion with the same `sequence`.
+ * - An error: nothing was done. The element stops with this command's error.
+ *
+ * When the guest resets the element, the DMA gets CNNVP_COMMAND_FORGET: no `receive` will follow for earlier requests.
+ * Its answer does not matter.
+ *
  * Tiles are atomic: a command whose answer is CNNVP_OK is never stalled midway.
  */
 #ifndef CNNVP_COMMAND_H
@@ -23,29 +25,29 @@
 extern "C" {
 #endif
 
-/* Accepted, completion follows through port `done`. The one status above 0. */
+/* Accepted; the completion follows through port `done`. The only positive status. */
 #define CNNVP_PENDING 1
 
-/* Most registers that a descriptor has. */
+/* Largest number of registers of a descriptor. */
 #define CNNVP_DESCRIPTOR_MAX 24u
 
-/* Bytes of a text that says why a command is refused, the last one 0. */
+/* Size of a text that says why a command is refused, including the final 0. */
 #define CNNVP_REFUSAL_SIZE 112u
 
-/* Which half of a ping-pong buffer an instruction uses: bit set = second half. */
+/* Halves of ping-pong buffers that an instruction uses. Bit set: second half. */
 enum cnnvp_half { CNNVP_HALF_INPUT = 1u << 0, CNNVP_HALF_WEIGHT = 1u << 1, CNNVP_HALF_OUTPUT = 1u << 2 };
 
-/* An opcode of no instruction; sequence 0. */
+/* Opcode of a command that is not an instruction; its sequence is 0. */
 #define CNNVP_COMMAND_FORGET 0xffffffffu
 
 struct cnnvp_command {
     uint32_t opcode;
     uint32_t status;    /* the instruction's mode field */
-    uint32_t halves;    /* of enum cnnvp_half */
+    uint32_t halves;    /* bits of enum cnnvp_half */
     uint32_t immediate; /* low 32 operand bits */
     uint32_t tag;       /* layer index + 1, 0 none */
     uint32_t count;     /* registers in `descriptor` */
-    uint64_t sequence;  /* number of the instruction, from 1; also the flow of its spans */
+    uint64_t sequence;  /* number of the instruction, from 1; also the flow number of its spans */
     uint32_t descriptor[CNNVP_DESCRIPTOR_MAX];
 };
 
@@ -72,28 +74,28 @@ enum cnnvp_round_mode {
     CNNVP_ROUNDING_STOCHASTIC = 2
 };
 
-/* Words of 8 bits in place of 16, bits of `narrow` in the descriptor register `format`: of inputs (operand a), of
- * weights (operand b; tables, biases, scales and offsets have 16), of results. */
+/* Operands with 8-bit words instead of 16-bit words: bits of `narrow` in the descriptor register `format`. A: inputs
+ * (operand a). B: weights (operand b); tables, biases, scales and offsets always have 16 bits. OUT: results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
-#define CNNVP_NARROW_LSB 29u /* in the register */
-#define CNNVP_SLOT_LSB 18u   /* of a vector instruction's words of a slot of partial sums, 0: four */
-#define CNNVP_TABLED_LSB 18u /* of a bit: results of a conv go through a table */
-#define CNNVP_ZERO_LSB 21u   /* the same of `zero`, the zero point that is added to results of 8 bits */
+#define CNNVP_NARROW_LSB 29u /* position of `narrow` in the register */
+#define CNNVP_SLOT_LSB 18u   /* of a vector instruction: words of a slot of partial sums; 0: four */
+#define CNNVP_TABLED_LSB 18u /* bit of a conv: its results go through a table */
+#define CNNVP_ZERO_LSB 21u   /* 8-bit field `zero`: the zero point added to 8-bit results */
 
-/* Bytes of a word of this operand, by the register. */
+/* Bytes of a word of this operand, according to the register `format`. */
 static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow operand)
 {
     return (format >> CNNVP_NARROW_LSB & (uint32_t)operand) != 0 ? 1u : 2u;
 }
 
-/* Bytes of the slot that a partial sum of so many bits has in an output buffer: whole 16-bit words. The bits are those
- * of the parameter acc_bits of the unit whose sums they are, 64 where it has none. */
+/* Bytes of the slot of a partial sum of acc_bits bits in an output buffer: whole 16-bit words. acc_bits is a parameter
+ * of the unit that makes the sums; 64 if it has no such parameter. */
 static inline uint32_t cnnvp_sum_bytes(uint32_t acc_bits)
 {
     return (acc_bits + 15u) / 16u * 2u;
 }
 
-/* And words. */
+/* The same in 16-bit words. */
 static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
 {
     return cnnvp_sum_bytes(acc_bits) / 2u;
@@ -101,19 +103,21 @@ static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
 
 /*
  * CNNVP_COMMAND at an output buffer, `data` = struct cnnvp_update: results of a PE array or vector unit enter the
- * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
- * after plane. Partial sums are kept in slots of cnnvp_sum_bytes at acc_address; results are words of word_bytes
- * at out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
- * either keeps the sum there (partial = 1) or rounds it: word = saturate(round(sum * 2^-shift) + zero), within the
- * limits if there are some. A maximum of words is a word, and may be kept as such: of_words. Where sums have scales it
- * rounds cnnvp_scaled (cnnvp_buffer.h) of the sum in its place. With a table that word has 16 bits and no zero point,
- * and goes through the function of the instruction vact: word = saturate(round(function * 2^-table_shift) + zero).
+ * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits; there are planes * plane_words of them, plane
+ * after plane. Partial sums are stored in slots of cnnvp_sum_bytes at acc_address, results as words of word_bytes at
+ * out_address.
+ *
+ * The buffer combines the sums with the partial sums at acc_address by `mode` and wraps them to acc_bits. With partial
+ * = 1 it stores the sum there. Otherwise it writes the result: word = saturate(round(sum * 2^-shift) + zero), clipped
+ * to the limits if there are any. With scales, cnnvp_scaled (cnnvp_buffer.h) of the sum takes the place of the sum.
+ * With a table, that word has 16 bits and no zero point, and goes through the function of the instruction vact: word =
+ * saturate(round(function * 2^-table_shift) + zero). With of_words, `mode` maximises result words instead of sums.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
     uint64_t planes;       /* output channels */
     uint64_t plane_words;  /* words of one plane, contiguous */
-    uint64_t plane_stride; /* words from one plane to the next at out_address; partial sums are contiguous */
+    uint64_t plane_stride; /* words from one plane to the next at out_address; partial sums have no gaps */
     uint32_t half;         /* 0 or 1 */
     uint32_t mode;         /* enum cnnvp_update_mode */
     uint32_t partial;      /* 1: keep partial sums, no write-out */
@@ -124,35 +128,37 @@ struct cnnvp_update {
     uint32_t rounding;     /* enum cnnvp_round_mode */
     uint64_t seed;         /* of stochastic rounding; word i of the update uses cnnvp_round_random(seed, i) */
     uint64_t saturated;    /* out: words that were clipped */
-    /* How often each sum was updated within the command (S000: every pass goes to the output buffer); 0 means once. All
-     * but the last time it was kept at acc_address and read back: counted here, `sums` are what has come together. */
+    /* Number of updates of each sum within the command (S000: every pass goes to the output buffer); 0 means 1. After
+     * each but the last, the sum is stored at acc_address and read back. The buffer only counts this; `sums` are the
+     * totals. */
     uint32_t passes;
-    /* 1, with mode maximise and partial 0: `mode` applies after rounding, against the words at out_address, which are
-     * the maxima so far. No word depends on which values came first. 0: against the sums at acc_address. */
+    /* 1, with mode maximise and partial 0: `mode` applies after rounding, to the words at out_address, which are the
+     * maxima so far. The result does not depend on the order of the values. 0: `mode` applies to the sums at
+     * acc_address. */
     uint32_t of_words;
-    /* 1: words lie within low .. high, after rounding and before words are maximised. A struct that ends before this
+    /* 1: words are clipped to low .. high, after rounding and before they are maximised. A struct that ends before this
      * member has no limits. */
     uint32_t clip;
     int16_t low, high;
-    /* Not NULL, with partial 0: records of CNNVP_SCALE_WORDS words; sum i has record i / scale_sums. A struct that ends
-     * before this member has none. */
+    /* Not NULL, with partial 0: records of CNNVP_SCALE_WORDS words; sum i uses record i / scale_sums. A struct that
+     * ends before this member has none. */
     const int16_t *scales;
     uint64_t scale_sums;
-    uint32_t word_bytes;  /* of a result: 1 or 2; 0, or a struct that ends before this member, means 2 */
-    int32_t zero;         /* -128 .. 127, of results of 8 bits; a struct that ends before this member has 0 */
-    const int16_t *table; /* of vact, not NULL, with partial 0. A struct that ends before this member has none */
+    uint32_t word_bytes;  /* bytes of a result: 1 or 2; 0, or a struct that ends before this member, means 2 */
+    int32_t zero;         /* zero point of 8-bit results, -128 .. 127; 0 if the struct ends before this member */
+    const int16_t *table; /* table of vact; not NULL only with partial 0; none if the struct ends before this member */
     int32_t table_shift;
 };
 
-/* By what the write-out scales a sum: struct cnnvp_scale (cnnvp_buffer.h), four words in memory. */
+/* Words of a struct cnnvp_scale (cnnvp_buffer.h) in memory. */
 #define CNNVP_SCALE_WORDS 4u
 
-/* Bytes in front of the segments of a table of vact, which have four each. */
+/* Bytes before the segments of a table of vact; each segment has four bytes. */
 #define CNNVP_TABLE_HEADER 8u
 
 /*
  * The random number of stochastic rounding: a counter-based hash (splitmix64 finaliser), so that the result does not
- * depend on order. sum is rounded up where the low `shift` bits exceed random mod 2^shift.
+ * depend on the order of work. A sum is rounded up if its low `shift` bits exceed random mod 2^shift.
  */
 static inline uint64_t cnnvp_round_random(uint64_t seed, uint64_t index)
 {
@@ -198,7 +204,7 @@ static inline int16_t cnnvp_round_fx16(int64_t sum, int32_t shift, uint32_t mode
     return (int16_t)value;
 }
 
-/* Keeps the low `bits` bits of a sum, sign-extended: what an accumulator of that width holds. bits: 1 .. 64. */
+/* Keeps the low `bits` bits of a sum, sign-extended, as an accumulator of that width does. bits: 1 .. 64. */
 static inline int64_t cnnvp_wrap(int64_t sum, uint32_t bits)
 {
     if (bits >= 64u)

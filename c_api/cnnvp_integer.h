@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole numbers: what models, platform, compiler and guest software count with. */
+/* Integer helpers shared by models, platform, compiler and guest software. */
 #ifndef CNNVP_INTEGER_H
 #define CNNVP_INTEGER_H
 
@@ -21,7 +21,6 @@ static inline uint64_t cnnvp_divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0 ? 1u : 0u);
 }
 
-/* The same in 32 bits, as the guest's core has them. */
 static inline uint64_t cnnvp_common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
@@ -42,16 +41,16 @@ static inline uint32_t cnnvp_maximum32(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* a + b - 1 fits into 32 bits. */
+/* The caller ensures that a + b - 1 fits into 32 bits. */
 static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
 {
     return (a + b - 1u) / b;
 }
 
-/* A number of elements in parts of `size`, and what is left: alike ones together. */
+/* Equal parts of a number of elements: cnnvp_cut gives the whole parts of `size` elements, and the rest. */
 struct cnnvp_parts {
-    uint64_t first; /* element of the first part */
-    uint64_t count; /* of parts; 0 where nothing is left */
+    uint64_t first; /* index of the part's first element */
+    uint64_t count; /* number of parts; 0 if nothing is left */
     uint32_t size;
 };
 

@@ -2,39 +2,40 @@
 /*
  * cnnvp model ABI: how a hardware unit written in plain C plugs into the platform.
  *
- * A unit is one constant table, `struct cnnvp_unit`: what it is called, its parameters, ports, registers and
- * statistics, and its functions. A library exports one symbol, `cnnvp_model_query`, that hands out its tables; the
- * built-in units are handed out the same way. The platform (the host) allocates the unit's state, checks its
- * parameters, binds its ports to SystemC/TLM-2.0 sockets, and offers time, memory access, events, interrupts, traces
- * and counters through a second table, `struct cnnvp_host_ops`.
+ * A unit is one constant table, `struct cnnvp_unit`. It holds the unit's name, parameters, ports, registers, statistics
+ * and functions. A library exports one symbol, `cnnvp_model_query`, which returns its tables; the built-in units are
+ * such tables, too. The platform (the host) allocates the unit's state, checks its parameters and binds its ports
+ * to SystemC/TLM-2.0 sockets. It offers time, memory access, events, interrupts, traces and counters through a second
+ * table, `struct cnnvp_host_ops`.
  *
- * This header is all that a model includes besides libc and its own register list. It is C11, and compiles unchanged
- * as C99 and as C++17. It holds no state and no exceptions cross it.
+ * A model includes only this header, libc and its own register list. The header is C11 and also compiles as C99 and as
+ * C++17. It holds no state, and no exceptions cross it.
  *
- * Rules that hold everywhere
+ * General rules
  * - Time is an unsigned count of picoseconds since the simulation began.
- * - All state of a unit lives in the `instance_size` bytes that the host allocates zeroed, and in memory that `init`
- *   allocates and `fini` frees. Writable globals are not allowed: two instances of a unit run in one process.
+ * - All state of a unit is in the `instance_size` bytes that the host allocates zeroed, and in memory that `init`
+ *   allocates and `fini` frees. Writable globals are not allowed, because two instances of a unit may run in one
+ *   process.
  * - Every call is made on the simulation thread. A model may use threads inside a call if it joins them before it
  *   returns.
- * - Run-to-completion callbacks (all but `process`) must not block. `process`, where a unit has one, may call the
- *   host's blocking functions; these return CNNVP_E_STOPPED when the simulation ends or the unit is reset, and the
- *   process then frees what it holds and returns at once.
+ * - Run-to-completion callbacks (all except `process`) must not block. `process` may call the host's blocking
+ *   functions. These return CNNVP_E_STOPPED when the simulation ends or the unit is reset; the process then frees what
+ *   it holds and returns at once.
  * - Re-entrancy: a unit's `access`, `request`, `complete`, `event` and `signal` can run while its `process` is inside a
- *   blocking call, and while it is inside its own outgoing `access` (a chain of units that calls back). Leave no
+ *   blocking call, and while the unit is inside its own outgoing `access` (if a chain of units calls back). Leave no
  *   half-updated state across such a call.
- * - Life: query -> `init` -> `reset` -> any number of {access, request, complete, event, signal, process} and `reset`
- *   -> `fini`. `reset` may come in the middle of a transfer; completions of requests from before it are dropped by
- *   the host. `fini` is called exactly once after a successful `init`.
- * - Addresses. A byte of memory and a register have one address for initiators: the bus's, which `cnnvp check` prints,
- *   also on a port that leads straight to the memory. A target sees an offset: 0 is the first byte of its window or
- *   memory. On ports that carry words, commands or tiles an address is what the target's protocol says, for both sides
+ * - Life cycle: query -> `init` -> `reset` -> any number of {access, request, complete, event, signal, process} and
+ *   `reset` -> `fini`. `reset` may come in the middle of a transfer; the host drops completions of earlier requests.
+ *   `fini` is called exactly once after a successful `init`.
+ * - Addresses: initiators use bus addresses, as printed by `cnnvp check`, for every byte of memory and every register,
+ *   even on a port that leads straight to the memory. A target sees an offset: 0 is the first byte of its window or
+ *   memory. On ports that carry words, commands or tiles, the target's protocol defines addresses for both sides
  *   (cnnvp_buffer.h: an offset in a buffer's half).
- * - A call that the host refuses returns its status and is one warning line, once for each unit, callback and fault;
- *   with --strict it ends the run.
+ * - A call that the host refuses returns an error status and gives one warning line for each unit, callback and fault.
+ *   With --strict it ends the run.
  * - Errors are values. A guest's mistake is answered with a status (which becomes a TLM error response), a status bit,
- *   an interrupt and one warning line; it never ends the simulation. A wrong configuration makes `init` fail, after a
- *   call of `config_error` that says what would be right.
+ *   an interrupt and one warning line; it never ends the simulation. A wrong configuration makes `init` fail after a
+ *   call of `config_error`, which says what would be right.
  */
 #ifndef CNNVP_MODEL_H
 #define CNNVP_MODEL_H
@@ -46,14 +47,14 @@
 extern "C" {
 #endif
 
-/* Another major is refused; a minor only appends members to the structs of this header. A unit's `abi_minor` says which
- * it has: the host reads no member of its tables that came later. `struct_size` of what the host hands out says which
- * that has. 3.1: keep, follow and speedup of the host; 3.2: join;
- * 3.3: about; 3.4: simulated of cnnvp_init; 3.5: extend. */
+/* The host refuses a unit with another major number. A new minor number only appends members to the structs of this
+ * header. A unit's `abi_minor` tells the host which members the unit's tables have; `struct_size` of the host's structs
+ * tells the unit which members those have. 3.1: keep, follow and speedup of the host; 3.2: join; 3.3: about; 3.4:
+ * simulated of cnnvp_init; 3.5: extend. */
 #define CNNVP_ABI_MAJOR 3u
 #define CNNVP_ABI_MINOR 5u
 
-/* The exported symbol of a model library and its type, see cnnvp_model_query below. */
+/* Name of the exported function of a model library; see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
 
 #if defined(__GNUC__)
@@ -67,7 +68,8 @@ extern "C" {
 /* Picoseconds since the simulation began, or a length of time in picoseconds. */
 typedef uint64_t cnnvp_time;
 
-/* Whose work something is: tags are 0, of no layer, to this, layer index + 1. A larger one counts as 0. */
+/* Largest tag. A tag tells to which layer work belongs: layer index + 1, or 0 for no layer. A larger tag counts as
+ * 0. */
 #define CNNVP_MAX_TAG 65535u
 
 /* "Never": the answer of next_activity when nothing is pending. */
@@ -78,10 +80,10 @@ enum cnnvp_status {
     CNNVP_E_INVAL = -1,   /* an argument or a command is malformed */
     CNNVP_E_ADDR = -2,    /* no such address: TLM_ADDRESS_ERROR_RESPONSE */
     CNNVP_E_ACCESS = -3,  /* right address, wrong size, alignment or direction: TLM_COMMAND_ERROR_RESPONSE */
-    CNNVP_E_NOMEM = -4,   /* memory of the host ran out */
+    CNNVP_E_NOMEM = -4,   /* the host machine has no memory left */
     CNNVP_E_NOSUP = -5,   /* the other side does not offer this function */
     CNNVP_E_STATE = -6,   /* not possible now: busy, not bound, called out of order */
-    CNNVP_E_STOPPED = -7, /* the simulation ends or the unit is reset: clean up and return */
+    CNNVP_E_STOPPED = -7, /* the simulation ends or the unit is reset: free resources and return */
     CNNVP_E_FATAL = -8,   /* the unit found its own state broken; the run ends with exit status 1 */
     CNNVP_E_MEMORY = -9   /* the memory behind a request reported an error */
 };
@@ -93,9 +95,9 @@ enum cnnvp_status {
 enum cnnvp_op {
     CNNVP_READ = 0,
     CNNVP_WRITE = 1,
-    /* A command to a unit: `data` is a struct that the two sides agree on (cnnvp_command.h for calculation units). */
+    /* A command to a unit. `data` is a struct that both sides agree on (cnnvp_command.h for calculation units). */
     CNNVP_COMMAND = 2,
-    /* Zero-copy read or write of a tile: the target sets `data` to its own storage for [address, address + size) and
+    /* Zero-copy read or write of a tile: the target sets `data` to its own storage of [address, address + size) and
      * counts `words`. The pointer stays valid until the callback that made the access returns. NULL in timing-only. */
     CNNVP_BORROW_READ = 3,
     CNNVP_BORROW_WRITE = 4
@@ -103,13 +105,13 @@ enum cnnvp_op {
 
 enum cnnvp_access_flag {
     CNNVP_DEBUG = 1u << 0,   /* no side effects, no time, not counted */
-    CNNVP_UNTIMED = 1u << 1, /* costs no time and is not counted in links (the core's own traffic) */
-    /* What would this take? Asked of instances that run in no simulation (cnnvp_units in cnnvp.h), which time stands
-     * still for. The unit answers at once, by `delay` and status, as if nothing else were under way, and does nothing
-     * that a later question could see. Data pointers are NULL, as in timing-only; counts, spans and counters go
-     * nowhere, so a unit that answers its commands at once needs no code for this: what it does is the answer. One that
-     * would answer CNNVP_PENDING, because an event or its `process` carries the command out, answers CNNVP_OK and the
-     * delay of a lone command instead; `process` is not started where questions are asked. */
+    CNNVP_UNTIMED = 1u << 1, /* takes no time and is not counted in links (for the core's own traffic) */
+    /* Asks how long the access would take. Only for instances without a simulation (cnnvp_units in cnnvp.h), for which
+     * time stands still. The unit answers at once with `delay` and status, as if it were otherwise idle, and leaves no
+     * effect that a later question could see. Data pointers are NULL, as in timing-only; counts, spans and counters are
+     * dropped. A unit that answers its commands at once therefore needs no extra code. A unit that would answer
+     * CNNVP_PENDING, because an event or its `process` executes the command, returns CNNVP_OK and the delay of a lone
+     * command instead; `process` does not run in this mode. */
     CNNVP_ESTIMATE = 1u << 2
 };
 
@@ -117,81 +119,85 @@ struct cnnvp_buffer_clocks;
 struct cnnvp_command;
 
 /*
- * A run-to-completion transaction: registers, commands, buffer tiles. It crosses the platform as one b_transport call.
- * The initiator fills it and owns it; it lives until the call returns.
+ * A run-to-completion transaction for registers, commands and buffer tiles. It crosses the platform as one b_transport
+ * call. The initiator fills it in and owns it; it lives until the call returns.
  */
 struct cnnvp_access {
     uint32_t op;         /* enum cnnvp_op */
-    uint32_t flags;      /* of enum cnnvp_access_flag */
-    uint32_t initiator;  /* set by the host: number of the instance that began the transaction */
-    uint32_t tag;        /* whose work this is: 0 of no layer, otherwise layer index + 1, up to CNNVP_MAX_TAG */
-    uint64_t flow;       /* 0, or the number that joins the spans of one instruction in a trace */
-    uint64_t address;    /* initiator: of the bus; target: offset in its window. See "Addresses" above */
-    void *data;          /* `size` bytes; NULL where data do not matter (timing-only) */
+    uint32_t flags;      /* bits of enum cnnvp_access_flag */
+    uint32_t initiator;  /* set by the host: number of the instance that started the transaction */
+    uint32_t tag;        /* layer index + 1 of the work, 1 .. CNNVP_MAX_TAG; 0: no layer */
+    uint64_t flow;       /* number that joins the spans of one instruction in a trace; 0: none */
+    uint64_t address;    /* initiator: bus address; target: offset in its window. See "Addresses" above */
+    void *data;          /* `size` bytes; NULL if the data do not matter (timing-only) */
     uint64_t size;       /* bytes */
-    uint64_t words;      /* words that cross the port, repeated reads counted each time; 0 where size says it all */
+    uint64_t words;      /* words that cross the port, repeated reads counted each time; 0: only `size` matters */
     uint64_t cycles;     /* cycles over which the initiator spreads the words; 0 where it does not matter */
-    uint32_t mode;       /* meaning set by the target: a buffer's read or update mode, a command's number */
-    uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size without words */
-    uint32_t clock_count;                     /* of `clocks`; 0: the words come evenly, over `cycles` */
-    const struct cnnvp_buffer_clocks *clocks; /* of a buffer: what crosses its port in a clock (cnnvp_buffer.h) */
-    cnnvp_time delay; /* in: how far the initiator has run ahead of now; out: plus what the target took */
+    uint32_t mode;       /* defined by the target: a buffer's read or update mode, a command's number */
+    uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size if words is 0 */
+    uint32_t clock_count;                     /* entries of `clocks`; 0: the words are spread evenly over `cycles` */
+    const struct cnnvp_buffer_clocks *clocks; /* for buffers: the words that cross the port in each clock
+                                               * (cnnvp_buffer.h) */
+    cnnvp_time delay; /* in: how far the initiator has run ahead of now; out: the same plus the target's time */
 };
 
 /*
- * A split transaction: a request now, its completion later. This is how memory is used. It crosses the platform as one
- * non-blocking transport call each way. The initiator owns the structure and its data and keeps both unchanged until
+ * A split transaction for memory: a request now, its completion later. It crosses the platform as one non-blocking
+ * transport call in each direction. The initiator owns the structure and its data and keeps both unchanged until
  * `complete` is called with it or the unit is reset.
  *
- * A request moves `count` segments of `size` bytes; segment i starts at address + i * stride in memory and at
- * data + i * size at the initiator.
+ * A request moves `count` segments of `size` bytes. Segment i starts in memory at address + i * stride, and at the
+ * initiator at data + i * size.
  */
 struct cnnvp_request {
-    uint32_t op;          /* CNNVP_READ or CNNVP_WRITE */
-    uint32_t initiator;   /* set by the host, but for ports that lead outside */
-    uint32_t tag;         /* as in struct cnnvp_access */
-    int32_t status;       /* out: CNNVP_OK or an error, set before completion */
-    uint64_t flow;        /* as in struct cnnvp_access */
-    uint64_t address;     /* of the first segment. Initiator: of the bus; target: offset in its memory */
-    void *data;           /* size * count bytes; NULL in timing-only */
-    uint64_t size;        /* bytes of one segment, 1 or more */
-    uint64_t count;       /* segments, 1 or more */
-    int64_t stride;       /* bytes from one segment's start to the next's */
-    uint32_t burst_bytes; /* the initiator's burst length, for memories that ask; they may split further. 0: not said */
-    uint32_t outstanding; /* bursts of this op that the initiator has in flight at most, of all requests; 1 or more */
-    cnnvp_time issued;    /* set by the host: when the request was made */
-    cnnvp_time first_data; /* out: when the first burst was complete */
-    uint64_t cookie;       /* the initiator's own */
-    uint64_t scratch[4];   /* the target's own while it holds the request */
-    void *link;            /* the host's own */
+    uint32_t op;           /* CNNVP_READ or CNNVP_WRITE */
+    uint32_t initiator;    /* set by the host, except for ports with CNNVP_PORT_OUTSIDE */
+    uint32_t tag;          /* as in struct cnnvp_access */
+    int32_t status;        /* out: CNNVP_OK or an error, set before the completion */
+    uint64_t flow;         /* as in struct cnnvp_access */
+    uint64_t address;      /* of the first segment. Initiator: bus address; target: offset in its memory */
+    void *data;            /* size * count bytes; NULL in timing-only */
+    uint64_t size;         /* bytes of one segment, 1 or more */
+    uint64_t count;        /* segments, 1 or more */
+    int64_t stride;        /* bytes from one segment's start to the next's */
+    uint32_t burst_bytes;  /* the initiator's burst length, for memories that use it; they may split further. 0:
+                            * unknown */
+    uint32_t outstanding;  /* largest number of bursts of this op that the initiator keeps in flight, over all its
+                            * requests; 1 or more */
+    cnnvp_time issued;     /* set by the host: time of the request */
+    cnnvp_time first_data; /* out: time when the first burst was complete */
+    uint64_t cookie;       /* private to the initiator */
+    uint64_t scratch[4];   /* private to the target while it holds the request */
+    void *link;            /* private to the host */
 };
 
 /*
- * How the tiles of a calculation unit's commands should be cut; see `tiling` of struct cnnvp_unit. A tile's edges are
- * multiples of these, or the rest of the layer, wherever such tiles fit into the buffers; 1: any.
+ * How the tiles of a calculation unit's commands should be cut; see `tiling` of struct cnnvp_unit. Edges of a tile are
+ * multiples of these sizes, or the rest of the layer, wherever such tiles fit into the buffers. 1: any size.
  */
 struct cnnvp_tiling {
-    uint32_t struct_size; /* set by the host: bytes of this struct that it knows */
-    uint32_t rows;        /* of results */
+    uint32_t struct_size; /* set by the host: size of this struct as the host knows it */
+    uint32_t rows;        /* rows and columns of results */
     uint32_t cols;
-    uint32_t in;   /* input channels; of a fully connected layer inputs */
-    uint32_t out;  /* output channels; outputs */
-    uint32_t side; /* rows and columns of a window that are taken at once: parts of a large window are multiples */
-    uint32_t result_bytes; /* of the output buffer that a result takes while a command runs that writes words:
-                              word_bytes, or more where partial sums lie there meanwhile */
-    uint32_t word_bytes;   /* of a word of inputs, weights and results */
-    const char *format;    /* of words: "fx16" is 16-bit fixed point. Text of static storage. */
-    const char *layout;    /* of inputs and results in the buffers: "planes" is [channel][row][column]. As `format`. */
-    uint64_t pes;          /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
-    uint32_t limits;       /* 1: it keeps words within limits where a command says `clip`; 0: no command says so; 2: it
-                              scales them as well where one says `scale` (cnnvp_buffer.h); 3: and takes them through
-                              a table */
+    uint32_t in;   /* input channels; for a fully connected layer, inputs */
+    uint32_t out;  /* output channels; for a fully connected layer, outputs */
+    uint32_t side; /* rows and columns of a window that are processed at once; parts of a large window are multiples of
+                    * it */
+    uint32_t result_bytes; /* bytes of the output buffer for each result while a command runs that writes words:
+                            * word_bytes, or more if partial sums are stored there meanwhile */
+    uint32_t word_bytes;   /* bytes of a word of inputs, weights and results */
+    const char *format;    /* format of words: "fx16" is 16-bit fixed point; static text */
+    const char *layout;    /* layout of inputs and results in buffers: "planes" is [channel][row][column]; static
+                            * text */
+    uint64_t pes;          /* peak multiply-accumulate operations per cycle; utilization is relative to it */
+    uint32_t limits;       /* what the unit does with words if a command asks for it. 0: nothing; 1: clips them to
+                            * limits (`clip`); 2: also scales them (`scale`, cnnvp_buffer.h); 3: also applies a table */
 };
 
-/* A directly usable piece of memory. Valid until the simulation ends. */
+/* A piece of memory for direct access. Valid until the simulation ends. */
 struct cnnvp_dmi {
     uint8_t *data;  /* host address of `start` */
-    uint64_t start; /* first and last address of the piece: offsets for the target, bus addresses for the initiator */
+    uint64_t start; /* first and last address of the piece: for the target, offsets; for the initiator, bus addresses */
     uint64_t end;
 };
 
@@ -204,7 +210,7 @@ enum cnnvp_param_type {
     CNNVP_PARAM_SIZE = 1, /* bytes; text such as 64KiB, 1MiB allowed; min..max */
     CNNVP_PARAM_ENUM = 2, /* one of `choices`; the value is the index of the choice; on|off for switches */
     CNNVP_PARAM_TEXT = 3, /* free text, up to 4095 bytes */
-    CNNVP_PARAM_ADDR = 4  /* an address, 0x... allowed; min..max; of what, the parameter's help says */
+    CNNVP_PARAM_ADDR = 4  /* an address, 0x... allowed; min..max; the parameter's help says in which address space */
 };
 
 struct cnnvp_param {
@@ -230,32 +236,32 @@ enum cnnvp_port_kind {
 
 enum cnnvp_port_flag {
     CNNVP_PORT_OPTIONAL = 1u << 0, /* may stay unconnected; using it then gives CNNVP_E_STATE */
-    /* MEM_INITIATOR: leads out of the platform, to a TLM-2.0 target that a C++ program binds (cnnvp_systemc.h); no
-     * platform file connects it. Its requests are contiguous, and their `initiator` and `outstanding` those of whoever
-     * the unit sends them for. The unit's parameter `protocol`, if it has one, chooses lt (0) or at (1). IRQ_IN: leads
-     * to a signal of the program's. */
+    /* MEM_INITIATOR: leads out of the platform, to a TLM-2.0 target that a C++ program binds (cnnvp_systemc.h);
+     * platform files do not connect it. Its requests are contiguous. Their `initiator` and `outstanding` are those of
+     * the instance for which the unit sends them. The unit's parameter `protocol`, if it has one, selects lt (0) or at
+     * (1). IRQ_IN: leads to a signal of the C++ program. */
     CNNVP_PORT_OUTSIDE = 1u << 1,
-    /* INITIATOR, commands: who takes them counts the cycles that each takes in statistics of layers (compute_cycles,
-     * stall_cycles.<cause>), since this unit leaves them out. One that is busy for longer than it counts is named in a
-     * warning at the end of the run; with --strict or --check-costs the run fails. */
+    /* INITIATOR, for commands: the receiver, not this unit, counts the cycles of each command in the layer statistics
+     * (compute_cycles, stall_cycles.<cause>). A receiver that is busy for longer than it counts gives a warning at the
+     * end of the run; with --strict or --check-costs the run fails. */
     CNNVP_PORT_COUNTED = 1u << 2,
-    /* TARGET, INITIATOR: what crosses it, one of these; without, it is not said and goes with everything. A platform
-     * file that connects two ports that say different things is refused. Registers, memory and the bus take plain
-     * reads and writes. */
+    /* TARGET, INITIATOR: the kind of traffic, one of the following. A port without a kind matches every other. A
+     * platform file that connects ports of different kinds is refused. Registers, memory and the bus take plain reads
+     * and writes. */
     CNNVP_PORT_PLAIN = 1u << 8,       /* reads and writes of addresses */
     CNNVP_PORT_COMMANDS = 2u << 8,    /* commands of the instruction element (cnnvp_command.h) */
-    CNNVP_PORT_COMPLETIONS = 3u << 8, /* their ends */
-    CNNVP_PORT_WORDS = 4u << 8,       /* words of a buffer, and its updates */
+    CNNVP_PORT_COMPLETIONS = 3u << 8, /* completions of commands */
+    CNNVP_PORT_WORDS = 4u << 8,       /* words of a buffer and its updates */
     CNNVP_PORT_TILES = 5u << 8,       /* tiles of the multi-function module (cnnvp_tile.h) */
-    CNNVP_PORT_PROGRAM = 6u << 8,     /* what the loader tells the core */
-    CNNVP_PORT_CROSSES = 15u << 8     /* the bits that say it */
+    CNNVP_PORT_PROGRAM = 6u << 8,     /* struct cnnvp_cpu_program from the loader to the core */
+    CNNVP_PORT_CROSSES = 15u << 8     /* mask of the kind */
 };
 
 struct cnnvp_port {
     const char *name;
     enum cnnvp_port_kind kind;
     uint32_t flags;
-    uint64_t window; /* target ports: bytes of address space; 0 means the value of the unit's parameter `size` */
+    uint64_t window; /* target ports: bytes of address space; 0: the value of the unit's parameter `size` */
     uint32_t lines;  /* IRQ_IN: number of lines */
     const char *help;
 };
@@ -265,21 +271,21 @@ enum cnnvp_register_access {
     CNNVP_REG_RW = 1,
     CNNVP_REG_WO = 2,  /* reads as 0 */
     CNNVP_REG_W1C = 3, /* writing 1 clears a bit */
-    CNNVP_REG_RWE = 4  /* read and write; reading has an effect, so a debugger sees what is stored */
+    CNNVP_REG_RWE = 4  /* read and write; reading has a side effect, so a debugger gets the stored value */
 };
 
-/* A 32-bit register. The host keeps the rules (access, mask, reset value); the unit only reacts. */
+/* A 32-bit register. The host applies access, mask and reset value; the unit only reacts to accesses. */
 struct cnnvp_register {
     const char *name;
-    uint32_t offset; /* bytes from the window's first, multiple of 4 */
+    uint32_t offset; /* bytes from the start of the window, multiple of 4 */
     enum cnnvp_register_access access;
     uint32_t reset;
-    uint32_t mask;  /* bits that a write can change; the others keep their value */
-    size_t storage; /* offset of a uint32_t in the instance */
+    uint32_t mask;  /* bits that a write can change */
+    size_t storage; /* offset in the instance of the uint32_t that holds the value */
     const char *help;
 };
 
-/* A named group of bits of a register; documentation, guest headers and dumps come from it. */
+/* A named group of bits of a register, for documentation, guest headers and dumps. */
 struct cnnvp_field {
     const char *reg;
     const char *name;
@@ -289,10 +295,12 @@ struct cnnvp_field {
 };
 
 /*
- * A statistic: a 64-bit count that only grows, kept by the host, in total and for each tag.
- * layer: NULL, or the member of `layers[]` in stats.json that sums this statistic over all units by tag, such as
+ * A statistic: a 64-bit count that only grows. The host keeps it in total and for each tag.
+ *
+ * layer: NULL, or the member of `layers[]` in stats.json to which all units add this statistic by tag, such as
  * "compute_cycles", "macs", "stall_cycles.bias", "input_words", "dram_read_bytes".
- * energy: NULL, or the entry of the energy table that gives the energy of one count.
+ *
+ * energy: NULL, or the entry of the energy table for one count.
  */
 struct cnnvp_stat {
     const char *name;
@@ -304,15 +312,16 @@ struct cnnvp_stat {
 
 struct cnnvp_counter {
     const char *name; /* a value over time in the trace, such as bytes in a buffer */
-    /* "function": values are calls (an address of the guest with bit 32 set) and returns (0), shown as nested slices */
+    /* unit of the value. "function": values are calls (a guest address with bit 32 set) and returns (0), shown as
+     * nested slices */
     const char *unit;
 };
 
-/* Opcodes of instructions that are none of the built-in ones. */
+/* Range of opcodes for custom instructions. */
 #define CNNVP_CUSTOM_OPCODE_FIRST 0xc0u
 #define CNNVP_CUSTOM_OPCODE_LAST 0xffu
 
-/* A field of an instruction's status: bits lsb and up of 8. One bit is a flag, more are a number. */
+/* A field of an instruction's 8 status bits: `width` bits from bit `lsb` up. One bit is a flag, more are a number. */
 struct cnnvp_instruction_status {
     const char *name; /* lower case, as all names of an instruction */
     uint32_t lsb;
@@ -320,25 +329,25 @@ struct cnnvp_instruction_status {
     const char *help;
 };
 
-/* A register of an instruction's descriptor, counted from its base register. */
+/* A register of an instruction's descriptor; the index in the table counts from the base register. */
 struct cnnvp_instruction_register {
     const char *name;
     const char *help;
 };
 
 /*
- * An instruction of the unit's own. It is a tile instruction: the instruction element sends it as a command
- * (cnnvp_command.h) through the port that leads to the unit, custom_0 to custom_3 or any other of commands. Assembler,
- * disassembler, reference and the header of `cnnvp check --header` know it on platforms that have the unit. Two units
- * of a platform do not have the same opcode or name, nor one of a built-in instruction.
+ * A custom instruction of a unit. It is a tile instruction: the instruction element sends it as a command
+ * (cnnvp_command.h) through the port that leads to the unit, custom_0 to custom_3 or any other command port. On
+ * platforms that have the unit, the assembler, the disassembler, the reference and the header of `cnnvp check --header`
+ * know it. No two units of a platform may use the same opcode or name, nor those of a built-in instruction.
  */
 struct cnnvp_instruction {
     const char *mnemonic;
     uint32_t opcode;
-    uint32_t buffers; /* whose halves it occupies while it runs: of enum cnnvp_half, cnnvp_command.h */
+    uint32_t buffers; /* bits of enum cnnvp_half: buffers whose halves it occupies while it runs */
     const struct cnnvp_instruction_status *statuses;
     size_t status_count;
-    const struct cnnvp_instruction_register *registers; /* of the descriptor: up to CNNVP_DESCRIPTOR_MAX */
+    const struct cnnvp_instruction_register *registers; /* registers of the descriptor, up to CNNVP_DESCRIPTOR_MAX */
     size_t register_count;
     const char *help;
 };
@@ -346,11 +355,10 @@ struct cnnvp_instruction {
 struct cnnvp_host; /* the host's side of one instance; opaque */
 struct cnnvp_host_ops;
 
-/* What `init` is given. Both pointers stay valid until `fini` has returned; keep them in the instance. */
-/* What a unit is made of, and what its counts cost. */
+/* Kinds of hardware parts of a unit, for area and power. */
 enum cnnvp_part_kind {
     CNNVP_PART_MULTIPLIER, /* integer, bits x bits */
-    CNNVP_PART_ADDER,      /* subtractors and comparators too */
+    CNNVP_PART_ADDER,      /* also subtractors and comparators */
     CNNVP_PART_DIVIDER,
     CNNVP_PART_REGISTER,         /* flip-flops */
     CNNVP_PART_SRAM,             /* one bank of `bytes`; `bits` cross its port at a time */
@@ -361,58 +369,59 @@ enum cnnvp_part_kind {
 
 struct cnnvp_part {
     enum cnnvp_part_kind kind;
-    uint32_t bits;  /* up to 65536, of an SRAM at least 1; more registers are a larger count */
+    uint32_t bits;  /* width, up to 65536; at least 1 for an SRAM. For more register bits raise `count` */
     uint64_t count; /* up to 2^40 */
-    uint64_t bytes; /* of an SRAM, up to 2^40 */
+    uint64_t bytes; /* for an SRAM: size, up to 2^40 */
     const char *what;
 };
 
-/* What is published of something, or derived from it: the least, the usual, and the most. */
+/* A published or derived figure: lowest, typical and highest value. */
 struct cnnvp_range {
     double low;
     double typical;
     double high;
 };
 
-/* Takes what `costs` of a unit says. */
+/* Receives what `costs` of a unit reports. */
 struct cnnvp_costs {
     uint32_t struct_size;
     void *context;
-    /* Area and static power of a part follow from the platform's technology, as does what an access of an SRAM takes.
-     */
+    /* A part. The platform's technology determines its area and static power, and the energy of an SRAM access. */
     void (*part)(void *context, const struct cnnvp_part *part);
-    /* One count of statistic `stat`, in pJ, whatever the technology; takes the place of the statistic's table entry. Of
-     * one in ps it is what a state takes, static energy with every table. */
+    /* Energy of one count of statistic `stat`, in pJ, independent of the technology. Replaces the statistic's entry in
+     * the energy table. For a statistic in ps it is the power of a state, which counts as static energy with every
+     * table. */
     void (*energy)(void *context, uint32_t stat, const struct cnnvp_range *picojoules);
-    /* Power whenever the simulation runs, in mW, whatever the technology. */
+    /* Constant power while the simulation runs, in mW, independent of the technology. */
     void (*power)(void *context, const struct cnnvp_range *milliwatts);
-    /* Of the nearest unit whose ports lead here, directly or through other units, that has a parameter of this name
-     * (not a text): its value; `otherwise` where none has. So a block is there as often as its module has sets. */
+    /* The value of parameter `param` (not a text) of the nearest unit whose ports lead here, directly or through other
+     * units; `otherwise` if no such unit has it. A block uses it to count itself once for each set of its module. */
     uint64_t (*upstream)(void *context, const char *param, uint64_t otherwise);
 };
 
-/* What a memory carries, of one stream of requests. */
+/* Bandwidth and latency of a memory for one stream of requests. */
 struct cnnvp_memory_rate {
     uint32_t struct_size;
-    uint64_t bytes_per_s; /* at most */
-    cnnvp_time latency;   /* of a read whose row must be opened in place of another */
+    uint64_t bytes_per_s; /* peak */
+    cnnvp_time latency;   /* of a read that must close a row and open another */
 };
 
-/* Takes what `show` of a unit says. */
+/* Receives what `show` of a unit prints. */
 struct cnnvp_show {
     uint32_t struct_size;
     void *context;
-    void (*line)(void *context, const char *format, ...) CNNVP_PRINTF(2, 3); /* without a line end */
+    void (*line)(void *context, const char *format, ...) CNNVP_PRINTF(2, 3); /* without a newline */
 };
 
+/* What `init` gets. The pointers stay valid until `fini` has returned; keep them in the instance. */
 struct cnnvp_init {
     uint32_t struct_size;
     uint32_t instance; /* number of this instance, as in struct cnnvp_access::initiator */
-    const char *name;  /* of this instance in the platform file */
+    const char *name;  /* name of this instance in the platform file */
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
-    /* 1: in a SystemC simulation, whose objects a unit in C++ may make now. 0: it is only asked what things take. Since
-     * 3.4. */
+    /* 1: the instance is part of a SystemC simulation, and a C++ unit may create SystemC objects now. 0: the instance
+     * only answers questions about costs. Since 3.4. */
     uint32_t simulated;
 };
 
@@ -430,7 +439,7 @@ struct cnnvp_unit {
     size_t param_count;
     const struct cnnvp_port *ports;
     size_t port_count;
-    const struct cnnvp_register *registers; /* served by the host on the target port `register_port` */
+    const struct cnnvp_register *registers; /* the host serves them on the target port `register_port` */
     size_t register_count;
     const struct cnnvp_field *fields;
     size_t field_count;
@@ -441,66 +450,66 @@ struct cnnvp_unit {
     size_t track_count;
     const struct cnnvp_counter *counters;
     size_t counter_count;
-    const struct cnnvp_instruction *instructions; /* of its own; a target port takes commands */
+    const struct cnnvp_instruction *instructions; /* custom instructions; such a unit has a target port for commands */
     size_t instruction_count;
-    uint32_t event_count;   /* events 0 .. event_count - 1, see notify */
-    uint32_t process_stack; /* bytes of stack for `process`; 0 for the host's default */
+    uint32_t event_count;   /* events 0 .. event_count - 1, see `notify` */
+    uint32_t process_stack; /* bytes of stack for `process`; 0: the host's default */
 
-    /* Parameters have been checked against the table. Reads them, allocates. Ports may not be used yet. */
+    /* Reads the parameters, which the host has checked against the table, and allocates. Ports may not be used yet. */
     int (*init)(void *self, const struct cnnvp_init *init);
     void (*fini)(void *self);
-    /* Registers have already been set to their reset values by the host. Always works, also in mid-transfer. */
+    /* The host has already set the registers to their reset values. Must always work, also in mid-transfer. */
     void (*reset)(void *self);
 
-    /* An access at a target port that registers do not serve. */
+    /* An access at a target port, except those that the host serves as registers. */
     int (*access)(void *self, uint32_t port, struct cnnvp_access *access);
-    /* A register has been written (after access rules were applied); `old` is its value before. A status other than
-     * CNNVP_OK is returned to the initiator. */
+    /* A register has been written, with the access rules applied; `old` is its previous value. An error status is
+     * returned to the initiator. */
     int (*reg_written)(void *self, uint32_t reg, uint32_t old);
-    /* A register is about to be read; update its storage here. A debugger's reads call it too, unless the register is
-     * CNNVP_REG_RWE: for others it must have no effect that anybody can notice. */
+    /* A register is about to be read; update its storage here. A debugger's reads also call it, except for
+     * CNNVP_REG_RWE registers. For other registers it must therefore have no visible effect. */
     int (*reg_read)(void *self, uint32_t reg);
-    /* A request at a memory target port. CNNVP_OK: accepted, `ops->complete` follows, at the earliest during this
-     * call's own instant but never inside this call. Anything else: refused, no completion follows. */
+    /* A request at a memory target port. CNNVP_OK: accepted. `ops->complete` follows, possibly at the same time, but
+     * never inside this call. Any other status: refused, and no completion follows. */
     int (*request)(void *self, uint32_t port, struct cnnvp_request *request);
-    /* A request of this unit is complete, at the present time. The structure belongs to the unit again. */
+    /* A request of this unit is complete at the current time. The structure belongs to the unit again. */
     void (*complete)(void *self, uint32_t port, struct cnnvp_request *request);
-    /* Direct memory for a memory target port at the offset `address`; CNNVP_E_NOSUP where there is none. */
+    /* Direct memory of a memory target port at offset `address`; CNNVP_E_NOSUP if there is none. */
     int (*dmi)(void *self, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
     /* An event set by `notify` is due. */
     void (*event)(void *self, uint32_t event);
-    /* A line of an IRQ_IN port has changed to `level`. After a reset, in which outputs drop to 0, lines that are high
-     * are announced again. */
+    /* A line of an IRQ_IN port has changed to `level`. A reset drops all outputs to 0; lines that are high afterwards
+     * are signalled again. */
     void (*signal)(void *self, uint32_t port, uint32_t line, int level);
-    /* Own thread of control, started after reset, ended by the status CNNVP_E_STOPPED of a blocking call. */
+    /* The unit's own thread of control. Starts after reset and returns when a blocking call returns CNNVP_E_STOPPED. */
     void (*process)(void *self);
-    /* The run is over (or a snapshot of statistics is taken): bring counts up to date with `count`. */
+    /* The run is over, or statistics are read: bring the counts up to date with `count`. */
     void (*flush)(void *self);
 
-    /* Host-free: called after `init`, in a simulation or without one; changes nothing. */
-    /* How the tiles of a layer should be cut whose calculation in one piece `access` is: a command as the port would
-     * get it, all of the layer's channels, rows and columns in one, addresses 0. Members come as 1 (result_bytes and
-     * word_bytes 2, format "fx16", layout "planes", pes 1); the unit sets what is different. CNNVP_E_INVAL and a line
-     * of `log`: it takes no command of this layer. Calculation units have it. */
+    /* Independent of a simulation: may be called at any time after `init`; must change nothing. */
+    /* How the tiles of a layer should be cut. `access` carries a command as the port would get it, for the whole layer
+     * in one piece: all channels, rows and columns, with addresses 0. Members of *tiling are preset to 1 (result_bytes
+     * and word_bytes 2, format "fx16", layout "planes", pes 1); the unit sets those that differ. CNNVP_E_INVAL with a
+     * line of `log`: the unit takes no command of this layer. For calculation units. */
     int (*tiling)(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
-    /* What a request at a memory target port would take from now to its completion, if it were alone. Memories have
-     * it. Its address is an offset in the memory. */
+    /* Time of a request at a memory target port from now to its completion, if the memory were otherwise idle. The
+     * address is an offset in the memory. For memories. */
     int (*estimate)(void *self, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
-    /* Without an instance: what the unit is made of and costs with these values of its parameters, in the order of
-     * their table. NULL: unknown, and statistics say so. */
+    /* Called without an instance: reports the unit's parts and costs for these parameter values, in the order of the
+     * parameter table. NULL: unknown, and statistics say so. */
     void (*costs)(const uint64_t *params, const struct cnnvp_costs *costs);
 
-    /* What the instance works on and holds at this moment, for a debugger's user; changes nothing. NULL: spans,
-     * counters and registers say it all. */
+    /* Prints what the instance works on and holds at this moment, for a debugger's user; changes nothing. NULL: spans,
+     * counters and registers are enough. */
     void (*show)(void *self, const struct cnnvp_show *show);
 
-    /* Without an instance: what a memory with these values of its parameters carries. Left alone where they are wrong,
-     * which `init` says. NULL: not known. */
+    /* Called without an instance: bandwidth and latency of a memory with these parameter values. Leaves *rate unchanged
+     * if the values are wrong; `init` reports that. NULL: not known. */
     void (*rate)(const uint64_t *params, struct cnnvp_memory_rate *rate);
-    /* Without an instance, before `costs` and `init`: sets the values of parameters that say "as the memory needs",
-     * within their bounds, for the instance's clock and the memory that its first MEM_INITIATOR port leads to; all of
-     * `memory` is 0 where that does not say. Of such parameters of a memory itself (a `size` of 0), what its part
-     * has. */
+    /* Called without an instance, before `costs` and `init`: sets parameters whose value means "as the memory needs",
+     * within their bounds, for the instance's clock and the memory behind its first MEM_INITIATOR port. All of `memory`
+     * is 0 if that memory reports no rate. For such a parameter of a memory itself (`size` 0), sets the value of its
+     * part. */
     void (*fit)(uint64_t *params, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory);
 };
 
@@ -511,151 +520,152 @@ struct cnnvp_unit {
 enum cnnvp_log_level { CNNVP_LOG_ERROR = 0, CNNVP_LOG_WARNING = 1, CNNVP_LOG_INFO = 2, CNNVP_LOG_DEBUG = 3 };
 
 /*
- * Functions that a host lacks are there all the same and return CNNVP_E_NOSUP: a model never tests for NULL.
- * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init. A SystemC
- * process of the unit's own making, begun in `init`, may call all but those that block: it calls sc_core::wait. In the
- * callback of another unit all that return a status are refused.
+ * All functions exist: those that a host lacks return CNNVP_E_NOSUP, so a model never tests for NULL. `host` is the
+ * pointer from struct cnnvp_init. "any" means that a function may be called from every callback and from init. A
+ * SystemC process that the unit itself started in `init` may call all functions except the blocking ones; it uses
+ * sc_core::wait instead. Inside the callback of another unit, all functions that return a status are refused.
  */
 struct cnnvp_host_ops {
     uint32_t struct_size;
     uint16_t abi_major;
     uint16_t abi_minor;
 
-    /* -- parameters (any) -- value of parameter `index` of the unit's table; text only for TEXT and ENUM */
+    /* -- parameters (any) -- Value of parameter `index` of the unit's table; param_text only for TEXT and ENUM. */
     uint64_t (*param)(struct cnnvp_host *host, uint32_t index);
     const char *(*param_text)(struct cnnvp_host *host, uint32_t index);
-    /* Says why init is about to fail: the message is printed with the place of parameter `index` (UINT32_MAX: of the
-     * instance) in the platform file or command line. Returns CNNVP_E_INVAL, to be returned from init. */
+    /* Explains why init is about to fail. The message is printed with the place of parameter `index` in the platform
+     * file or command line (UINT32_MAX: the place of the instance). Returns CNNVP_E_INVAL, which init should return. */
     int (*config_error)(struct cnnvp_host *host, uint32_t index, const char *format, ...) CNNVP_PRINTF(3, 4);
-    /* 1 where no arithmetic is wanted (--timing-only): data pointers are NULL, times and counts stay the same. */
+    /* 1 if no arithmetic is wanted (--timing-only): data pointers are NULL; times and counts stay the same. */
     int (*timing_only)(struct cnnvp_host *host);
 
     /* -- time (any) -- */
     cnnvp_time (*now)(struct cnnvp_host *host);
-    /* Clock of this instance in MHz: its own parameter clock_mhz, or that of the instance that `clock:` names;
-     * times `speedup`. */
+    /* Clock of this instance in MHz: its parameter clock_mhz, or the clock of the instance that `clock:` names, times
+     * `speedup`. */
     uint64_t (*clock_mhz)(struct cnnvp_host *host);
-    /* Absolute time of the next thing that the simulation kernel has pending (other instances' events, the end of a
-     * wait), CNNVP_TIME_NEVER if none: up to there nothing can interfere. Equal to now if something is still pending
-     * in this instant. A pending event of this instance counts as well. */
+    /* Absolute time of the next pending activity in the simulation kernel (events of other instances, ends of waits);
+     * CNNVP_TIME_NEVER if none. Nothing can interfere before then. Equals now if something is still pending at the
+     * current time. Pending events of this instance count as well. */
     cnnvp_time (*next_activity)(struct cnnvp_host *host);
-    /* Calls `event` of this instance at the absolute time `at` (now or later; an earlier time means now, after the
-     * present callback). One pending notification for each event: a second call replaces the first. */
+    /* Calls `event` of this instance at the absolute time `at`; an earlier time means now, after the current callback.
+     * Each event has one pending notification: a second call replaces the first. */
     int (*notify)(struct cnnvp_host *host, uint32_t event, cnnvp_time at);
     int (*cancel)(struct cnnvp_host *host, uint32_t event);
 
     /* -- transactions (not from init, reset or fini) -- */
     int (*access)(struct cnnvp_host *host, uint32_t port, struct cnnvp_access *access);
     int (*request)(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request);
-    /* For a memory target: `request` is complete now; its status is set, and it is not touched any more. The initiator
-     * learns of it in this instant, when the present callback has returned (in process: at its next blocking call), so
-     * its next request does not come back into the caller. */
+    /* For a memory target: `request` is complete now. Its status must be set, and the target no longer touches it. The
+     * initiator is told at the current time, after the current callback has returned (in `process`: at its next
+     * blocking call), so its next request does not re-enter the caller. */
     int (*complete)(struct cnnvp_host *host, struct cnnvp_request *request);
-    /* Direct memory at the bus address `address`; CNNVP_E_NOSUP where there is none. */
+    /* Direct memory at a bus address; CNNVP_E_NOSUP if there is none. */
     int (*dmi)(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
-    /* Drives an IRQ_OUT port (also from reset). A repeated level costs nothing. */
+    /* Drives an IRQ_OUT port (allowed in reset). Setting the same level again costs nothing. */
     int (*irq)(struct cnnvp_host *host, uint32_t port, int level);
 
     /* -- blocking, only from process -- */
     int (*wait)(struct cnnvp_host *host, cnnvp_time duration);
-    /* Waits until `wake` is called on this instance; returns at once if it has been called since the last
-     * wait_wake returned. */
+    /* Waits until `wake` is called on this instance; returns at once if it has been called since the last wait_wake
+     * returned. */
     int (*wait_wake)(struct cnnvp_host *host);
-    /* Returns when nothing else is pending in the present instant. */
+    /* Returns when nothing else is pending at the current time. */
     int (*settle)(struct cnnvp_host *host);
 
-    /* -- to the own process, from any callback -- */
+    /* -- to this unit's process, from any callback -- */
     void (*wake)(struct cnnvp_host *host);
 
-    /* -- statistics and traces (any but init; log from there too) -- */
-    /* Adds n to statistic `stat`, on behalf of `tag`. */
+    /* -- statistics and traces (any but init; `log` from there too) -- */
+    /* Adds n to statistic `stat` on behalf of `tag`. */
     void (*count)(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n);
     /* Work from `begin` to `end` on row `track`. Spans of one track come in order and do not overlap. `name` must stay
-     * valid for the life of the simulation. Also sets the layer's first and last time if tag is not 0. */
+     * valid for the life of the simulation. If tag is not 0, the span also extends the layer's first and last time. */
     void (*span)(struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
                  cnnvp_time begin, cnnvp_time end);
     void (*counter)(struct cnnvp_host *host, uint32_t counter, cnnvp_time at, uint64_t value);
     void (*log)(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...) CNNVP_PRINTF(3, 4);
 
     /* -- the outside world (any but init) -- */
-    /* Ends the simulation after the present instant. `reason` is shown if code is not 0. code CNNVP_E_FATAL: not an
-     * exit of the guest but broken state, CNNVP_END_FATAL. */
+    /* Ends the simulation after the current time step. `reason` is shown if code is not 0. Code CNNVP_E_FATAL reports
+     * broken state instead of an exit of the guest: CNNVP_END_FATAL. */
     void (*finish)(struct cnnvp_host *host, int code, const char *reason);
-    /* Bytes to the user's terminal. */
+    /* Writes bytes to the user's terminal. */
     void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
-    /* Up to `size` bytes that are there without waiting; returns how many, 0 at end of input. */
+    /* Reads up to `size` bytes that are available without waiting. Returns the number of bytes; 0 at end of input. */
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
-    /* A number that a program reports, `program.reported` of the statistics; of one name the last counts. Names have 1
-     * to 63 letters, digits, _ and -. Returns 0, or -1: not such a name, or more than 256 of them. */
+    /* Records a number that the program reports, `program.reported` in the statistics. A repeated name replaces the
+     * earlier value. Names have 1 to 63 letters, digits, _ and -. Returns 0, or -1: invalid name, or more than 256
+     * names. */
     int (*report)(struct cnnvp_host *host, const char *name, int64_t value);
-    /* What a program calls the layer that its instructions have the tag `tag` for (1 and more), its kind (conv, pool,
-     * ...), its phase ("": forward) and its products of a weight and an input, which add up over calls, for statistics
-     * and trace. Texts as above. Returns 0, or -1: not such a text, tag 0 or above CNNVP_MAX_TAG, over 4096 layers. */
+    /* Names the layer whose instructions have the tag `tag` (1 or more), for statistics and trace: name, kind (conv,
+     * pool, ...), phase ("": forward), and multiply-accumulates, which add up over calls. Texts as for `report`.
+     * Returns 0, or -1: invalid text, tag 0 or above CNNVP_MAX_TAG, or more than 4096 layers. */
     int (*name_layer)(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
                       uint64_t macs);
 
     /* -- memory targets (any but init) -- */
-    /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share
-     * of the total, which `count` counts, that is that requester's. */
+    /* Assigns n of statistic `stat` to the instance `requester` (struct cnnvp_request::initiator). It is a share of the
+     * total; only `count` adds to the total. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
-    /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts
-     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nothing listens; it need not
-     * be called again then. */
+    /* A burst of a request enters the memory at clock edge `clock` of the memory, which is at time `at`. Bursts come in
+     * the order of their clocks. `address` is an offset in the memory. Returns 0 if nothing listens; no further calls
+     * are needed then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
 
     /* -- blocking, only from process -- */
-    /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling
-     * process runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events
-     * and interrupts are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up
-     * first. */
+    /* Waits until the absolute time `at`, then settles. If nothing else can happen up to and at `at`, the process runs
+     * ahead of the kernel instead, which is cheap: `now` returns `at`, and transactions, events and interrupts happen
+     * at that time. The next call of wait, wait_wake or settle first lets the kernel catch up. */
     int (*reach)(struct cnnvp_host *host, cnnvp_time at);
 
-    /* -- while an access with CNNVP_ESTIMATE is answered -- */
-    /* `estimate` of the memory at `port`, its address one of the bus; CNNVP_E_NOSUP where it has none, or in a
-     * simulation. Questions to units at other ports are accesses with CNNVP_ESTIMATE. */
+    /* -- while the unit answers an access with CNNVP_ESTIMATE -- */
+    /* Calls `estimate` of the memory at `port`; the address is a bus address. CNNVP_E_NOSUP if the memory has none, or
+     * in a simulation. Units at other ports are asked by an access with CNNVP_ESTIMATE. */
     int (*estimate)(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
 
-    /* -- wiring (not from init, reset or fini) -- 1 where an initiator's port leads somewhere, 0 where it is open */
+    /* -- wiring (not from init, reset or fini) -- 1 if an initiator port is connected, 0 if it is open. */
     int (*connected)(struct cnnvp_host *host, uint32_t port);
-    /* -- wiring (any) -- the instructions of its own that the unit has to which an initiator's port leads, and how
-     * many; NULL and 0 where it has none or the port is open */
+    /* -- wiring (any) -- The custom instructions of the unit at an initiator port, and their number; NULL and 0 if it
+     * has none or the port is open. */
     const struct cnnvp_instruction *(*instructions)(struct cnnvp_host *host, uint32_t port, size_t *count);
 
-    /* -- names (any) -- of the instance of that number in the platform; NULL beyond the last */
+    /* -- names (any) -- The name of the instance with this number in the platform; NULL beyond the last. */
     const char *(*instance_name)(struct cnnvp_host *host, uint32_t instance);
 
-    /* -- memory targets (any but init) -- before `complete`: bytes that crossed the memory's pins for the request, in
-     * whole bursts, for those that it asks for. A memory that has a statistic burst_bytes calls it. */
+    /* -- memory targets (any but init) -- Called before `complete`: bytes that crossed the memory's pins for the
+     * request, in whole bursts. A memory with a statistic burst_bytes calls it, so that they are assigned to the
+     * requester. */
     void (*crossed)(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes);
 
-    /* -- what was waited for (any but init, reset and fini) -- for units that work ahead of time or know in advance
-     * when something ends; of the others the host sees by itself what led to what. A slot, 0 to CNNVP_PATH_SLOTS - 1,
-     * holds a moment of the critical path. `keep` puts one there: `from` is another slot, CNNVP_PATH_NOW, the present
-     * moment, up to which the time of whoever acts was work for `tag`; or CNNVP_PATH_ANSWER, the end of the access just
-     * made. `follow`: what is done from here on was waiting for the moment in `slot`, not for what led to this
-     * callback; CNNVP_PATH_NOW: no longer. Of a unit that has kept a moment the host no longer notes what led to its
-     * events: `event` begins with `follow`. */
+    /* -- critical path (any but init, reset and fini) -- For units that work ahead of time or know ends in advance; for
+     * others the host finds causes by itself. A slot, 0 to CNNVP_PATH_SLOTS - 1, holds a moment of the critical path.
+     * `keep` stores a moment in `slot`. `from` is another slot; or CNNVP_PATH_NOW, the present moment, where the
+     * running instance's time up to now was work for `tag`; or CNNVP_PATH_ANSWER, the end of the access just made.
+     * `follow` says that the following work waited for the moment in `slot`, not for the cause of this callback;
+     * CNNVP_PATH_NOW undoes it. Once a unit has kept a moment, the host stops recording causes of its events; `event`
+     * must then begin with `follow`. */
     void (*keep)(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag);
     void (*follow)(struct cnnvp_host *host, uint32_t slot, uint32_t tag);
 
-    /* -- time (any) -- how many times as fast the instance is to be as its parameters say (`speedup:`, what if). It is
-     * in clock_mhz already; a unit that has its times from elsewhere divides them. */
+    /* -- time (any) -- Factor by which the instance runs faster than its parameters say (`speedup:`, for what-if
+     * studies). clock_mhz includes it; a unit that gets times from elsewhere divides them by it. */
     uint32_t (*speedup)(struct cnnvp_host *host);
 
-    /* -- what was waited for (as keep and follow; since 3.2) -- the moment in `slot`, or what runs, CNNVP_PATH_NOW, has
-     * waited for that in `other`, too, which came before it, or comes in its place where that is later. What each
-     * instance would bring if it were twice as fast is estimated by it. Nothing, where one of them is empty. */
+    /* -- critical path (as keep and follow; since 3.2) -- The moment in `slot` (CNNVP_PATH_NOW: the running work) also
+     * waited for the moment in `other`, which came earlier. In a slot, a later `other` replaces the moment. The host
+     * uses joins to estimate the gain if an instance were twice as fast. Does nothing if a slot is empty. */
     void (*join)(struct cnnvp_host *host, uint32_t slot, uint32_t other);
 
-    /* -- traces (any but init; since 3.3) -- the command (cnnvp_command.h) that the instance's spans with its sequence
-     * as flow are from here on about: a trace shows its descriptor. The host does so by itself for what is drawn while
-     * a command is answered. */
+    /* -- traces (any but init; since 3.3) -- From now on, spans of this instance whose flow is the command's sequence
+     * belong to this command (cnnvp_command.h), and the trace shows its descriptor. The host does this itself for spans
+     * drawn while a command is answered. */
     void (*about)(struct cnnvp_host *host, const struct cnnvp_command *command);
 
-    /* -- what was waited for (as keep and follow; since 3.5) -- the moment in `slot` is followed by work of the
-     * instance for `tag`, which ends at the absolute time `at`: that is the moment in the slot from here on. Nothing,
-     * where the slot is empty or `at` is not after its moment. */
+    /* -- critical path (as keep and follow; since 3.5) -- Appends work of this instance for `tag` to the moment in
+     * `slot`, up to the absolute time `at`, which becomes the moment in the slot. Does nothing if the slot is empty or
+     * `at` is not later. */
     void (*extend)(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at);
 };
 
@@ -663,7 +673,7 @@ struct cnnvp_host_ops {
 #define CNNVP_PATH_NOW UINT32_MAX
 #define CNNVP_PATH_ANSWER (UINT32_MAX - 1u)
 
-/* The index-th unit of a library, NULL after the last. `host_abi` is major << 16 | minor of the host. */
+/* The index-th unit of a library, NULL after the last. `host_abi` is the host's major << 16 | minor. */
 typedef const struct cnnvp_unit *(*cnnvp_model_query_fn)(uint32_t index, uint32_t host_abi);
 
 #if defined(__GNUC__)
@@ -672,7 +682,7 @@ __attribute__((visibility("default")))
 const struct cnnvp_unit *
 cnnvp_model_query(uint32_t index, uint32_t host_abi);
 
-/* What a status says, for messages. */
+/* Text of a status, for messages. */
 static inline const char *cnnvp_status_text(int status)
 {
     switch (status) {
@@ -718,7 +728,8 @@ static inline uint64_t cnnvp_edge_at_or_after(uint64_t mhz, cnnvp_time time)
     return time / 1000000u * mhz + (time % 1000000u * mhz + 999999u) / 1000000u;
 }
 
-/* Cycles that a delay from `now` on takes. Where a cycle is no whole number of picoseconds, only edges tell. */
+/* Cycles between `now` and now + delay. Counts clock edges, because a cycle may not be a whole number of
+ * picoseconds. */
 static inline uint64_t cnnvp_delay_cycles(uint64_t mhz, cnnvp_time now, cnnvp_time delay)
 {
     return cnnvp_edge_at_or_after(mhz, now + delay) - cnnvp_edge_at_or_after(mhz, now);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of fixed point as they lie in memory and buffers: two's complement of 1 or 2 bytes, little-endian as the
- * host's. For units and programs of the host. */
+/* Fixed-point words in memory and buffers: two's complement of 1 or 2 bytes, in the host's byte order, which is
+ * little-endian. For units and host programs. */
 #ifndef CNNVP_WORDS_H
 #define CNNVP_WORDS_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A word of 1 or 2 bytes, and so many words of them in a row. */
+/* Reads one word of 1 or 2 bytes. The functions below read and write `count` consecutive words. */
 static inline int16_t cnnvp_word_at(const uint8_t *at, uint32_t word_bytes)
 {
     int16_t word;
@@ -39,7 +39,7 @@ static inline void cnnvp_put_words(uint8_t *at, const int16_t *words, uint64_t c
         memcpy(at, words, (size_t)count * sizeof *words);
 }
 
-/* A partial sum of 1 to 8 bytes, in two's complement. */
+/* Reads and writes a partial sum of 1 to 8 bytes in two's complement. */
 static inline int64_t cnnvp_sum_at(const uint8_t *at, uint32_t bytes)
 {
     const uint64_t sign = UINT64_C(1) << (8u * bytes - 1u);

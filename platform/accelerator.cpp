@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp::accelerator: a platform without core, and its ports; see cnnvp_systemc.h. */
+/* cnnvp::accelerator: a platform without a core, with its ports; see cnnvp_systemc.h. */
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -41,7 +41,7 @@ accelerator::accelerator(const sc_core::sc_module_name &name, const cnnvp_config
     spawn_method("irq_changes", &irq_changes_, [this] { irq.write(lines_ > 0); });
 }
 
-/* Units that end drop their interrupts. */
+/* Units drop their interrupts when they end, so the callback must be gone by then. */
 accelerator::~accelerator()
 {
     parts().lead_irqs_out(nullptr);

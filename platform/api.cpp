@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The platform part of cnnvp.h. No exception leaves these functions. */
+/* Implements the platform part of cnnvp.h. No exception leaves these functions. */
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +34,7 @@ struct cnnvp_platform {
     double wall_seconds = 0;
     bool has_run = false;
     bool flushed = false; /* since the last run */
-    bool exited = false;  /* the last run, by its program, with exit_code */
+    bool exited = false;  /* the program ended the last run, with exit_code */
     int exit_code = 0;
 
     ~cnnvp_platform()
@@ -54,14 +54,14 @@ struct cnnvp_platform {
 
 namespace {
 
-/* Calls the function; an exception, which only a broken unit or a lack of memory can cause, becomes FAILED. */
+/* Calls the function and turns an exception into FAILED. Only a broken unit or a lack of memory causes one. */
 template <typename Function>
 cnnvp_result shielded(cnnvp_error *error, Function &&function)
 {
     try {
         return function();
     } catch (const sc_core::sc_unwind_exception &) {
-        throw; /* the thread of the program's own simulation that this runs in is ended */
+        throw; /* ends the calling thread of the program's own simulation */
     } catch (const std::exception &problem) {
         if (error)
             std::snprintf(error->text, sizeof error->text, "%s", problem.what());
@@ -69,7 +69,7 @@ cnnvp_result shielded(cnnvp_error *error, Function &&function)
     }
 }
 
-/* The same in the platform's simulation. */
+/* The same inside the platform's simulation context. */
 template <typename Function>
 cnnvp_result inside(cnnvp_platform *platform, cnnvp_error *error, Function &&function)
 {
@@ -85,7 +85,7 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
-/* What a debugger may do with the platform. */
+/* Connects a debugger to the platform. */
 cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error)
 {
     cnnvp_gdb_target target{};
@@ -107,7 +107,7 @@ cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error
     return cnnvp_gdb_new(port, &target, &made.gdb, error);
 }
 
-/* A unit of somebody else's takes commands: what it says of their time is compared with what they take. */
+/* True if a unit from a library takes commands; the time it announces is then compared with the time it takes. */
 bool has_command_library(const cnnvp_resolved &resolved)
 {
     for (size_t i = 0; i < resolved.instance_count; ++i)
@@ -117,7 +117,7 @@ bool has_command_library(const cnnvp_resolved &resolved)
     return false;
 }
 
-/* `bind` NULL: below the module that is being made, for somebody else's sc_start. */
+/* `bind` NULL: builds below the module under construction, to be run by the program's sc_start. */
 cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory *bind,
                    cnnvp_platform &made, cnnvp_error *error)
 {
@@ -142,7 +142,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         control.profile = made.profile;
     }
     control.recorder = made.recorder;
-    made.recorder->stats.partial = 1; /* nothing has run */
+    made.recorder->stats.partial = 1; /* nothing has run yet */
     made.recorder->on_layer = options.layer;
     made.recorder->on_layer_context = options.layer_context;
     control.timing_only = options.timing_only != 0;
@@ -200,7 +200,7 @@ void note(cnnvp_platform &platform, const cnnvp_run_result &result)
     platform.recorder->stats.partial = !platform.exited;
 }
 
-/* How far somebody else's sc_start has brought it. */
+/* For a platform that the program's sc_start runs: updates its progress here. */
 void catch_up(cnnvp_platform &platform)
 {
     if (!platform.design->is_driven())
@@ -210,7 +210,7 @@ void catch_up(cnnvp_platform &platform)
     note(platform, platform.design->progress());
 }
 
-/* Ends a platform, with what it still has to write. */
+/* Frees a platform after writing its open files. */
 void end_platform(cnnvp_platform *platform)
 {
     cnnvp_error error;
@@ -397,7 +397,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
     cnnvp_error error{};
 
     *result = cnnvp_run_result{};
-    result->end = CNNVP_END_FATAL; /* where it does not begin */
+    result->end = CNNVP_END_FATAL; /* if the run does not start */
     const cnnvp_result ended = inside(platform, &error, [&] {
         if (platform->design->is_driven())
             return fail(&error, "the platform is a module of the program's own simulation: sc_start runs it");
@@ -414,7 +414,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
     return ended;
 }
 
-/* In slices of simulated time, which change nothing; each as long as suits the watcher. */
+/* Runs in slices of simulated time, which do not change the results. Their length adapts to the rate of calls. */
 cnnvp_result cnnvp_platform_run_watched(cnnvp_platform *platform, void (*watch)(void *, const cnnvp_progress *),
                                         void *context, cnnvp_run_result *result)
 {
@@ -494,7 +494,7 @@ cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
 {
     return inside(platform, nullptr, [&] {
         if (platform->design->is_driven())
-            return CNNVP_FAILED; /* its kernel is not ours to run */
+            return CNNVP_FAILED; /* the kernel belongs to the program */
         platform->design->reset();
         return CNNVP_DONE;
     });

@@ -18,10 +18,10 @@
 
 enum { FILES = 64 };
 
-/* A file that code was loaded from. */
+/* A file from which code was loaded. */
 struct object {
-    char name[1024]; /* the program itself: as the kernel has it, also where another file has taken its place */
-    uint64_t hash;   /* 0: not known yet */
+    char name[1024]; /* the program itself is opened through the kernel's name, even if another file has replaced it */
+    uint64_t hash;   /* 0: not computed yet */
 };
 
 static struct object objects[FILES];
@@ -30,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- bytes ---- */
 
-/* Of an ELF file of this machine what is loaded of it, else all. */
+/* Adds the loaded parts of an ELF file for this machine, or the whole of any other file. */
 static void add_bytes(XXH3_state_t *state, const unsigned char *bytes, size_t size)
 {
     const ElfW(Ehdr) *head = (const void *)bytes;
@@ -46,7 +46,7 @@ static void add_bytes(XXH3_state_t *state, const unsigned char *bytes, size_t si
         (void)XXH3_64bits_update(state, bytes, size);
 }
 
-/* 0: it cannot be read. */
+/* Returns 0 if the file cannot be read. */
 static uint64_t hash_file(const char *file)
 {
     const int descriptor = open(file, O_RDONLY | O_CLOEXEC);
@@ -76,7 +76,7 @@ uint64_t cnnvp_build_hash(const void *bytes, size_t size)
 
 /* ---- files of code ---- */
 
-/* Which file is looked for: that of an address, or SystemC's library, which may be none. */
+/* The file to look for: the one that contains an address, or SystemC's library, if there is one. */
 struct search {
     uintptr_t address; /* 0: SystemC */
     char name[1024];
@@ -96,7 +96,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *context)
     return found;
 }
 
-/* NULL: it has no file. Under the lock. */
+/* The file that contains the address; NULL: none. Call it with the lock held. */
 static const struct object *object_of(uintptr_t address)
 {
     struct search search = {.address = address};
@@ -126,11 +126,11 @@ const char *cnnvp_build(void)
     return name;
 }
 
-/* The library of an instance's unit where no instance before comes from it; NULL: none, or the simulator's own file. */
+/* The library of an instance's unit if no earlier instance comes from it. NULL: none, or the simulator's own file. */
 static const struct object *library_of(const struct cnnvp_resolved *platform, size_t instance)
 {
     const struct object *own = object_of((uintptr_t)objects);
-    const uintptr_t unit = (uintptr_t)platform->instances[instance].unit; /* 0: the bus, which is none */
+    const uintptr_t unit = (uintptr_t)platform->instances[instance].unit; /* 0: the bus, which has no unit */
     const struct object *mine = unit != 0 ? object_of(unit) : NULL;
     for (size_t i = 0; i < instance && mine != NULL; ++i)
         if (platform->instances[i].unit != NULL && object_of((uintptr_t)platform->instances[i].unit) == mine)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of what decides results: hashes of files that code was loaded from. Of an ELF file the bytes count that are
- * loaded, and its length; nothing else is read. A name is made once in a process.
+ * Names of the code that decides results: hashes of the files from which code was loaded. For an ELF file, only the
+ * loaded bytes and the length count. A name is computed once per process.
  */
 #ifndef CNNVP_PLATFORM_BUILD_H
 #define CNNVP_PLATFORM_BUILD_H
@@ -15,12 +15,12 @@
 extern "C" {
 #endif
 
-enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a zero */
+enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a final 0 */
 
-/* `build` of the statistics: cnnvp_build(), the program on the core (0: none), and each library that units come from.
- * NULL: out of memory. Free with free(). */
+/* Text of `build` in the statistics: cnnvp_build(), the program on the core (0: none), and each library that units come
+ * from. NULL: out of memory. Free with free(). */
 char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program);
-/* Of bytes; never 0. */
+/* Hash of bytes; never 0. */
 uint64_t cnnvp_build_hash(const void *bytes, size_t size);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in units: the list in models/CMakeLists.txt. */
+/* The built-in units, as listed in models/CMakeLists.txt. */
 #include "cnnvp.h"
 
 #include "units.h"

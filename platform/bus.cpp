@@ -11,9 +11,9 @@ namespace cnnvp {
 
 namespace {
 
-constexpr unsigned initiator_warnings = 20; /* lines for each initiator */
+constexpr unsigned initiator_warnings = 20; /* lines per initiator */
 
-/* Whatever crosses the bus comes from a unit, the loader or a way_in, and carries our extension. */
+/* All payloads on the bus come from a unit, the loader or a way_in, and carry the extension. */
 payload_extension &extension_of(const tlm::tlm_generic_payload &payload)
 {
     return *payload.get_extension<payload_extension>();
@@ -115,7 +115,7 @@ void bus::warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64
     control_.log(CNNVP_LOG_WARNING, basename(), text);
 }
 
-/* On success the payload's address is relative to the window. */
+/* On success makes the payload's address relative to the window. */
 bus::route *bus::decode(int socket, tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last)
 {
     route *route = find(first, last);
@@ -206,7 +206,7 @@ tlm::tlm_sync_enum bus::nb_transport_fw(int socket, tlm::tlm_generic_payload &pa
 {
     if (phase == tlm::BEGIN_REQ)
         return forward_begin(static_cast<size_t>(socket), payload, phase, delay);
-    return tlm::TLM_COMPLETED; /* END_RESP: it was answered TLM_COMPLETED to the target already */
+    return tlm::TLM_COMPLETED; /* END_RESP: TLM_COMPLETED has already ended the transaction at the target */
 }
 
 tlm::tlm_sync_enum bus::forward_begin(size_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bus: address windows, each leading to one target port. Costs no time of its own. An address in no window, and a
- * transaction that crosses a window's end, is an address error and one warning that names the initiator.
- * Carries b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window;
- * links from the bus to its targets are counted here.
+ * The bus: address windows, each leading to one target port. Adds no time. An address outside all windows, or a
+ * transaction that crosses the end of a window, is an address error with one warning that names the initiator. Carries
+ * b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window. Links from
+ * the bus to its targets are counted here.
  */
 #ifndef CNNVP_PLATFORM_BUS_H
 #define CNNVP_PLATFORM_BUS_H
@@ -30,8 +30,8 @@ public:
     using target_socket = tlm_utils::simple_target_socket_tagged<bus>;
 
     struct window {
-        std::string name;  /* of the target */
-        uint32_t instance; /* its number */
+        std::string name;  /* name of the target */
+        uint32_t instance; /* number of the target */
         uint64_t base;
         uint64_t size; /* bytes, 1 or more; windows do not overlap */
     };
@@ -42,17 +42,17 @@ public:
         uint64_t base = 0; /* of the window */
     };
 
-    /* `instance` is the bus's own number, `initiators` the names of those that will be bound to target(0),
-     * target(1)... */
+    /* `instance` is the bus's own number. `initiators` are the names of the instances bound to target(0), target(1),
+     * ... */
     bus(const sc_core::sc_module_name &name, run_control &control, uint32_t instance, std::vector<window> windows,
         std::vector<std::string> initiators);
 
-    /* The socket of the index-th of `windows` as they were given. */
+    /* The socket of a window, by its index in the constructor's `windows`. */
     initiator_socket &initiator(size_t window);
     target_socket &target(size_t initiator) { return *targets_[initiator]; }
-    /* Says which unit the socket of that window is bound to. */
+    /* Tells which unit is bound to the socket of that window. */
     void set_unit(size_t window, unit_host &unit, uint32_t port);
-    /* The unit that serves the bytes `first` to `last`; NULL if there is none, or it is not hosted. */
+    /* The unit that serves the bytes `first` to `last`; NULL if there is none or it is not hosted. */
     const unit_port *find_unit(uint64_t first, uint64_t last)
     {
         const route *route = find(first, last);
@@ -69,9 +69,9 @@ private:
     };
 
     run_control &control_;
-    std::vector<route> routes_; /* by base */
+    std::vector<route> routes_; /* sorted by base */
     std::vector<std::string> initiators_;
-    std::vector<unsigned> warnings_; /* of each initiator */
+    std::vector<unsigned> warnings_; /* number for each initiator */
     std::vector<std::unique_ptr<target_socket>> targets_;
     size_t snapshot_ = 0;
 

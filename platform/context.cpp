@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's context, see context.h. */
+/* Simulation contexts, see context.h. */
 #include "context.h"
 
 #include <algorithm>
@@ -19,14 +19,15 @@ namespace cnnvp {
 namespace {
 
 simulation_context::visit *latest = nullptr;
-const run_control *report_to = nullptr; /* log of the platform that is visited */
+const run_control *report_to = nullptr; /* log of the current visit's platform */
 
-/* Of all claims, and the thread whose they are. */
+/* Number of all claims, and the thread that owns them. */
 std::mutex thread_lock;
 std::thread::id thread;
 int claims = 0;
 
-/* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
+/* Handles the kernel's own messages: errors become exceptions, which end the run or the construction. Nothing
+ * aborts. */
 void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
 {
     if (report.get_severity() >= sc_core::SC_ERROR)
@@ -38,7 +39,7 @@ void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
                    text.c_str());
 }
 
-/* Processes outlive their modules there. */
+/* Processes may outlive their modules in the list of objects. */
 bool has_modules(const sc_core::sc_simcontext &context)
 {
     const auto &objects = sc_core::sc_get_top_level_objects(&context);
@@ -104,7 +105,8 @@ simulation_context::simulation_context() : own_(new sc_core::sc_simcontext)
 {
 }
 
-/* A module that the program still holds needs its context until it ends. One so kept goes with a later platform's. */
+/* A context must outlive modules that the program still holds. Such a context is kept, and freed with a later
+ * platform. */
 simulation_context::~simulation_context()
 {
     static auto *const kept = new (std::nothrow) std::vector<sc_core::sc_simcontext *>;
@@ -167,7 +169,7 @@ void simulation_context::visit::set_log(const run_control *log)
 void simulation_context::run(const std::function<void()> &work)
 {
     struct order {
-        const std::function<void()> *work; /* null: the thread has gone */
+        const std::function<void()> *work; /* null: the thread was ended */
         sc_core::sc_event done;
         bool is_done = false;
         std::exception_ptr problem;

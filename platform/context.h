@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's context. A platform that drives itself has one of its own, which is the kernel's while something happens
- * in it, and only then: other platforms, and the program's own simulation, may live in the same process. SystemC's
- * kernel is one thread's: all platforms belong to the thread of the first.
+ * Simulation contexts of the SystemC kernel. A platform that drives itself has its own context, which is the kernel's
+ * current one only while something happens in it. Other platforms and the program's own simulation can therefore live
+ * in the same process. SystemC's kernel belongs to one thread: all platforms belong to the thread of the first.
  */
 #ifndef CNNVP_PLATFORM_CONTEXT_H
 #define CNNVP_PLATFORM_CONTEXT_H
@@ -15,14 +15,14 @@ namespace cnnvp {
 
 class run_control;
 
-/* In a process that may wait. */
+/* True inside a process that may wait. */
 bool in_thread();
 
-/* In a method: ends all threads of the present context, which may be inside somebody's b_transport, or of a unit's
- * own. A context can only end without them (SystemC 3.0). */
+/* Called in a method: ends all threads of the current context, including those inside third-party b_transport or of a
+ * unit. SystemC 3.0 can only end a context without threads. */
 void end_threads();
 
-/* Whoever has one has a platform. Throws where another thread has one. */
+/* Each platform holds a claim. The constructor throws if another thread holds one. */
 class thread_claim {
 public:
     thread_claim();
@@ -39,8 +39,8 @@ public:
     simulation_context(const simulation_context &) = delete;
     simulation_context &operator=(const simulation_context &) = delete;
 
-    /* The kernel's context is this one, and its messages go to `log`, as long as this lives; visits may nest. Without a
-     * context, the present one is the platform's. Throws in another thread than the platforms'. */
+    /* While a visit exists, this context is the kernel's current one and its messages go to `log`. Visits may nest.
+     * With `context` NULL the current context is the platform's. Throws in any other thread than the platforms'. */
     class visit {
     public:
         visit(const simulation_context *context, const run_control *log);
@@ -53,20 +53,20 @@ public:
     private:
         friend class simulation_context;
 
-        sc_core::sc_simcontext *own_; /* null: is the present one already */
+        sc_core::sc_simcontext *own_; /* null: already the current context */
         const run_control *log_;
         visit *outer_visit_;
         sc_core::sc_simcontext *outer_ = nullptr;
         sc_core::sc_report_handler_proc outer_handler_ = nullptr;
-        bool from_thread_ = false; /* of the outer simulation */
+        bool from_thread_ = false; /* entered from a thread of the outer simulation */
 
         void enter();
         void leave();
     };
 
-    /* Does what runs the kernel, on the stack that the kernel takes for the main one: the library knows one such stack,
-     * whatever the context. A thread of another simulation has it done by a method of that simulation, in the same
-     * evaluation phase. */
+    /* Runs the kernel through `work`, on the stack that the kernel takes for the main one; the library knows one such
+     * stack for all contexts. If called from a thread of another simulation, a method of that simulation runs `work` in
+     * the same evaluation phase. */
     static void run(const std::function<void()> &work);
 
 private:

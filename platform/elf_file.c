@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ELF reader, see elf_file.h. The file is little-endian, as are all hosts that this builds on. */
+/* ELF reader, see elf_file.h. The file is little-endian, as all supported hosts are. */
 #include "elf_file.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "base.h"
 #include "input_file.h"
 
-/* Nothing larger fits a 32-bit core's memory. */
+/* Larger files do not fit into a 32-bit core's memory. */
 static const size_t max_file_size = (size_t)1 << 30;
 
-/* Whether `count` entries of `entry` bytes at `offset` lie in the file. */
+/* True if `count` entries of `entry` bytes at `offset` lie inside the file. */
 static int lies_in(const struct cnnvp_elf *elf, uint64_t offset, uint64_t count, uint64_t entry)
 {
     return offset <= elf->size && count * entry <= elf->size - offset;
@@ -148,7 +148,7 @@ static cnnvp_result parse(struct cnnvp_elf *elf, const char *name, struct cnnvp_
     return read_symbols(elf, name, error);
 }
 
-/* Takes over `data`, also on failure. */
+/* Takes ownership of `data`, also on failure. */
 static cnnvp_result take(const char *name, uint8_t *data, size_t size, struct cnnvp_elf **elf,
                          struct cnnvp_error *error)
 {
@@ -246,7 +246,7 @@ int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **n
         return 0;
     *name = elf->names + symbol.st_name;
     *address = symbol.st_value;
-    /* $x marks where code begins, .L are the compiler's own labels. */
+    /* $x marks the begin of code; names with .L are the compiler's own labels. */
     return **name != '\0' && **name != '$' && **name != '.' &&
            memchr(*name, '\0', elf->names_size - symbol.st_name) != NULL;
 }

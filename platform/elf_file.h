@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads RV32 little-endian executables (System V ABI, chapter 4; RISC-V ELF psABI). Everything in the file is checked
- * before it is used; a wrong file is an error that says what is wrong. Plain C, no SystemC.
+ * Reads RV32 little-endian executables (System V ABI, chapter 4; RISC-V ELF psABI). All contents of the file are
+ * checked before use; errors say what is wrong. Plain C, no SystemC.
  */
 #ifndef CNNVP_PLATFORM_ELF_H
 #define CNNVP_PLATFORM_ELF_H
@@ -16,9 +16,9 @@
 extern "C" {
 #endif
 
-/* A piece that is loaded: `file_size` bytes of data, then zeros up to `memory_size`. */
+/* A loaded segment: `file_size` bytes of data, followed by zeros up to `memory_size`. */
 struct cnnvp_elf_segment {
-    uint32_t address; /* physical: where the bytes go */
+    uint32_t address; /* physical address of the bytes */
     uint32_t memory_size;
     uint32_t file_size;
     const uint8_t *data;
@@ -32,7 +32,7 @@ struct cnnvp_elf {
     size_t segment_count;
     const uint8_t *symbols;
     size_t symbol_count;
-    const char *names; /* of the symbols */
+    const char *names; /* names of the symbols */
     size_t names_size;
 };
 
@@ -43,11 +43,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_elf_parse(const char *name, const void *data, 
                                             struct cnnvp_error *error);
 void cnnvp_elf_free(struct cnnvp_elf *elf);
 
-/* 1, name and address if the symbol with this index names code: a function, or a label of an assembler source. */
+/* Returns 1 with name and address if the symbol of this index names code: a function, or a label of assembler
+ * source. */
 int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address);
-/* 1, address and size if the symbol with this index names a variable, an array or a constant. */
+/* Returns 1 with address and size if the symbol of this index names a variable, an array or a constant. */
 int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size);
-/* 1 and the value where the symbol is there, otherwise 0. */
+/* Returns 1 with the value if the symbol exists, otherwise 0. */
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of functions that a C unit calls. Each is a thin step from C to unit_host; those that can reach code that
- * throws go through unit_host::guarded (see "Exceptions" in unit_host.h), the others cannot throw.
+ * The table of host functions that a C unit calls. Each function forwards from C to unit_host. Functions that can reach
+ * throwing code go through unit_host::guarded (see "Exceptions" in unit_host.h); the others cannot throw.
  */
 #include "host_ops.h"
 
@@ -34,7 +34,7 @@ struct host_ops {
         return false;
     }
 
-    /* What counts and shows, and the outside world, is there from the first reset on. */
+    /* Statistics, traces and the outside world are available from the first reset on. */
     static bool begun(unit_host &unit, const char *function)
     {
         if (!unit.current_ || unit.current_->kind != unit_host::call::init)

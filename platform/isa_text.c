@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference of the instruction set, `cnnvp models isa`: from the tables that the instruction element is made from.
- */
+/* Prints the reference of the instruction set (`cnnvp models isa`) from the instruction element's tables. */
 #include <stdio.h>
 
 #include "cnnvp.h"
@@ -9,7 +8,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Operands of each format as the assembler takes them, and an example. */
+/* Operands of each format in assembler syntax, with an example. */
 static const struct {
     const char *operands, *example;
 } formats[ISA_FORMAT_COUNT] = {
@@ -49,7 +48,7 @@ static void print_uses(FILE *stream, const char *label, uint32_t resources)
 static const char *const classes[] = {
     [ISA_CLASS_control] = "control", [ISA_CLASS_data] = "data", [ISA_CLASS_calc] = "calc"};
 
-/* What an instruction waits for: whatever its status, and by its status. */
+/* Prints what an instruction waits for: always, and depending on its status. */
 static void print_waits(FILE *stream, uint32_t code, const struct isa_opcode *opcode)
 {
     uint32_t always = UINT32_MAX, sometimes = 0;
@@ -85,7 +84,7 @@ static void print_statuses(FILE *stream, const struct isa_extension *extension, 
     }
 }
 
-/* A value may need a second field beside it; a flag does not. */
+/* Chooses a flag if there is one: a multi-bit value may require a second field. */
 static const struct isa_status *example_status(const struct isa_extension *extension, uint32_t code)
 {
     const struct isa_status *chosen = NULL;

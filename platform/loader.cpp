@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading programs and reading memory from outside, see loader.h. */
+/* Loads programs and accesses memory from outside, see loader.h. */
 #include "loader.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace cnnvp {
 
 namespace {
-constexpr uint64_t usual_memory = 0x80000000; /* where programs expect it */
-constexpr size_t piece = size_t(1) << 20;     /* bytes of one debug transaction: TLM's length has 32 bits */
+constexpr uint64_t usual_memory = 0x80000000; /* where programs expect memory */
+constexpr size_t piece = size_t(1) << 20;     /* bytes per debug transaction; TLM's length has 32 bits */
 }
 
 loader::loader(const sc_core::sc_module_name &name, run_control &control)
@@ -101,7 +101,7 @@ bool loader::read(uint64_t address, void *data, size_t size)
 
 bool loader::write(uint64_t address, const void *data, size_t size)
 {
-    /* A write leaves the data as they are; TLM's data pointer is not const. */
+    /* A write does not change the data; TLM's data pointer is not const. */
     return transfer(CNNVP_WRITE, address, static_cast<unsigned char *>(const_cast<void *>(data)), size);
 }
 
@@ -111,7 +111,7 @@ bool loader::clear(uint64_t address, size_t size)
     void *direct;
 
     if (map(address, size, &direct)) {
-        /* Memory that nobody has written stays without pages. */
+        /* Do not touch pages that are zero already, so that unused memory stays without pages. */
         auto *bytes = static_cast<unsigned char *>(direct);
         for (size_t done = 0; done < size; done += sizeof zeros) {
             const size_t some = std::min(sizeof zeros, size - done);
@@ -176,7 +176,7 @@ int loader::start(uint32_t entry, uint32_t tohost, const std::vector<cnnvp_progr
     return status;
 }
 
-/* Those of a trace and a profile; false without memory. */
+/* Reads the symbols for a trace or a profile; false if out of memory. */
 bool loader::read_symbols(const cnnvp_elf &elf)
 {
     const bool profiles = control_.settings().profile != nullptr;
@@ -188,8 +188,8 @@ bool loader::read_symbols(const cnnvp_elf &elf)
     return symbols_ != nullptr;
 }
 
-/* Refuses a segment that no memory has, or that it answers with an error, and says what would be right. Linkers put the
- * file's own headers in front of a program that begins at a page, unless told not to. */
+/* Reports a segment that no memory contains or that memory answers with an error, with advice. Linkers put the file's
+ * own headers before a page-aligned program unless told otherwise. */
 void loader::refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error)
 {
     const bool headers = segment.file_size >= 4 && std::memcmp(segment.data, "\177ELF", 4) == 0;
@@ -209,14 +209,14 @@ void loader::refuse_segment(const char *name, const cnnvp_elf_segment &segment, 
 
 namespace {
 
-/* A program's arrays of so many bytes are data, which lie in off-chip memory. So many of them, the largest ones: a core
- * counts what it holds in few ranges. */
+/* Arrays of at least this many bytes count as data, which stay in off-chip memory. Only the largest ones do, since a
+ * core describes what it holds by a few ranges. */
 constexpr uint32_t array_bytes = 4096;
 constexpr size_t most_arrays = 24;
 
 using ranges = std::vector<cnnvp_program_range>;
 
-/* By address. One that the stack lies in is none. */
+/* Large arrays, sorted by address. Excludes any that contain the stack. */
 ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
 {
     ranges arrays;
@@ -230,7 +230,7 @@ ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
     });
     arrays.erase(std::unique(arrays.begin(), arrays.end(),
                              [](const cnnvp_program_range &a, const cnnvp_program_range &b) {
-                                 return a.address == b.address && a.size == b.size; // two names of one
+                                 return a.address == b.address && a.size == b.size; // two names of one array
                              }),
                  arrays.end());
     arrays.resize(std::min(arrays.size(), most_arrays));
@@ -239,7 +239,7 @@ ranges arrays_of(const cnnvp_elf &elf, uint32_t stack)
     return arrays;
 }
 
-/* The parts of a segment that are no arrays. */
+/* Adds the parts of a segment outside the arrays. */
 void add_without(const ranges &arrays, const cnnvp_elf_segment &segment, ranges &held)
 {
     const uint64_t end = uint64_t(segment.address) + segment.memory_size;
@@ -268,7 +268,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
     wanted.swap(held_);
     tables.swap(tables_);
     (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
-    for (const char *symbol : {"__stack", "__stack_top", "_stack_top", "_sp"}) // picolibc's, and what others call it
+    for (const char *symbol : {"__stack", "__stack_top", "_stack_top", "_sp"}) // picolibc's name, and others in use
         if (cnnvp_elf_symbol(&elf, symbol, &stack))
             break;
     const ranges arrays = arrays_of(elf, stack);

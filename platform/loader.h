@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from the C API into the platform's memory and core: an initiator on the bus that only uses debug transport
- * and direct memory, and one at the core's control port. */
+/* Connects the C API to the platform's memory and core: an initiator on the bus that uses only debug transport and
+ * direct memory, and one at the core's control port. */
 #ifndef CNNVP_PLATFORM_LOADER_H
 #define CNNVP_PLATFORM_LOADER_H
 
@@ -27,18 +27,18 @@ public:
     tlm_utils::simple_initiator_socket_optional<loader> memory;
     tlm_utils::simple_initiator_socket_optional<loader> core;
 
-    /* False where there is no memory. */
+    /* These return false if there is no memory at the address. */
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
-    /* On the bus, with what comes of it; by debug transport if its flags say so. A status. */
+    /* Makes a bus access with its side effects, or by debug transport if its flags say so. Returns a status. */
     int pass(cnnvp_access &access);
-    /* The next program to be loaded reads this memory in all of its work, or in one step of it: the core is told. */
+    /* Declares memory that the next program reads in all steps or in one step of its work; passed on to the core. */
     void hold(const cnnvp_program_range &range);
     void hold(const cnnvp_program_table &table);
-    /* The last address of the memory that an address lies in; false where there is none. */
+    /* Last address of the memory that contains `address`; false if there is none. */
     bool end_of_memory(uint64_t address, uint64_t *end);
-    /* Writes the segments and tells the core where to start. */
+    /* Writes the segments and tells the core its start address. */
     cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
 
 private:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way to a third-party memory, see memory_port.h. */
+/* Connects a platform to a third-party memory or model, see memory_port.h. */
 #include "memory_port.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace cnnvp {
 
 namespace {
 
-constexpr int stack_bytes = 256 * 1024; /* of a thread in which the memory's code runs; touched only as far as used */
-constexpr size_t plain_bytes = 64;      /* at most, of one access of the core or the loader on the ordinary way */
+constexpr int stack_bytes = 256 * 1024; /* of a thread that runs the memory's code; only used pages are touched */
+constexpr size_t plain_bytes = 64;      /* largest access of the core or the loader without debug transport */
 constexpr unsigned max_complaints = 20;
-constexpr int max_steps = 1'000'000; /* of the kernel for one access of the loader */
+constexpr int max_steps = 1'000'000; /* kernel steps for one access of the loader */
 
 void describe(origin &of, const cnnvp_access &access)
 {
@@ -107,14 +107,15 @@ memory_port::job *memory_port::new_job(tlm::tlm_command command, uint64_t addres
     return fresh;
 }
 
-/* The last one that held it has let go; that may be the memory, long after its response. */
+/* The last holder has released it. This may be the memory, long after its response. */
 void memory_port::free(tlm::tlm_generic_payload *payload)
 {
     payload->reset();
     idle_jobs_.push_back(static_cast<job *>(payload));
 }
 
-/* What is written is there already, or is no matter. A memory that overlooks byte enables gets what it has. */
+/* For a write whose bytes are already there or do not matter. A memory that ignores byte enables writes the bytes that
+ * it holds. */
 void memory_port::change_nothing(job &job)
 {
     static unsigned char disabled = TLM_BYTE_DISABLED;
@@ -129,7 +130,7 @@ void memory_port::change_nothing(job &job)
     job.set_byte_enable_length(1);
 }
 
-/* As a read: see change_nothing. */
+/* Repeats the transaction as a read: see change_nothing. */
 void memory_port::ask_again(job *job)
 {
     struct job *const fresh = new_job(tlm::TLM_READ_COMMAND, job->get_address(), nullptr, job->bytes.size());
@@ -163,7 +164,7 @@ void memory_port::begin(job *job)
                       &options);
 }
 
-/* The response has come, and its time. */
+/* The response has arrived, and its time. */
 void memory_port::finish(job *job)
 {
     if (job->get_byte_enable_ptr() && job->get_response_status() == tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE) {
@@ -185,7 +186,7 @@ void memory_port::finish(job *job)
     }
     if (!job->record) {
         job->done.notify(sc_core::SC_ZERO_TIME);
-        return; /* who waits for it lets go */
+        return; /* the waiting caller releases it */
     }
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
@@ -228,7 +229,7 @@ tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm
     return tlm::TLM_ACCEPTED;
 }
 
-/* An access that is no request: of the core, untimed. One that is timed, or of a device, pays what it takes. */
+/* An access that is not a request: usually the core's, untimed. Timed accesses and accesses to a device take time. */
 void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     auto *extension = payload.get_extension<payload_extension>();
@@ -262,7 +263,7 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
     }
 }
 
-/* In this call: what the model takes is what it annotates. */
+/* Crosses within this call; the time is the delay that the model annotates. */
 int memory_port::cross(cnnvp_access &access, sc_core::sc_time &delay)
 {
     const bool writes = access.op != CNNVP_READ && access.op != CNNVP_BORROW_READ;
@@ -296,7 +297,7 @@ int memory_port::cross(cnnvp_access &access, sc_core::sc_time &delay)
     return status;
 }
 
-/* By debug transport. */
+/* Uses debug transport. */
 unsigned memory_port::look(tlm::tlm_command command, uint64_t address, unsigned char *data, unsigned size)
 {
     tlm::tlm_generic_payload copy;
@@ -333,14 +334,14 @@ bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
 {
     tlm::tlm_generic_payload copy;
 
-    copy.set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
+    copy.set_command(tlm::TLM_WRITE_COMMAND); /* asks for read and write access */
     copy.set_address(payload.get_address());
     return socket.size() != 0 && socket->get_direct_mem_ptr(copy, dmi) && dmi.is_read_write_allowed() &&
            dmi.get_dmi_ptr() && dmi.get_start_address() <= payload.get_address() &&
            dmi.get_end_address() >= payload.get_address();
 }
 
-/* What was annotated, if it ends within simulated time. */
+/* The annotated delay, if it ends within simulated time; otherwise an error response. */
 sc_core::sc_time memory_port::annotated(job &job, const sc_core::sc_time &delay)
 {
     if (is_within_time(delay))
@@ -400,7 +401,7 @@ void memory_port::send_next()
         tlm::tlm_phase phase = tlm::BEGIN_REQ;
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
         tlm::tlm_sync_enum answer;
-        job->acquire(); /* the target may answer it through the backward path before it returns */
+        job->acquire(); /* the target may answer through the backward path before it returns */
         try {
             answer = socket->nb_transport_fw(*job, phase, delay);
         } catch (const std::exception &problem) {
@@ -418,7 +419,7 @@ void memory_port::send_next()
     }
 }
 
-/* A phase that the target has announced, at its time. END_RESP stands for a transaction that is completed. */
+/* Handles a phase that the target announced, at its time. END_RESP here means that the transaction is complete. */
 void memory_port::on_due(tlm::tlm_generic_payload &payload, const tlm::tlm_phase &phase)
 {
     job *job = job_of(payload);
@@ -461,7 +462,7 @@ tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload &payloa
         return tlm::TLM_COMPLETED;
     }
     if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP)
-        return tlm::TLM_ACCEPTED; /* phases of no protocol that was agreed on are ignored */
+        return tlm::TLM_ACCEPTED; /* phases of unknown protocols are ignored */
     due_.notify(payload, phase, annotated(*mine, delay));
     return phase == tlm::END_REQ ? tlm::TLM_ACCEPTED : tlm::TLM_COMPLETED;
 }
@@ -471,7 +472,7 @@ void memory_port::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 e
     target->invalidate_direct_mem_ptr(start, end);
 }
 
-/* -- the ordinary way for accesses that debug transport refused -- */
+/* -- ordinary transport for accesses that debug transport refused -- */
 
 bool memory_port::run_outside(const std::function<void()> &function)
 {
@@ -505,7 +506,7 @@ bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsign
     return good;
 }
 
-/* Bytes that were moved. A method cannot wait for a memory: none. */
+/* Returns the number of bytes moved; 0 in a method, which cannot wait for a memory. */
 unsigned memory_port::plain(tlm::tlm_generic_payload &payload)
 {
     const auto *const extension = payload.get_extension<payload_extension>();

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way out of the platform for a port marked CNNVP_PORT_OUTSIDE: between the unit's own requests and a standard
- * TLM-2.0 initiator socket to which a program binds a memory of its own.
+ * The way out of the platform through a port marked CNNVP_PORT_OUTSIDE: converts the unit's requests for a standard
+ * TLM-2.0 initiator socket, to which a program binds its own memory.
  *
- * What the memory behind the socket may rely on (base protocol of IEEE 1666-2011): commands are reads and writes with
- * data, contiguous, without extensions, streaming width = length; payloads have a memory manager. Bytes are enabled,
- * but for writes whose bytes are in the memory already, such as a line of a cache that is written back (the core's data
- * move when an instruction is executed), or are no matter (timing only): all of theirs are disabled.
+ * A memory behind the socket may rely on the base protocol of IEEE 1666-2011: commands are reads and writes with data,
+ * contiguous, without extensions, with streaming width = length; payloads have a memory manager. All bytes are enabled,
+ * except in two kinds of writes, where all bytes are disabled: writes of bytes that memory already has, such as a cache
+ * line that is written back (the core's data move when an instruction executes), and writes in timing-only runs.
  * - lt: b_transport from threads, several at a time if several bursts are in flight. The target may wait, annotate a
  *   delay, or both.
- * - at: nb_transport with BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP; one request phase at a time; the target may answer
- *   by call or by return, at any phase early, with or without delays, at once or much later, in any order.
- * What it may refuse: byte enables (what would have none is a read then), direct memory, debug transport (then accesses
- * of the core and the loader go the ordinary way, and their time is not counted), anything by an error response.
- * Exceptions that it throws at us become an error response and one line in the log.
+ * - at: nb_transport with BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP, and one request phase at a time. The target may
+ *   answer by call or by return, with early phases, with or without delays, at once or much later, in any order.
  *
- * Of a link to a unit that is no memory, each access crosses whole, in one b_transport: a command or a tile is a write
- * of its structure, words of a buffer are read or written at their addresses. The model annotates what it takes.
- * Questions (CNNVP_DEBUG) go past it.
+ * The memory may refuse byte enables (such a write then becomes a read), direct memory, debug transport (accesses of
+ * the core and the loader then use ordinary transport, and their time is not counted), and any transaction with an
+ * error response. Exceptions that it throws become an error response and one log line.
+ *
+ * On a link to a unit that is not a memory, each access crosses as a whole in one b_transport: a command or a tile is a
+ * write of its structure; words of a buffer are read or written at their addresses. The model annotates its time.
+ * Questions (CNNVP_DEBUG) bypass the model.
  */
 #ifndef CNNVP_PLATFORM_MEMORY_PORT_H
 #define CNNVP_PLATFORM_MEMORY_PORT_H
@@ -44,8 +45,8 @@ class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transpo
 public:
     enum class protocol { lt, at };
 
-    /* Of the unit `instance`, whose parameters say more. burst_bytes: no transaction at the socket crosses a multiple
-     * of it. Every access of a device is a transaction with its time, but for debuggers. Those of a link, whose end is
+    /* `instance` is the external unit, with further parameters. burst_bytes: no transaction crosses a multiple of it.
+     * Every access to a device is a timed transaction, except a debugger's. Transactions of a link, whose other end is
      * `back`, carry `origin`. */
     memory_port(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
                 way_in *back);
@@ -55,25 +56,25 @@ public:
     tlm_utils::simple_target_socket<memory_port> target; /* from the unit */
     tlm::tlm_initiator_socket<> socket;                  /* to the memory */
 
-    /* The model has yet to answer a call that is no request of the unit's. */
+    /* True while the model has yet to answer a call that is not a request of the unit. */
     bool waits() const;
 
 private:
-    /* One transaction at the socket. Its data are its own: the unit may be reset, and free its buffers, meanwhile. */
+    /* A transaction at the socket. It owns its data, because the unit may be reset and free its buffers meanwhile. */
     struct job : tlm::tlm_generic_payload {
         explicit job(memory_port &port) : tlm::tlm_generic_payload(&port), of(port.back_ ? new origin : nullptr)
         {
             if (of)
                 set_extension(of);
         }
-        origin *const of;                                   /* of a link; the payload's */
-        tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND; /* as asked */
+        origin *const of;                                   /* only on a link; owned by the payload */
+        tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND; /* the original command */
         std::vector<unsigned char> bytes;
-        tlm::tlm_generic_payload *asked = nullptr; /* the unit's */
-        request_record *record = nullptr;          /* its request; null: a caller waits for `done` */
+        tlm::tlm_generic_payload *asked = nullptr; /* the unit's payload */
+        request_record *record = nullptr;          /* the unit's request; null: a caller waits for `done` */
         sc_core::sc_event done;
         bool finished = false;
-        bool owes_end = false; /* an END_RESP of ours is due */
+        bool owes_end = false; /* we still have to send END_RESP */
         bool under_way = false;
     };
     struct worker {
@@ -85,18 +86,18 @@ private:
     const protocol protocol_;
     const size_t plain_bytes_;
     const bool is_device_;
-    way_in *const back_; /* of a link */
+    way_in *const back_; /* other end of a link */
     std::vector<std::unique_ptr<job>> jobs_;
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;
-    std::vector<std::unique_ptr<worker>> workers_; /* lt */
+    std::vector<std::unique_ptr<worker>> workers_; /* for lt */
     std::vector<worker *> idle_workers_;
-    job *requesting_ = nullptr; /* at: whose request phase has not ended */
+    job *requesting_ = nullptr; /* for at: transaction whose request phase has not ended */
     sc_core::sc_event may_request_;
     tlm_utils::peq_with_cb_and_phase<memory_port> due_;
     std::function<void()> outside_work_;
     sc_core::sc_event outside_wanted_;
-    std::string complaint_; /* the last */
+    std::string complaint_; /* the last one */
     unsigned complaints_ = 0;
     bool refuses_enables_ = false;
 

@@ -9,10 +9,10 @@
 namespace cnnvp {
 
 namespace {
-__extension__ typedef __int128 wide; /* sums of a 64-bit address and 64-bit strides */
+__extension__ typedef __int128 wide; /* for sums of a 64-bit address and 64-bit strides */
 }
 
-/* One that is idle, or a new one, made of `arguments`. `idle` has room for all. */
+/* Returns an idle object, or a new one made of `arguments`. `idle` has room for all objects. */
 template <typename One, typename... Arguments>
 static One *take(std::vector<std::unique_ptr<One>> &all, std::vector<One *> &idle, Arguments... arguments)
 {
@@ -38,7 +38,7 @@ void payload_pool::free(tlm::tlm_generic_payload *payload)
 {
     auto *own = static_cast<pooled_payload *>(payload);
     payload_extension &extension = *own->extension;
-    payload->reset(); /* extensions that others have attached for this one journey */
+    payload->reset(); /* also removes extensions that others attached for this journey */
     extension.access = nullptr;
     extension.record = nullptr;
     extension.answered = false;
@@ -70,7 +70,7 @@ cnnvp_access outside_access(uint32_t op, uint32_t flags, uint64_t address, void 
     return access;
 }
 
-/* A length above 32 bits and a transaction without data cannot be said in plain members. */
+/* Plain members cannot express a length above 32 bits or a transaction without data. */
 static void describe(tlm::tlm_generic_payload &payload, uint32_t op, uint64_t address, void *data, uint64_t size,
                      bool is_plain)
 {
@@ -127,7 +127,7 @@ int to_status(tlm::tlm_response_status response)
     case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
         return CNNVP_E_ACCESS;
     case tlm::TLM_INCOMPLETE_RESPONSE:
-        return CNNVP_E_NOSUP; /* no target has looked at it */
+        return CNNVP_E_NOSUP; /* no target has handled it */
     default:
         return CNNVP_E_MEMORY;
     }
@@ -145,7 +145,7 @@ link_bytes bytes_of(const cnnvp_access &access)
     case CNNVP_BORROW_WRITE:
         return {0, access.words != 0 ? words : access.size};
     default:
-        return {0, words}; /* a command's structure is no traffic, the results that come with it are */
+        return {0, words}; /* the structure of a command is not traffic, the results that it carries are */
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the structures of the model ABI travel through TLM-2.0: a pooled generic payload whose plain members say the same
- * as far as TLM has words for it, and an extension that carries the structure itself. Targets that do not know the
- * extension are served by the plain members. Nothing is allocated in the steady state.
+ * Transports the structures of the model ABI over TLM-2.0: a pooled generic payload, whose plain members describe the
+ * transaction as far as TLM can, and an extension that carries the structure itself. Targets that do not know the
+ * extension use the plain members. Nothing is allocated in the steady state.
  */
 #ifndef CNNVP_PLATFORM_PAYLOAD_H
 #define CNNVP_PLATFORM_PAYLOAD_H
@@ -22,8 +22,8 @@ namespace cnnvp {
 class unit_host;
 
 /*
- * A split transaction on its way. The target gets `request`, a copy of the initiator's structure: the initiator may be
- * reset, and free its own, while the target still works on it.
+ * A split transaction under way. The target gets `request`, a copy of the initiator's structure, because the initiator
+ * may be reset and free its own while the target still works on it.
  */
 struct request_record {
     enum class stage { free, offered, held, completing };
@@ -33,25 +33,25 @@ struct request_record {
     unit_host *initiator = nullptr;
     uint32_t initiator_port = 0;
     uint32_t initiator_link = 0;
-    cnnvp_path_node *path = nullptr; /* what has led to it, while it is under way */
+    cnnvp_path_node *path = nullptr; /* cause of the request, while it is under way */
     uint32_t waited_for = CNNVP_NO_INSTANCE;
-    uint64_t crossed = 0;        /* bytes of bursts, as the target says */
-    unit_host *target = nullptr; /* holds it in stages offered and held */
+    uint64_t crossed = 0;        /* bytes of whole bursts, as the target reports */
+    unit_host *target = nullptr; /* current holder in stages offered and held */
     uint32_t target_socket = 0;
     stage where = stage::free;
     tlm::tlm_generic_payload *payload = nullptr;
     request_record *outgoing_next = nullptr; /* list of the initiator's requests */
     request_record *outgoing_previous = nullptr;
-    struct visit *visit = nullptr; /* the third party's that waits for it */
+    struct visit *visit = nullptr; /* third-party transaction that waits for it */
 };
 
-/* Only one of `access` and `record` is set while the payload travels. */
+/* Exactly one of `access` and `record` is set while the payload travels. */
 struct payload_extension : tlm::tlm_extension<payload_extension> {
     cnnvp_access *access = nullptr;
     request_record *record = nullptr;
-    bool answered = false; /* a model has answered: `status` is exact */
+    bool answered = false; /* a model has answered, so `status` is exact */
     int status = CNNVP_OK;
-    uint32_t bus_socket = 0; /* the bus's note of where a request came from */
+    uint32_t bus_socket = 0; /* used by the bus: socket that a request came from */
 
     tlm::tlm_extension_base *clone() const override { return new payload_extension(*this); }
     void copy_from(const tlm::tlm_extension_base &other) override
@@ -60,14 +60,14 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
     }
 };
 
-/* An access that crosses a third party's model whole, in one call. */
+/* An access that crosses a third-party model as a whole, in one call. */
 struct crossing {
     cnnvp_access *access;       /* null: the call is over */
-    bool came_back = false;     /* to the unit at the other side, */
-    int status = CNNVP_E_NOSUP; /* which has answered so */
+    bool came_back = false;     /* reached the unit on the other side, */
+    int status = CNNVP_E_NOSUP; /* which answered with this status */
 };
 
-/* Beside the payloads of a link that leads through a third party's model: whose work they are. */
+/* Attached to payloads of a link through a third-party model: describes whose work they are. */
 struct origin : tlm::tlm_extension<origin> {
     std::shared_ptr<crossing> whole; /* null: reads and writes of memory */
     uint32_t initiator = CNNVP_NO_INSTANCE;
@@ -79,14 +79,14 @@ struct origin : tlm::tlm_extension<origin> {
     void copy_from(const tlm::tlm_extension_base &other) override { *this = static_cast<const origin &>(other); }
 };
 
-/* A third party's transaction while the memory works on it. */
+/* A third-party transaction while the memory works on it. */
 struct visit {
     cnnvp_request request{};
     sc_core::sc_event answered;
     request_record *record = nullptr; /* null: it is over */
 };
 
-/* A payload with its extension beside it, so that the pool need not look it up. */
+/* A payload together with its extension, so that the pool need not search for it. */
 struct pooled_payload : tlm::tlm_generic_payload {
     payload_extension *extension = new payload_extension;
 
@@ -131,8 +131,7 @@ struct link_bytes {
 link_bytes bytes_of(const cnnvp_access &access);
 link_bytes bytes_of(const cnnvp_request &request);
 
-/* False when [address, address + size) wraps or the request's segments leave 64 bits; otherwise the range it
- * touches. */
+/* The address range that a request touches; false if it exceeds 64 bits. */
 bool span_of(const cnnvp_request &request, uint64_t *first, uint64_t *last);
 
 } // namespace cnnvp

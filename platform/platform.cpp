@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
+/* Builds a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
 #include "platform.h"
 #include "try.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const char *const core_port = "control"; /* see cnnvp_program.h */
 
-/* `name` null: the first of that kind. */
+/* `name` null: the first port of that kind. */
 uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *name)
 {
     for (uint32_t i = 0; i < unit.port_count; ++i)
@@ -23,7 +23,7 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
     return UINT32_MAX;
 }
 
-/* A link whose accesses go on to a unit that is no memory. */
+/* True for a link whose accesses go on to a unit that is not a memory. */
 bool crosses_whole(const cnnvp_resolved &resolved, const cnnvp_instance &link)
 {
     for (size_t i = 0; cnnvp_instance_is_link(&link) && i < link.binding_count; ++i) {
@@ -35,7 +35,7 @@ bool crosses_whole(const cnnvp_resolved &resolved, const cnnvp_instance &link)
     return false;
 }
 
-/* For sockets that a program has not bound, and cannot any more. */
+/* Binds sockets that the program has left unbound and can no longer bind. */
 template <typename Socket>
 struct nobody : sc_core::sc_module {
     Socket socket{"socket"};
@@ -44,7 +44,7 @@ struct nobody : sc_core::sc_module {
 
 } // namespace
 
-/* -- what is to be built -- */
+/* -- planning -- */
 
 void platform::design::plan_bus(plan &plan) const
 {
@@ -60,7 +60,7 @@ void platform::design::plan_bus(plan &plan) const
     plan.bus_initiators.push_back("outside");
 }
 
-/* The core is the instance named cpu, or else the first one, with a port as cnnvp_program.h describes. */
+/* The core is an instance with a port as in cnnvp_program.h: the one named cpu, otherwise the first one. */
 void platform::design::plan_core(plan &plan) const
 {
     for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
@@ -151,7 +151,7 @@ void platform::design::connect_binding(const arrival &arrival)
         from.initiator(binding.port).bind(hosts_[binding.through - 1]->target(static_cast<uint32_t>(arrival.socket)));
         return;
     }
-    /* A byte of memory has one address: what the bus calls it, also on a connection of its own. */
+    /* A byte of memory has only one address, its bus address, even on a direct connection. */
     const bool is_memory = target.unit->ports[binding.target_port].kind == CNNVP_PORT_MEM_TARGET;
     const bool moved = is_memory && target.on_bus && target.bus_port == binding.target_port;
     from.set_link(binding.port, binding.target, moved ? target.base : 0, moved ? target.size : 0);
@@ -175,7 +175,7 @@ void platform::design::connect(const plan &plan)
         loader_->core.bind(hosts_[plan.core]->target(static_cast<uint32_t>(plan.core_socket)));
 }
 
-/* Interrupts of a third-party model, at each instance that leads out. */
+/* Creates the interrupt inputs of a third-party model, at each instance that leads out. */
 void platform::design::make_irq(unit_host &host)
 {
     const cnnvp_instance &instance = host.instance();
@@ -194,7 +194,7 @@ void platform::design::make_irq(unit_host &host)
     }
 }
 
-/* A unit's interrupt that a third-party model takes. */
+/* Creates an output for a unit's interrupt that a third-party model takes. */
 void platform::design::make_line(unit_host &host)
 {
     const cnnvp_instance &instance = host.instance();
@@ -215,7 +215,7 @@ void platform::design::make_line(unit_host &host)
                  true);
 }
 
-/* The program binds its memory now. */
+/* Lets the program bind its memory. */
 cnnvp_result platform::design::bind_socket(const cnnvp_instance &instance, const bind_memory &bind, cnnvp_error *error)
 {
     foreign_.push_back(bind(instance.name, outside_.back()->socket));
@@ -225,7 +225,7 @@ cnnvp_result platform::design::bind_socket(const cnnvp_instance &instance, const
     return CNNVP_BAD_INPUT;
 }
 
-/* `port`: of an external instance, that which leads outside. */
+/* `port`: the port of an external instance that leads outside. */
 cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, const bind_memory &bind, cnnvp_error *error)
 {
     const cnnvp_instance &instance = host.instance();
@@ -258,7 +258,7 @@ cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, cons
         host.initiator(port).bind(outside_.back()->target);
     }
     control_->stay_with_kernel();
-    if (is_driven()) { /* the kernel wants it bound when it elaborates */
+    if (is_driven()) { /* the kernel requires it to be bound at elaboration */
         make_irq(host);
         make_line(host);
         return CNNVP_DONE;
@@ -266,7 +266,7 @@ cnnvp_result platform::design::lead_outside(unit_host &host, uint32_t port, cons
     return host.leads_out() ? bind_socket(instance, bind, error) : CNNVP_DONE;
 }
 
-/* Ports that lead out of the platform, each to a third-party model. */
+/* Connects ports that lead out of the platform, each to a third-party model. */
 cnnvp_result platform::design::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
     for (const auto &host : hosts_)
@@ -305,7 +305,7 @@ cnnvp_result platform::design::init(cnnvp_error *error)
     return CNNVP_DONE;
 }
 
-/* All of it up to what units say of their parameters. */
+/* Builds everything up to the units' `init`. */
 cnnvp_result platform::design::assemble(const bind_memory *bind, cnnvp_error *error)
 {
     const plan plan = make_plan();
@@ -407,7 +407,7 @@ unit_host *platform::design::find(const std::string &name)
     return nullptr;
 }
 
-/* Of a list, what belongs to the instance. */
+/* The list's entry that belongs to the instance. */
 template <typename List, typename Instance>
 static auto *find_in(const List &list, const Instance &has, const std::string &instance)
 {
@@ -460,8 +460,8 @@ std::string platform::design::find_unbound() const
 
 } // namespace cnnvp
 
-/* SystemC's library has a main() that calls this one. Neither is used here, but the library wants it to be there; a
- * program that has one of its own keeps it. */
+/* SystemC's library contains a main() that calls sc_main. Neither is used here, but the library needs the symbol. A
+ * program's own definition overrides this one. */
 __attribute__((visibility("default"), weak)) int sc_main(int, char *[])
 {
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a platform consists of: built in SystemC from a resolved configuration, and run. It has a simulation context of
- * its own (context.h), or is driven: its modules elaborate in the present context, below the module that is being made,
- * and somebody else's sc_start runs them (cnnvp::platform in cnnvp_systemc.h).
+ * A platform: built in SystemC from a resolved configuration, and run. It either has its own simulation context
+ * (context.h) or is driven: then its modules elaborate in the current context, below the module under construction, and
+ * the program's sc_start runs them (cnnvp::platform in cnnvp_systemc.h).
  */
 #ifndef CNNVP_PLATFORM_PLATFORM_H
 #define CNNVP_PLATFORM_PLATFORM_H
@@ -28,65 +28,65 @@ namespace cnnvp {
 class platform::design {
 public:
     /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. `made` NULL:
-     * only looks whether the units would take it; nothing leads outside then. A driven one is made also where it fails:
-     * see stays_behind. */
+     * only checks whether the units accept it; nothing leads outside then. A driven platform is returned even on
+     * failure: see stays_behind. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
                               std::unique_ptr<design> *made, cnnvp_error *error, const bind_memory &bind = {});
-    /* -- of a handle, for the classes -- */
+    /* -- access to a handle, for the classes of cnnvp_systemc.h -- */
     static cnnvp_result make(const cnnvp_config *config, const cnnvp_platform_options *options, const bind_memory *bind,
                              cnnvp_platform **platform, cnnvp_error *error);
     static void end(cnnvp_platform *platform);
     static design &of(const cnnvp_platform *platform);
-    /* cnnvp_config_accelerator; null if it fails. */
+    /* cnnvp_config_accelerator; null on failure. */
     static cnnvp_config *without_core(const cnnvp_config *config, cnnvp_error *error);
 
     ~design(); /* NOLINT(bugprone-exception-escape): nothing is left to throw */
     design(const design &) = delete;
     design &operator=(const design &) = delete;
 
-    /* Until a unit finishes it, or `max_time` (0: none) is reached, or nothing can happen any more. May be called
+    /* Runs until a unit ends the run, `max_time` (0: none) is reached, or nothing more can happen. May be called
      * again. */
     void run(cnnvp_time max_time, cnnvp_run_result *result);
-    /* -- if it is driven -- */
+    /* -- for a driven platform -- */
     bool is_driven() const { return !context_; }
-    /* Its program has been loaded: it begins, at once or with the simulation. */
+    /* The program has been loaded: execution begins, at once or with the simulation. */
     void set_loaded();
     bool has_begun() const { return begun_; }
-    /* What ends before its simulation begins has processes that SystemC does not take back: they are to stay, and do
-     * nothing any more. */
+    /* True for a platform that ends before its simulation begins: SystemC does not take its processes back, so they
+     * stay and do nothing. */
     bool stays_behind();
-    /* How far it has come. */
+    /* Progress of the run so far. */
     cnnvp_run_result progress() const;
     const sc_core::sc_event &done_event() const { return life_->done; }
     double wall_seconds() const;
-    /* The sockets of the external instance, outwards and inwards; null if it has none. */
+    /* Outward and inward sockets of an external instance; null if it has none. */
     memory_socket *find_outside(const std::string &instance);
     guest_socket *find_inside(const std::string &instance);
-    /* Likewise the interrupt that comes in there, and the one that leads out. */
+    /* Incoming and outgoing interrupts of an external instance; null if it has none. */
     irq_port *find_irq(const std::string &instance);
     line_port *find_line(const std::string &instance);
     const std::vector<std::unique_ptr<memory_port>> &outside() const { return outside_; }
-    /* Interrupts of units that no instance takes: `change` gets each new level. */
+    /* For interrupts of units that lead to no instance: `change` gets each new level. */
     void lead_irqs_out(const std::function<void(int)> &change);
-    /* Accesses of a third party's to the registers, which begin at 0 with the lowest address on the bus; `who` is
-     * asked. */
+    /* Third-party accesses to the registers; address 0 is the lowest address on the bus. `who` names the module in
+     * messages. */
     void serve_registers(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, const char *who);
     unsigned debug_registers(tlm::tlm_generic_payload &payload);
-    /* What is wrong with a clock for the units; "" if nothing. */
+    /* Explains why a clock does not suit the units; "" if it does. */
     std::string check_clock(const sc_core::sc_clock *clock) const;
-    /* The first instance that leads outside, and to nothing; "" if there is none. */
+    /* The first instance whose outward socket is not bound; "" if there is none. */
     std::string find_unbound() const;
 
-    /* Resets all units, also in mid-work; reset_units: in the evaluation phase. */
+    /* reset resets all units, also in mid-work. reset_units does the same in the evaluation phase. */
     void reset();
     void reset_units();
     void flush();
     cnnvp_path *path() const { return control_->path(); }
-    /* An access of the bus with its side effects, and the level of an external instance's interrupt: between runs, or
-     * where somebody else's simulation runs. False if there is no such interrupt. */
+    /* A bus access with its side effects, and the level of an external instance's interrupt. To be called between runs,
+     * or inside the program's simulation. `raise` returns false if there is no such interrupt. */
     int access(cnnvp_access &access);
     bool raise(const std::string &instance, int level);
-    /* The core's process goes on, if it waits to be woken. */
+    /* Wakes the core's process if it waits to be woken. */
     void wake_core();
 
     loader &memory() { return *loader_; }
@@ -94,7 +94,7 @@ public:
     run_control &control() { return *control_; }
     /* By instance number; null for the bus. */
     const std::vector<std::unique_ptr<unit_host>> &hosts() const { return hosts_; }
-    /* Around whatever else is done to it. Throws in another thread than its own. */
+    /* Required around any other operation on the platform. Throws in any other thread than its own. */
     simulation_context::visit enter() const { return simulation_context::visit(context_.get(), control_.get()); }
     const cnnvp_resolved &resolved() const { return resolved_; }
 
@@ -110,10 +110,10 @@ private:
     std::vector<std::unique_ptr<unit_host>> hosts_; /* by instance number; null for the bus */
     std::vector<std::unique_ptr<memory_port>> outside_;
     std::vector<std::unique_ptr<way_in>> inside_;
-    std::vector<std::shared_ptr<void>> foreign_; /* what is bound there */
+    std::vector<std::shared_ptr<void>> foreign_; /* objects bound there */
     struct irq {
         unit_host *unit;
-        uint32_t number; /* of its port */
+        uint32_t number; /* number of its port */
         irq_port port;
     };
     struct line {
@@ -122,28 +122,28 @@ private:
         sc_core::sc_event changes;
         line_port port;
     };
-    std::vector<std::unique_ptr<irq>> irqs_;   /* if driven */
-    std::vector<std::unique_ptr<line>> lines_; /* if driven */
-    struct life {                              /* if driven */
+    std::vector<std::unique_ptr<irq>> irqs_;   /* for a driven platform */
+    std::vector<std::unique_ptr<line>> lines_; /* for a driven platform */
+    struct life {                              /* for a driven platform */
         sc_core::sc_event begins, done;
         std::chrono::steady_clock::time_point begin, end;
     };
     std::unique_ptr<life> life_;
-    const char *wrong_ = nullptr; /* tell_wrong */
+    const char *wrong_ = nullptr; /* last message of tell_wrong */
     bool loaded_ = false, begun_ = false, done_ = false;
 
-    /* Which socket of its target a connection arrives at. */
+    /* The target's socket at which a connection arrives. */
     struct arrival {
         uint32_t from;
         const cnnvp_binding *binding;
         size_t socket;
     };
     struct plan {
-        std::vector<std::vector<uint32_t>> incoming; /* of each instance: the port of each socket */
+        std::vector<std::vector<uint32_t>> incoming; /* for each instance: the port of each socket */
         std::vector<arrival> arrivals;
         std::vector<std::string> bus_initiators;
         std::vector<bus::window> windows;
-        std::vector<std::pair<uint32_t, size_t>> window_sockets; /* instance and its socket for each window */
+        std::vector<std::pair<uint32_t, size_t>> window_sockets; /* for each window: its instance and socket */
         size_t loader_on_bus = 0;
         uint32_t core = CNNVP_NO_INSTANCE;
         size_t core_socket = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a platform, see platform.h. */
+/* Runs a platform, see platform.h. */
 #include <cstdio>
 #include <exception>
 
@@ -39,13 +39,14 @@ void platform::design::simulate(cnnvp_time max_time)
         }
         const sc_core::sc_time left =
             max_time != 0 ? from_ps(max_time - now) : sc_core::sc_max_time() - sc_core::sc_time_stamp();
-        /* Starvation leaves time at the last event; what lies beyond the limit is no starvation. */
+        /* Starvation would leave the time at the last event; pending activity beyond the limit is not starvation. */
         const bool beyond = sc_core::sc_time_to_pending_activity() > left;
         advance(left, beyond ? sc_core::SC_RUN_TO_TIME : sc_core::SC_EXIT_ON_STARVATION);
     }
 }
 
-/* Who ends or interrupts a run may have run ahead of the kernel; who ends it lets the others complete the instant. */
+/* The process that ended or interrupted the run may have run ahead of the kernel. After an exit, other processes
+ * complete the time step. */
 void platform::design::end_instant()
 {
     if (control_->end_time() > control_->now())
@@ -93,7 +94,7 @@ void platform::design::fill(cnnvp_run_result *result) const
 
 /* -- driven -- */
 
-/* Processes have come to where they wait for their start: in the initialisation phase, or later. */
+/* Called when the processes wait for their start: in the initialisation phase, or later. */
 void platform::design::begin()
 {
     if (begun_ || (!loaded_ && has_core()))
@@ -102,7 +103,7 @@ void platform::design::begin()
     life_->begin = std::chrono::steady_clock::now();
     control_->rearm();
     if (control_->ended())
-        return; /* by a call of a unit's, before the simulation */
+        return; /* a unit's call ended the run before the simulation */
     control_->limit(CNNVP_TIME_NEVER);
     control_->pulse("platform");
     for (const auto &host : hosts_)
@@ -117,7 +118,7 @@ void platform::design::set_loaded()
         life_->begins.notify(sc_core::SC_ZERO_TIME);
 }
 
-/* What others simulate goes on; here nothing happens, and is counted, any more. */
+/* Other parts of the simulation continue; nothing happens or is counted here any more. */
 void platform::design::end()
 {
     std::fflush(stdout);
@@ -161,7 +162,7 @@ void platform::design::reset()
     control_->run_in_simulation([this] { reset_units(); });
 }
 
-/* Where others simulate, that is their doing. */
+/* A driven platform is already in its simulation when this is called. */
 void platform::design::in_simulation(const std::function<void()> &work)
 {
     if (is_driven())
@@ -214,7 +215,7 @@ void platform::design::wake_core()
             host->wake();
 }
 
-/* -- the accelerator alone -- */
+/* -- accelerator without a core -- */
 
 cnnvp_config *platform::design::without_core(const cnnvp_config *config, cnnvp_error *error)
 {
@@ -273,7 +274,7 @@ std::string platform::design::check_clock(const sc_core::sc_clock *clock) const
 void platform::design::end_processes()
 {
     if (is_driven() || sc_core::sc_get_status() != sc_core::SC_PAUSED)
-        return; /* its simulation is over, or was never elaborated */
+        return; /* the simulation is over, or was never elaborated */
     control_->close();
     try {
         control_->run_in_simulation([this] {

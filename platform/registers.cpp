@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register tables at work, see registers.h. */
+/* Register tables, see registers.h. */
 #include "registers.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace cnnvp {
 
 namespace {
 constexpr uint64_t word = sizeof(uint32_t);
-constexpr size_t max_words = 1024; /* whose registers are found without a search */
+constexpr size_t max_words = 1024; /* registers up to here are found without a search */
 }
 
 register_file::register_file(const cnnvp_unit &unit, void *self, warn_function warn)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding and checking units, see registry.h. */
+/* Finds and checks units, see registry.h. */
 #include "registry.h"
 
 #include <dlfcn.h>
@@ -15,12 +15,12 @@
 #include "isa/isa.h"
 
 enum {
-    MAX_UNITS_OF_LIBRARY = 256, /* a query function that never ends its list is stopped here */
-    MAX_TABLE = 4096,           /* entries of one table */
+    MAX_UNITS_OF_LIBRARY = 256, /* limit for a query function that never ends its list */
+    MAX_TABLE = 4096,           /* entries of a table */
     MAX_EVENTS = 4096
 };
 
-/* 1 GiB: an instance is allocated before the unit can say anything, so a wrong size must not take the machine down. */
+/* 1 GiB: an instance is allocated before the unit runs any code, so a wrong size must not exhaust the machine. */
 static const size_t max_instance_size = (size_t)1 << 30;
 
 static cnnvp_result refuse(char *message, size_t size, const char *format, ...) CNNVP_PRINTF(3, 4);
@@ -165,8 +165,8 @@ static int has_table(const void *table, size_t count)
 
 cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message, size_t message_size)
 {
-    /* The first members have stood at the same place since version 1; nothing after them is touched before they
-     * fit. */
+    /* The first members have had the same place since version 1. The others are only read after these have been
+     * checked. */
     if (unit->abi_major != CNNVP_ABI_MAJOR)
         return refuse(message, message_size,
                       "%s: built for model ABI %u.%u, this program has %u.%u: compile it again with its headers; what "
@@ -205,7 +205,7 @@ static cnnvp_result find_builtin(const char *kind, const struct cnnvp_unit **uni
     return refuse(message, message_size, "there is no unit of kind %s (see `cnnvp models`)", kind);
 }
 
-/* "" when the path is too long. */
+/* Returns "" if the path is too long. */
 static void library_path(char *path, size_t size, const char *library, size_t length, const char *relative_to)
 {
     const int has_slash = memchr(library, '/', length) != NULL;
@@ -227,7 +227,7 @@ static void library_path(char *path, size_t size, const char *library, size_t le
         path[0] = '\0';
 }
 
-/* Loads the library and finds what lists its units. */
+/* Loads the library and finds its query function. */
 static cnnvp_result open_library(const char *path, cnnvp_model_query_fn *query, char *message, size_t message_size)
 {
     if (path[0] == '\0')

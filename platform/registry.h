@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where units come from: the built-in ones, and those of model libraries that a platform file names.
- * Plain C, usable without SystemC.
+ * Sources of units: the built-in ones, and model libraries that a platform file names. Plain C, usable without SystemC.
  */
 #ifndef CNNVP_PLATFORM_REGISTRY_H
 #define CNNVP_PLATFORM_REGISTRY_H
@@ -16,15 +15,15 @@ extern "C" {
 
 /*
  * Finds the unit of a `model:` value: a built-in kind ("uart") or "library:kind" ("./libmine.so:mine"). A relative
- * library path is taken from `relative_to`, the folder of the platform file (NULL or "": the current folder); a library
- * name without a slash that is not there is left to the dynamic linker's search path. Libraries stay loaded until the
- * process ends. Refuses another ABI major, a table that is too small and a table that contradicts itself. On failure
- * returns BAD_INPUT with one line in `message`.
+ * library path starts at `relative_to`, the folder of the platform file (NULL or "": the current folder). A library
+ * name without a slash that is not found there is left to the dynamic linker's search path. Libraries stay loaded until
+ * the process ends. Refuses another ABI major, a table that is too small, and an inconsistent table. On failure returns
+ * BAD_INPUT with one line in `message`.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to,
                                                 const struct cnnvp_unit **unit, char *message, size_t message_size);
 
-/* Checks a unit's table: versions, names, ports, parameters, registers, statistics. `where` begins the message. */
+/* Checks a unit's table: versions, names, ports, parameters, registers, statistics. The message begins with `where`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message,
                                                  size_t message_size);
 

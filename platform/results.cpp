@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands against the reference, see results.h. */
+/* Compares commands with the reference, see results.h. */
 #include "results.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace cnnvp {
 
 namespace {
 
-constexpr uint32_t exact_sums = 64; /* bits, of a unit that has no width of its sums */
+constexpr uint32_t exact_sums = 64; /* bits, for a unit without a width of its sums */
 
-/* What lies in a half of the buffer before and after is told apart for each byte of the output half. */
+/* Bytes of the output half are compared by kind: other contents, results, working memory for sums. */
 enum byte_kind : uint8_t { byte_other, byte_result, byte_working };
 
 std::string format(const char *text, ...) CNNVP_PRINTF(1, 2);
@@ -45,7 +45,7 @@ Word word_at(const uint8_t *at)
     return word;
 }
 
-/* A result, for a person. */
+/* A result as readable text. */
 std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
 {
     if (results.floating && results.bytes == 8)
@@ -57,7 +57,7 @@ std::string word_text(const uint8_t *at, const cnnvp_reference_results &results)
                                                : cnnvp_sum_at(at, results.bytes));
 }
 
-/* Bit by bit, but for what is no number: its bits are left open. */
+/* Compares bit by bit, except that any NaN equals any other. */
 bool same_word(const uint8_t *expected, const uint8_t *got, const cnnvp_reference_results &results)
 {
     const auto nan = [&](const uint8_t *at) {
@@ -123,7 +123,7 @@ unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved 
     lend_copies();
 }
 
-/* What the unit's port of this name leads to; nullptr: nothing. */
+/* The instance behind the unit's port of this name; nullptr: none. */
 const cnnvp_instance *unit_results::at_port(const char *name) const
 {
     for (size_t i = 0; i < instance_.binding_count; ++i)
@@ -162,7 +162,8 @@ bool unit_results::judges(const cnnvp_command &command)
 
 void unit_results::begin(const cnnvp_command &command, const borrow &borrow)
 {
-    if (std::exchange(pending_, false)) /* it takes the next one before that one's end: nobody can tell them apart */
+    if (std::exchange(pending_, false)) /* the unit accepts a command before the previous one ended, so their results
+                                         * cannot be told apart */
         ++total_.without[command_.opcode];
     command_ = command;
     checked_ = cnnvp_reference_covers(&reference_, &command) != 0 && roles_[CNNVP_REFERENCE_OUTPUT] < buffers_.size();
@@ -199,7 +200,7 @@ std::string unit_results::end(bool done, const char *layer)
     return text(found, layer);
 }
 
-/* The reference works on the copies. */
+/* Gives the copies to the reference to work on. */
 void unit_results::lend_copies()
 {
     for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
@@ -211,7 +212,7 @@ void unit_results::lend_copies()
     }
 }
 
-/* `late`: others may have written since the command began, but not where it puts its results. */
+/* `late`: other units may have written since the command began, but not to the command's results. */
 void unit_results::compare(bool late, findings &found)
 {
     cnnvp_reference_results results;
@@ -231,7 +232,8 @@ void unit_results::compare(bool late, findings &found)
             }
 }
 
-/* Those of one place, one by one; `mine` says which bytes of the half are theirs, or may hold sums meanwhile. */
+/* Compares the results of one place word by word; `mine` marks the bytes of the half that are results, or that may hold
+ * sums meanwhile. */
 void unit_results::compare_results(const cnnvp_reference_results &results, findings &found)
 {
     buffer &buffer = buffers_[roles_[results.buffer]];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether units calculate what they are told to (check_results): what is in a unit's buffers after a command, against
- * what the reference (models/reference) makes of what was in them before. Every byte of them is compared, so what a
- * unit writes outside of its results is found too.
+ * Checks that units compute correct results (check_results): compares the contents of a unit's buffers after a command
+ * with the result of the reference (models/reference) on the previous contents. Every byte is compared, so writes
+ * outside of the results are found too.
  */
 #ifndef CNNVP_PLATFORM_RESULTS_H
 #define CNNVP_PLATFORM_RESULTS_H
@@ -17,38 +17,38 @@
 
 namespace cnnvp {
 
-/* Of a whole platform. */
+/* Counts of the whole platform. */
 struct results_total {
     uint64_t compared = 0;
     uint64_t wrong = 0;
     std::string first;                                    /* the first wrong command */
-    uint64_t without[UINT8_MAX + 1] = {};                 /* by opcode: there is no reference for them */
-    void fill(struct cnnvp_results_check *results) const; /* as C has it */
+    uint64_t without[UINT8_MAX + 1] = {};                 /* by opcode: commands without a reference */
+    void fill(struct cnnvp_results_check *results) const; /* converts to the C struct */
 };
 
-/* Of one unit. */
+/* Check of one unit. */
 class unit_results {
 public:
-    /* The unit's buffer at one of its ports: a pointer to [address, address + size), nullptr where there is none. */
+    /* Borrows the unit's buffer at a port: returns a pointer to [address, address + size), nullptr if there is none. */
     using borrow = std::function<uint8_t *(uint32_t port, uint64_t address, uint64_t size)>;
 
     unit_results(const cnnvp_instance &instance, const cnnvp_resolved &resolved, results_total &total);
 
-    /* 1: it is a calculation. */
+    /* True if the command is a calculation. */
     static bool judges(const cnnvp_command &command);
-    /* Before a command. */
+    /* Call it before a command. */
     void begin(const cnnvp_command &command, const borrow &borrow);
-    /* The unit has carried it out, or refused it: then nothing is compared. `layer`: its name. Returns what is wrong
-     * with it if that is the first wrong one of the platform, "" otherwise. */
+    /* Call it when the unit has executed the command (`done`) or refused it; after a refusal nothing is compared.
+     * `layer`: its name. Returns the differences if this is the platform's first wrong command, otherwise "". */
     std::string end(bool done, const char *layer);
-    /* The unit has accepted it and works on it; `end` follows. */
+    /* The unit has accepted the command and works on it; `end` follows. */
     void postpone() { pending_ = checked_; }
     bool waits_for(uint64_t sequence) const { return pending_ && command_.sequence == sequence; }
     uint32_t tag() const { return command_.tag; }
     void reset();
 
 private:
-    /* A buffer of the unit's and, before a command, what is in it. */
+    /* A buffer of the unit, with its contents before a command. */
     struct buffer {
         uint32_t instance;
         const char *name;
@@ -58,7 +58,7 @@ private:
         uint8_t *live[2];
         std::vector<uint8_t> copy[2], mine[2];
     };
-    /* Differences of one command. */
+    /* Differences of a command. */
     struct findings {
         uint64_t results = 0, wrong = 0, outside = 0;
         std::string result, where; /* the first of each */
@@ -68,7 +68,7 @@ private:
     const cnnvp_resolved &resolved_;
     results_total &total_;
     std::vector<buffer> buffers_;
-    size_t roles_[CNNVP_REFERENCE_BUFFERS]; /* which of them; buffers_.size(): none */
+    size_t roles_[CNNVP_REFERENCE_BUFFERS]; /* index in buffers_ for each role; buffers_.size(): none */
     cnnvp_reference reference_{};
     cnnvp_command command_{};
     bool checked_ = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared by all instances of a platform, see run_control.h. */
+/* State shared by all instances of a platform, see run_control.h. */
 #include "run_control.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* GCC says so by a macro, clang 14 by a feature. */
+/* GCC announces the sanitizer by a macro, clang 14 by a feature. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define CNNVP_ADDRESS_SANITIZER
@@ -30,11 +30,11 @@
 #include "context.h"
 
 #if defined(CNNVP_ADDRESS_SANITIZER)
-/* SystemC unmaps the stack of a thread that is in mid-run when its simulation ends. AddressSanitizer would keep the
- * redzones of its frames, and find them in what is mapped there next. */
+/* SystemC unmaps the stack of a thread that is suspended when its simulation ends. AddressSanitizer would keep the
+ * redzones of its frames and report errors in whatever is mapped there next. */
 extern "C" [[gnu::visibility("default")]] int munmap(void *address, size_t length) noexcept
 {
-    if (length <= size_t{1} << 23) /* a larger map is no stack, and clearing would make its shadow resident */
+    if (length <= size_t{1} << 23) /* a larger map is not a stack, and clearing would make its shadow memory resident */
         __asan_unpoison_memory_region(address, length);
     return int(syscall(SYS_munmap, address, length));
 }
@@ -48,12 +48,12 @@ namespace {
 std::atomic<int> interrupted{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to it");
 
-/* How far a driven core runs ahead of the kernel, which then does what others have pending: as documented in
- * cnnvp_systemc.h. */
+/* How far the core of a driven platform runs ahead of the kernel before it lets other pending activity happen;
+ * documented in cnnvp_systemc.h. */
 constexpr cnnvp_time farthest = 1'000'000;
 
-/* SystemC 2.3.4 tells AddressSanitizer of its switches between stacks, but not how large the main one is; the sanitizer
- * would look for leaks on the last process's stack. */
+/* SystemC 2.3.4 tells AddressSanitizer when it switches stacks, but not the size of the main stack. Without it the
+ * sanitizer would search the last process's stack for leaks. */
 void announce_main_stack()
 {
 #if defined(CNNVP_ADDRESS_SANITIZER)
@@ -137,7 +137,7 @@ void run_control::stop(enum cnnvp_end end, const std::string &reason)
 
 void run_control::rearm()
 {
-    const bool refused = !rearmed_ && ended_; /* in init or the first reset, with --strict */
+    const bool refused = !rearmed_ && ended_; /* by a call in init or in the first reset, with --strict */
     rearmed_ = true;
     pulses_ = 0;
     if (refused)
@@ -202,7 +202,8 @@ static std::map<const sc_core::sc_simcontext *, std::weak_ptr<settlement>> &sett
     return *all;
 }
 
-/* A context may lie where one lay whose platforms stay behind: their check is no object of this one. */
+/* A new context may have the address of an old one whose platforms stay behind. The old settlement's process is then
+ * not found in the new context. */
 std::shared_ptr<settlement> settlement::of_context()
 {
     std::weak_ptr<settlement> &known = settlements()[sc_core::sc_get_curr_simcontext()];
@@ -226,8 +227,8 @@ settlement::~settlement()
 }
 
 /*
- * A settler waits for its own event, not for a delta cycle: several of them would otherwise see each other's and never
- * return. The check runs once a delta cycle and lets one go when nothing but settlers is left.
+ * A settler waits for its own event, not for a delta cycle; otherwise several settlers would see each other's activity
+ * and never return. The check runs once per delta cycle and releases one settler when only settlers are left.
  */
 void settlement::settle()
 {
@@ -332,7 +333,7 @@ size_t run_control::console_read(void *data, size_t size) const
 
     if (options_.console || size == 0)
         return 0;
-    std::fflush(stdout); /* a prompt, before its answer */
+    std::fflush(stdout); /* a prompt must appear before its answer */
     if (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLIN | POLLHUP)))
         return 0;
     const ssize_t got = read(STDIN_FILENO, data, size);

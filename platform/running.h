@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which callback of which instance runs now, for whoever has to say so when it crashes. */
+/* The instance and callback that are running, for crash messages. */
 #ifndef CNNVP_PLATFORM_RUNNING_H
 #define CNNVP_PLATFORM_RUNNING_H
 
@@ -15,10 +15,10 @@ struct cnnvp_running {
     const char *callback;
 };
 
-/* NULL: none. Whoever sets it puts back what was there before. */
+/* NULL: none. Code that sets it must restore the previous value. */
 extern const struct cnnvp_running *volatile cnnvp_running;
 
-/* 0 where what a callback returned says nothing. */
+/* False if the value that a callback returned is not a valid status. */
 static inline int cnnvp_is_status(int status)
 {
     return status >= CNNVP_E_MEMORY && status <= CNNVP_PENDING;

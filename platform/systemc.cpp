@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The classes of cnnvp_systemc.h. What they need of the platform are members of platform::design: these files are a
- * library of their own beside that of the C API. The accelerator: accelerator.cpp. */
+/* The classes of cnnvp_systemc.h. They use the platform through members of platform::design only, because these files
+ * form a separate library beside that of the C API. The accelerator: accelerator.cpp. */
 #include "cnnvp_systemc.h"
 
 #include <stdexcept>
@@ -16,7 +16,7 @@ cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platfor
     return platform::design::make(config, options, &bind, platform, error ? error : &unwanted);
 }
 
-/* Before SystemC says so itself, in other words. */
+/* Gives a clearer message than SystemC's own would be. */
 static const sc_core::sc_module_name &in_elaboration(const sc_core::sc_module_name &name)
 {
     if (sc_core::sc_get_status() != sc_core::SC_ELABORATION)
@@ -58,7 +58,7 @@ cnnvp_run_result cnnvp::platform::result() const
     return parts().progress();
 }
 
-/* What was found of an instance, or what would be there. */
+/* Returns an instance's port; throws if it was not found. */
 template <typename Port>
 static Port &there(const cnnvp::platform &platform, Port *port, const std::string &instance, const char *wanted)
 {

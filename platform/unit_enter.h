@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two ways across the border between C++ and a C unit; see "Exceptions" in unit_host.h. */
+/* Calls from C++ into a C unit and back; see "Exceptions" in unit_host.h. */
 #ifndef CNNVP_PLATFORM_UNIT_ENTER_H
 #define CNNVP_PLATFORM_UNIT_ENTER_H
 
@@ -10,7 +10,8 @@
 
 namespace cnnvp {
 
-/* Into the unit. Rethrows what a host function has caught meanwhile; delivers the completions that were announced. */
+/* Calls into the unit. Rethrows an exception that a host function has caught meanwhile, and delivers completions that
+ * the unit has announced. */
 template <typename Function>
 int unit_host::enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function)
 {
@@ -29,7 +30,7 @@ int unit_host::enter(call kind, const char *callback, const cnnvp_access *servin
     return status;
 }
 
-/* While a SystemC process of the unit's own making is in the host. */
+/* In effect while a SystemC process of the unit itself calls the host. */
 struct unit_host::own_process {
     unit_host &host;
     frame here;
@@ -60,7 +61,7 @@ struct unit_host::own_process {
     }
 };
 
-/* While others may run in the middle of what this thread calls, if it may be suspended there. */
+/* In effect while the current thread may be suspended inside a call, so that others may run. */
 struct unit_host::aside {
     own_process *const own;
     const struct cnnvp_running *const running = cnnvp_running;
@@ -82,7 +83,7 @@ struct unit_host::aside {
     aside &operator=(const aside &) = delete;
 };
 
-/* No callback of this unit's is at work. */
+/* Handles a host call outside of the unit's callbacks. */
 template <typename Function>
 int unit_host::called_apart(const char *name, Function &&function)
 {
@@ -99,7 +100,7 @@ int unit_host::called_apart(const char *name, Function &&function)
     return status;
 }
 
-/* From the unit into C++. `name`: of the host's function, for a message. */
+/* Calls from the unit into C++. `name`: the host function, for messages. */
 template <typename Function>
 int unit_host::guarded(const char *name, Function &&function)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life, process, events and interrupt lines of a hosted unit, see unit_host.h. Its transactions: unit_transport.cpp. */
+/* Life cycle, process, events and interrupt lines of a hosted unit, see unit_host.h. Its transactions:
+ * unit_transport.cpp. */
 #include "unit_host.h"
 
 #include <algorithm>
@@ -15,9 +16,9 @@ namespace cnnvp {
 
 namespace {
 
-constexpr size_t default_stack = 512 * 1024; /* bytes; reserved, touched only as far as used */
+constexpr size_t default_stack = 512 * 1024; /* bytes; reserved, but only used pages are touched */
 constexpr size_t least_stack = 64 * 1024;
-constexpr unsigned instance_warnings = 100; /* lines of one instance */
+constexpr unsigned instance_warnings = 100; /* lines per instance */
 
 } // namespace
 
@@ -148,12 +149,12 @@ void unit_host::reset()
         });
     release_held();
     announce_lines();
-    /* Between runs, the next one starts it. */
+    /* Between runs, the next run starts it. */
     if (sc_core::sc_get_status() == sc_core::SC_RUNNING && !control_.ended())
         start();
 }
 
-/* Wires keep their level across a reset of what listens to them. */
+/* Wires keep their level when their receiver is reset. */
 void unit_host::announce_lines()
 {
     for (uint32_t port = 0; port < unit_.port_count; ++port)
@@ -179,7 +180,7 @@ void unit_host::kill()
     const std::vector<sc_core::sc_object *> children = get_child_objects();
     for (sc_core::sc_object *child : children)
         if (sc_core::sc_process_handle one(child); one.valid() && !one.terminated())
-            one.kill(sc_core::SC_INCLUDE_DESCENDANTS); /* and what other models have spawned from it */
+            one.kill(sc_core::SC_INCLUDE_DESCENDANTS); /* also processes that other models have spawned from it */
 }
 
 void unit_host::flush()
@@ -218,7 +219,7 @@ void unit_host::process_thread()
             control_.fatal(std::string(instance_.name) + ": " + error.what());
         }
         process_state_ = process_state::finished;
-        sc_core::wait(never_); /* only a reset leads on from here */
+        sc_core::wait(never_); /* only a reset continues from here */
     }
 }
 
@@ -243,12 +244,12 @@ void unit_host::run_process()
     drain();
 }
 
-/* While others run: the process goes on from where it was, or from what has woken it. */
+/* In effect while other processes run. The process then continues from its own moment, or from the one that woke it. */
 struct unit_host::suspended {
     unit_host &host;
     cnnvp_path *const path = host.control_.path();
     cnnvp_path_here mine{};
-    cnnvp_path_node *asleep = nullptr; /* the moment that what wakes it is joined with */
+    cnnvp_path_node *asleep = nullptr; /* moment at which it fell asleep; joined with the one that wakes it */
 
     explicit suspended(unit_host &of) : host(of)
     {
@@ -257,7 +258,7 @@ struct unit_host::suspended {
         if (host.process_state_ == process_state::sleeping) {
             cnnvp_path_node *const here = path->here.node, *const before = host.asleep_;
             asleep = before && (before == here || before->parent == here)
-                         ? std::exchange(host.asleep_, nullptr) /* nothing has been done since */
+                         ? std::exchange(host.asleep_, nullptr) /* no work has been done since */
                          : cnnvp_path_extend(path, cnnvp_path_hold(here), host.instance_.number, path->here.tag,
                                              host.control_.now());
             host.path_put(host.asleep_, nullptr);
@@ -340,7 +341,7 @@ int unit_host::reach(cnnvp_time at) noexcept
         return refuse(CNNVP_E_STATE, "reach", only_process_waits);
     bool ahead = false;
     const int running = guarded("reach", [&] {
-        control_.pulse(instance_.name); /* may end the run: then the process stops here */
+        control_.pulse(instance_.name); /* may end the run, which stops the process here */
         ahead = done_.empty() && control_.run_ahead(at);
         return int(CNNVP_OK);
     });
@@ -357,7 +358,8 @@ void unit_host::wake()
         return;
     woken_ = true;
     if (process_state_ == process_state::sleeping) {
-        if (control_.path() && control_.path()->here.node) /* not a debugger, to which nothing has led */
+        if (control_.path() && control_.path()->here.node) /* except for a wake by a debugger, which nothing has
+                                                            * caused */
             path_put(woken_by_, path_now());
         process_due_ = std::min(process_due_, control_.now());
     }
@@ -441,14 +443,14 @@ int unit_host::notify(const char *function, uint32_t event, cnnvp_time at)
     if (event >= events_.size())
         return refuse(CNNVP_E_INVAL, function, "there is no event %u; the unit has %u (event_count)", event,
                       unit_.event_count);
-    /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
+    /* The kernel keeps the earlier of two notifications; a unit's later call must win. */
     control_.activity_changes();
     events_[event]->due.cancel();
     events_[event]->at = at == CNNVP_TIME_NEVER ? at : std::max(at, control_.now());
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
     if (instance_.binding_count > 0 &&
-        slots_.empty()) /* it may act on others, and does not say itself what led to it */
+        slots_.empty()) /* it may act on other units, and does not track its own causes by itself */
         path_put(events_[event]->path, path_now());
     events_[event]->due.notify(control_.until(at));
     return CNNVP_OK;
@@ -486,14 +488,14 @@ void unit_host::drive(uint32_t port, int level)
         state.outside(level);
 }
 
-/* What the model outside does since it was last asked for something is what is waited for. */
+/* The waiting time since the last access to the outside model is assigned to that model. */
 void unit_host::raise(uint32_t port, int level)
 {
     path_enter(cnnvp_path_hold(outside_moment_));
     drive(port, level);
 }
 
-/* Several outputs on one line: it is high while any of them is. */
+/* A line with several outputs is high while any of them is high. */
 void unit_host::set_line(uint32_t port, uint32_t line, int level)
 {
     uint32_t &drivers = ports_[port].drivers[line];

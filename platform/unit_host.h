@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hosts one instance of a unit (struct cnnvp_unit) in SystemC: owns its state, carries its ports on TLM-2.0 sockets,
+ * Hosts one instance of a unit (struct cnnvp_unit) in SystemC: owns its state, connects its ports to TLM-2.0 sockets,
  * and implements struct cnnvp_host_ops as documented in cnnvp_model.h.
  *
- * How it is mapped
- * - access: b_transport (transport_dbg with CNNVP_DEBUG). One that is CNNVP_UNTIMED, and so not counted, goes past the
- *   sockets to the hosted unit behind the bus, as direct memory does: so the core's stores cost little.
- * - request: nb_transport BEGIN_REQ / END_REQ, its completion BEGIN_RESP answered TLM_COMPLETED. dmi:
- *   get_direct_mem_ptr. Each outgoing port has one initiator socket, each connection that arrives at a target port a
- *   target socket of its own.
- * - events: one sc_event and SC_METHOD each, or an SC_THREAD where what units do may lead to a third party's
- * b_transport. process: one SC_THREAD. Interrupt lines: direct calls, levels.
- * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it
- * is the only one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
- * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process:
- *   at its next blocking call or access), so that a target is never called back in the middle of its own work.
+ * Mapping
+ * - access: b_transport (transport_dbg with CNNVP_DEBUG). An access with CNNVP_UNTIMED bypasses the sockets and goes
+ *   directly to the hosted unit behind the bus, as direct memory does; this keeps the core's stores cheap.
+ * - request: nb_transport BEGIN_REQ / END_REQ; its completion is BEGIN_RESP answered TLM_COMPLETED. dmi:
+ *   get_direct_mem_ptr. Each outgoing port has one initiator socket; each connection that arrives at a target port has
+ *   its own target socket.
+ * - events: one sc_event and SC_METHOD each, or an SC_THREAD if the unit's work may lead to a third-party b_transport.
+ *   process: one SC_THREAD. Interrupt lines: direct calls with levels.
+ * - reach: the process runs ahead of the kernel (run_control) while nothing is pending until the wanted time. No other
+ *   process runs meanwhile, so all units see its time. Anything that returns to the kernel ends this.
+ * - Completions that a unit announces are delivered at the same time, after its callback has returned (in `process`: at
+ *   its next blocking call or access), so that a target is never re-entered in the middle of its own work.
  *
- * Exceptions. SystemC ends threads by throwing through them, and other people's TLM models may throw. No exception may
- * cross a C frame: each call into C opens a `frame`; a host function called from C catches, leaves the exception in the
- * innermost frame and returns CNNVP_E_STOPPED; when C has returned, the frame rethrows it. There is a frame for each
- * call into the unit, so an access that arrives while the process is suspended has a slot of its own.
+ * Exceptions. SystemC ends threads by throwing through them, and third-party TLM models may throw. No exception may
+ * cross a C frame, so each call into C opens a `frame`. A host function called from C catches the exception, stores it
+ * in the innermost frame and returns CNNVP_E_STOPPED. When C has returned, the frame rethrows it. Each call into the
+ * unit has its own frame, so an access that arrives while the process is suspended does not share one with it.
  *
- * A SystemC process of the unit's own making calls the host when no unit is at work. It has no C frame: exceptions go
- * on into it. While it is suspended, outside of the platform, its frame is put aside.
+ * A SystemC process that the unit itself created calls the host outside of the unit's callbacks. It has no C frame, so
+ * exceptions propagate into it. While it is suspended outside of the platform, its frame is set aside.
  */
 #ifndef CNNVP_PLATFORM_UNIT_HOST_H
 #define CNNVP_PLATFORM_UNIT_HOST_H
@@ -57,82 +57,83 @@ public:
     using initiator_socket = tlm_utils::simple_initiator_socket_tagged<unit_host>;
     using target_socket = tlm_utils::simple_target_socket_tagged<unit_host>;
 
-    /* `incoming`: the target port of each connection that arrives, one socket each. */
+    /* `incoming`: the target port of each arriving connection; each has its own socket. */
     unit_host(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
               const std::vector<uint32_t> &incoming);
     ~unit_host() override;
 
     /* -- elaboration -- */
-    /* Calls the unit's init; on failure `message` says why and `param` where (UINT32_MAX: the instance). */
+    /* Calls the unit's init. On failure `message` has the reason and `param` the parameter (UINT32_MAX: the
+     * instance). */
     int init(std::string *message, uint32_t *param);
     initiator_socket &initiator(uint32_t port) { return *ports_[port].socket; }
     target_socket &target(uint32_t socket) { return *targets_[socket]; }
-    /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
+    /* set_link: `base` is subtracted from addresses that leave through `port`, and `size` bounds them (0: neither). */
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
     void set_target(uint32_t port, unit_host &target, uint32_t target_port);
-    /* What comes to this external instance crosses a third party's model whole: it goes on to a unit that is no memory.
-     */
+    /* True if accesses to this external instance cross a third-party model as a whole, because they go on to a unit
+     * that is not a memory. */
     bool crosses_whole() const { return crosses_whole_; }
-    /* `port` leads outside through `link`, and comes back there. */
+    /* `port` leads outside through `link`, and back in at its end. */
     void set_through(uint32_t port, unit_host &link) { ports_[port].through = &link; }
-    /* Its commands come from a port that leaves their cycles to it, CNNVP_PORT_COUNTED. */
+    /* The sender of its commands does not count their cycles (CNNVP_PORT_COUNTED), so this unit has to. */
     void set_counted() { counted_ = true; }
     /* `port` is bound to the bus. */
     void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
-    /* Whoever is outside hears of the levels of this port, if it is an interrupt output that leads nowhere else, or an
-     * input that leads outside. */
+    /* Reports levels of this port to the outside, if it is an interrupt output without another target, or an input that
+     * leads outside. */
     void lead_out(uint32_t port, const std::function<void(int)> &change);
-    /* Sets the level of an interrupt output, for a model outside of the platform. */
+    /* Sets the level of an interrupt output for a model outside the platform. */
     void raise(uint32_t port, int level);
-    /* A third party's transaction goes on through `port`, from a thread; a request waits for its end, and is the work
-     * of `of` if somebody's. */
+    /* Passes a third-party transaction on through `port`, from a thread. The second form is a request: it waits for the
+     * end, and counts as work of `of` if that is not null. */
     int pass(uint32_t port, cnnvp_access &access);
     int pass(uint32_t port, const cnnvp_access &access, uint32_t outstanding, const origin *of);
-    /* Whether a memory that takes requests has the bytes that `port` leads to. */
+    /* True if the memory behind `port` takes requests and has the bytes. */
     bool leads_to_memory(uint32_t port, uint64_t first, uint64_t last);
     bool is_memory() const;
-    /* It stands for a third party's model; something goes out to that. */
+    /* is_external: stands for a third-party model. leads_out: accesses leave to that model. */
     bool is_external() const { return is_external_; }
     bool leads_out() const { return leads_out_; }
     bool direct(uint32_t port, uint64_t address, tlm::tlm_dmi &dmi);
-    /* `withdraw` hears of direct memory of `port` that is none any more: first and last address. */
+    /* `withdraw` is called when direct memory of `port` is withdrawn, with its first and last address. */
     void at_withdrawal(uint32_t port, const std::function<void(uint64_t, uint64_t)> &withdraw)
     {
         ports_[port].withdraw = withdraw;
     }
 
     /* -- life -- */
-    /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
-     * levels at its inputs are announced again, requests that it holds are answered CNNVP_E_STOPPED, its own are
-     * forgotten. */
+    /* Call it in the evaluation phase, or before the first run. Resets registers, then the unit. Interrupt outputs
+     * drop, and input levels are announced again. Requests that the unit holds are answered CNNVP_E_STOPPED; its own
+     * are dropped. */
     void reset();
     /* Starts the process of a unit that has been reset. */
     void start();
-    /* Forgets this unit's requests that are under way; part of reset, and the first step of resetting several units. */
+    /* Drops this unit's requests under way. Part of reset, and the first step when several units are reset. */
     void abandon_outgoing();
-    /* In the evaluation phase: ends the process and what events call, for good. */
+    /* Call it in the evaluation phase: ends the process and the event processes for good. */
     void kill();
     void flush();
 
     const cnnvp_instance &instance() const { return instance_; }
     void *self() { return state_.get(); }
-    /* What the instance waits for, for a person; "" if for nothing. */
+    /* Describes what the instance waits for; "" if for nothing. */
     std::string waiting_for() const;
-    /* At the end of a run: names a unit, once, that was busy for longer than it counts for layers. */
+    /* Call it at the end of a run: warns once about a unit that was busy for longer than it counts for layers. */
     void check_counted();
-    /* Its process goes on, as when the unit itself calls it. */
+    /* Wakes the process, as the unit's own call does. */
     void wake();
-    /* It runs a program. */
+    /* True for a unit that runs programs. */
     bool is_core() const { return is_core_; }
 
     /* -- for a debugger, without side effects -- */
-    /* A register by its number in the unit's table. */
+    /* A register by its index in the unit's table. */
     uint32_t peek(uint32_t reg);
-    /* Bytes at a target port, at an address of its protocol. */
+    /* Reads bytes at a target port, at an address of its protocol. */
     bool look(uint32_t port, uint64_t address, void *data, size_t size);
-    /* What the instance says of itself, lines; "" if nothing. */
+    /* The unit's own description of its state, in lines; "" if none. */
     std::string show();
 
 private:
@@ -143,7 +144,7 @@ private:
         call kind;
         struct cnnvp_running who;
         frame *outer;
-        const cnnvp_access *serving; /* the access that this call is about */
+        const cnnvp_access *serving; /* the access that this call serves */
         std::exception_ptr caught;
     };
     struct irq_link {
@@ -154,23 +155,23 @@ private:
     struct port_state {
         std::unique_ptr<initiator_socket> socket;
         bool connected = false;
-        uint32_t link = UINT32_MAX; /* of the recorder; none leads out of the platform */
+        uint32_t link = UINT32_MAX; /* number at the recorder; links out of the platform have none */
         uint64_t base = 0;
         uint64_t size = 0;
-        bus *way = nullptr; /* what it leads to, if that is the bus */
+        bus *way = nullptr; /* the bus, if the port is bound to it */
         int level = 0;      /* IRQ_OUT */
         std::vector<irq_link> irq_links;
         std::function<void(int)> outside; /* IRQ_OUT, IRQ_IN */
-        unit_host *target = nullptr;      /* what it leads to, if that is a unit */
+        unit_host *target = nullptr;      /* the unit that the port leads to, if any */
         uint32_t target_port = 0;
-        unit_host *through = nullptr; /* the link on its way, if one leads outside */
-        bool has_direct = false;      /* the unit has been given direct memory there */
+        unit_host *through = nullptr; /* the link to the outside on the way, if any */
+        bool has_direct = false;      /* the unit has got direct memory there */
         std::function<void(uint64_t, uint64_t)> withdraw;
-        std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
+        std::vector<uint32_t> drivers; /* for IRQ_IN: number of high outputs on each line */
     };
     struct event_state {
         sc_core::sc_event due;
-        cnnvp_path_node *path = nullptr; /* what has led to it, while it is pending */
+        cnnvp_path_node *path = nullptr; /* cause of the event, while it is pending */
         cnnvp_time at = CNNVP_TIME_NEVER;
     };
     struct answer {
@@ -191,16 +192,17 @@ private:
     std::vector<std::unique_ptr<target_socket>> targets_;
     std::vector<std::unique_ptr<event_state>> events_;
     std::unique_ptr<register_file> registers_;
-    std::unique_ptr<unit_results> results_; /* of a unit that has had a command to calculate, if results are compared */
+    std::unique_ptr<unit_results> results_; /* exists once the unit has had a calculation command, if results are
+                                             * compared */
     bool is_core_ = false;
     bool is_external_ = false, leads_out_ = false, crosses_whole_ = false;
-    bool is_out_ = false;                           /* a thread's access has left, and has not come back */
-    cnnvp_time came_back_at_ = 0, answered_at_ = 0; /* of the last one that has crossed whole: its delays */
+    bool is_out_ = false;                           /* a thread's access is outside and has not come back */
+    cnnvp_time came_back_at_ = 0, answered_at_ = 0; /* delays of the last access that crossed as a whole */
     sc_core::sc_event came_back_;
     frame *current_ = nullptr;
     struct own_process;
     static own_process *own_at_work_;
-    /* What has been refused, so that each is said once. */
+    /* Refused calls, so that each kind is reported once. */
     struct refusal {
         const char *function, *callback, *why;
     };
@@ -215,41 +217,43 @@ private:
     bool woken_ = false;
     process_state process_state_ = process_state::none;
     cnnvp_time wait_until_ = 0;
-    cnnvp_path_node *woken_by_ = nullptr;       /* while it sleeps */
-    cnnvp_path_node *asleep_ = nullptr;         /* when it fell asleep, if only a debugger has woken it since */
-    cnnvp_path_node *outside_moment_ = nullptr; /* the end of the last access that has led out of the platform */
+    cnnvp_path_node *woken_by_ = nullptr;       /* moment that woke the process, while it sleeps */
+    cnnvp_path_node *asleep_ = nullptr;         /* moment at which it fell asleep, if only a debugger has woken it
+                                                 * since */
+    cnnvp_path_node *outside_moment_ = nullptr; /* end of the last access that left the platform */
     std::vector<cnnvp_path_node *> slots_;
-    bool peeked_ = false;             /* registers are looked at: whoever runs waits for nothing by it */
-    cnnvp_path_here followed_from_{}; /* of a callback that follows a slot */
+    bool peeked_ = false;             /* registers are read by a debugger or the like, which is not a wait */
+    cnnvp_path_here followed_from_{}; /* previous cause, while a callback follows a slot */
     bool follows_ = false;
-    cnnvp_time process_due_ = CNNVP_TIME_NEVER;  /* when it goes on, as far as that is known */
-    cnnvp_time answered_due_ = CNNVP_TIME_NEVER; /* of the first of `answered_` */
-    cnnvp_time command_end_ = 0;                 /* of those answered at once; kept where costs are compared */
-    uint64_t counted_cycles_ = 0;                /* of layers, in the access that is being served; likewise */
+    cnnvp_time process_due_ = CNNVP_TIME_NEVER;  /* time at which it continues, as far as known */
+    cnnvp_time answered_due_ = CNNVP_TIME_NEVER; /* due time of the first entry of `answered_` */
+    cnnvp_time command_end_ = 0;                 /* end of the commands answered at once; kept if costs are compared */
+    uint64_t counted_cycles_ = 0;                /* cycles counted for layers in the current access; kept if costs are
+                                                  * compared */
     bool counted_ = false;
-    bool hands_on_ = false;    /* has sent a command to another unit, which counts it */
-    uint64_t busy_cycles_ = 0; /* with commands, if counted_ */
+    bool hands_on_ = false;    /* it has passed a command on to another unit, which counts it */
+    uint64_t busy_cycles_ = 0; /* time spent on commands, if counted_ */
     struct started {
         uint64_t sequence;
         cnnvp_time at;
     };
-    std::vector<started> started_; /* commands whose end is announced later, likewise */
+    std::vector<started> started_; /* commands whose end will be announced, if counted_ */
 
-    request_record *outgoing_ = nullptr; /* this unit's requests under way */
+    request_record *outgoing_ = nullptr; /* list of this unit's requests under way */
     uint64_t outgoing_count_ = 0;
-    std::vector<request_record *> held_; /* others' requests that this unit works on */
-    std::vector<request_record *> done_; /* announced complete; those before done_first_ have been delivered */
+    std::vector<request_record *> held_; /* other units' requests that this unit works on */
+    std::vector<request_record *> done_; /* announced as complete; those before done_first_ have been delivered */
     size_t done_first_ = 0;
-    /* A command that the unit has accepted: until a completion that it owes, or until it said that it would end. */
+    /* A command that the unit has accepted, until its completion is announced or its announced end is reached. */
     struct command {
         uint64_t sequence;
         uint32_t opcode, tag;
         cnnvp_time since;
     };
     std::vector<command> owed_;
-    command snapshot_{0, 0, 0, 0}; /* of those with an end, and that end: */
+    command snapshot_{0, 0, 0, 0}; /* the newest command with a known end, and that end: */
     cnnvp_time latest_end_ = 0;
-    std::vector<answer> answered_; /* by other people's targets, due at a time */
+    std::vector<answer> answered_; /* answers of third-party targets that are due later */
     sc_core::sc_event answered_event_;
     bool draining_ = false;
 
@@ -265,12 +269,12 @@ private:
     int guarded(const char *name, Function &&function);
     template <typename Function>
     int called_apart(const char *name, Function &&function);
-    /* The call into the unit that is at work; NULL: another unit is, or none. */
+    /* The active call into the unit; NULL: another unit or none is active. */
     frame *at_work() const { return current_ && cnnvp_running == &current_->who ? current_ : nullptr; }
     struct aside;
     void note_status(const char *callback, int status);
-    /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
-     * format and says what would be right. Returns the status. */
+    /* Refuses a call of the unit: reports it once for each function, callback and `why`, a format that says what would
+     * be right. Returns the status. */
     int refuse(int status, const char *function, const char *why, ...) noexcept CNNVP_PRINTF(4, 5);
 
     /* the process */
@@ -324,8 +328,7 @@ private:
     void note_busy(const cnnvp_access &access, int status, cnnvp_time delay);
     void note_sent(const cnnvp_access &access);
     void count_way(const port_state &port, const cnnvp_access &access, cnnvp_time before);
-    /* A warning, once for each `why`, which is a format; with --strict or --check-costs, of any unit, it ends the run.
-     */
+    /* Warns once for each `why`, a format. Ends the run with --strict or --check-costs, for any unit. */
     void complain(const char *why, ...) CNNVP_PRINTF(2, 3);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     int complete(cnnvp_request *request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Split transactions of a hosted unit: requests that leave and arrive, and their completions, see unit_host.h. */
+/* Split transactions of a hosted unit: outgoing and incoming requests and their completions, see unit_host.h. */
 #include <algorithm>
 #include <cinttypes>
 
@@ -114,7 +114,7 @@ tlm::tlm_sync_enum unit_host::nb_transport_bw(int, tlm::tlm_generic_payload &pay
     return tlm::TLM_COMPLETED;
 }
 
-/* Answers of other people's targets that come inside our own call or for a later time. */
+/* For answers of third-party targets that come inside our own call, or are due later. */
 void unit_host::answer_at(request_record *record, cnnvp_time at)
 {
     const auto place = std::upper_bound(
@@ -136,7 +136,7 @@ void unit_host::deliver_answered()
         answered_event_.notify(control_.until(answered_due_));
 }
 
-/* While a completion is delivered. */
+/* In effect while a completion is delivered. */
 struct unit_host::path_scope {
     unit_host &host;
     cnnvp_path *const path = host.control_.path();
@@ -172,7 +172,7 @@ void unit_host::deliver(request_record *record)
     const uint32_t port = record->initiator_port;
 
     if (!original)
-        return; /* from before a reset */
+        return; /* the request was made before a reset */
     if (extension->answered) {
         original->status = record->request.status;
         original->first_data = record->request.first_data;
@@ -192,7 +192,7 @@ void unit_host::deliver(request_record *record)
             bytes.write,
             original->initiator};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
-        /* a part of what began elsewhere and is counted there, or nobody's in the platform */
+        /* otherwise it is part of a request that is counted where it began, or comes from outside the platform */
         if (!record->visit && !(unit_.ports[port].flags & CNNVP_PORT_OUTSIDE))
             cnnvp_recorder_moved(control_.recorder(), original, record->crossed);
     }
@@ -205,7 +205,7 @@ void unit_host::deliver(request_record *record)
         of->answered.notify();
         return;
     }
-    /* waiting for it was waiting for the target; whoever announces it goes on after this */
+    /* The waiting time is assigned to the target. The announcing unit continues afterwards. */
     const path_scope answered(*this, record);
     enter(call::entry, "complete", nullptr, [&] {
         unit_.complete(self(), port, original);
@@ -237,7 +237,7 @@ void unit_host::retire(request_record *record)
     payload->release();
 }
 
-/* The unit may free its structures and data now; targets keep the record, without data, until they answer. */
+/* The unit may then free its structures and data. Targets keep the records, without data, until they answer. */
 void unit_host::abandon_outgoing()
 {
     while (outgoing_)
@@ -258,11 +258,11 @@ void unit_host::abandon(request_record *record)
     unlink(record);
 }
 
-/* -- a third party's transactions -- */
+/* -- third-party transactions -- */
 
 bool unit_host::is_memory() const
 {
-    return !is_external_ || cnnvp_instance_value_or(&instance_, "role", 0) != 1; /* no device of others' */
+    return !is_external_ || cnnvp_instance_value_or(&instance_, "role", 0) != 1; /* not a third-party device */
 }
 
 bool unit_host::leads_to_memory(uint32_t port, uint64_t first, uint64_t last)
@@ -277,7 +277,7 @@ bool unit_host::leads_to_memory(uint32_t port, uint64_t first, uint64_t last)
 
 int unit_host::pass(uint32_t port, const cnnvp_access &access, uint32_t outstanding, const origin *of)
 {
-    struct at_end { /* also if the thread ends */
+    struct at_end { /* runs also if the thread is killed */
         unit_host &host;
         visit here{};
         ~at_end()
@@ -380,7 +380,7 @@ int unit_host::complete(cnnvp_request *request)
 void unit_host::drain()
 {
     if (draining_)
-        return; /* whoever is at it goes on */
+        return; /* an outer call is already delivering */
     draining_ = true;
     struct stop {
         bool &flag;
@@ -407,7 +407,7 @@ void unit_host::drain()
     done_first_ = 0;
 }
 
-/* After a reset: what this unit held can no longer be completed by it. */
+/* After a reset the unit can no longer complete the requests that it held. */
 void unit_host::release_held()
 {
     for (request_record *record : held_) {

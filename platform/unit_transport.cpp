@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transactions of a hosted unit: how they leave and arrive through TLM-2.0 sockets, see unit_host.h. */
+/* Accesses of a hosted unit: how they leave and arrive through TLM-2.0 sockets, see unit_host.h. */
 #include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
@@ -19,7 +19,7 @@ namespace cnnvp {
 
 namespace {
 
-/* A payload that goes back to its pool whatever happens. */
+/* A payload that always returns to its pool. */
 class loan {
 public:
     explicit loan(payload_pool &pool) : payload_(pool.acquire(&extension_)) {}
@@ -34,22 +34,22 @@ private:
     tlm::tlm_generic_payload *payload_;
 };
 
-/* Targets on the way make an access's address relative to themselves. */
+/* Targets on the way make an access's address relative to themselves; this restores it. */
 struct restore_address {
     cnnvp_access &access;
     uint64_t address;
     ~restore_address() { access.address = address; }
 };
 
-/* A target that is not a hosted unit has only seen the plain members. */
+/* Status of a target that is not a hosted unit and has only seen the plain members. */
 int foreign_status(const tlm::tlm_generic_payload &payload, const void *data)
 {
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND && data)
-        return CNNVP_E_NOSUP; /* what was asked for cannot be said in plain members */
+        return CNNVP_E_NOSUP; /* plain members could not express the access */
     return to_status(payload.get_response_status());
 }
 
-/* The kernel's conversion is a call into its library; mostly there is nothing to convert. */
+/* The kernel's conversion is a library call; mostly there is nothing to convert. */
 void set_time(sc_core::sc_time &time, cnnvp_time ps)
 {
     if (to_ps(time) != ps)
@@ -61,7 +61,7 @@ bool is_plain(uint32_t op)
     return op == CNNVP_READ || op == CNNVP_WRITE;
 }
 
-/* Of what a unit says of itself; the context is the text. */
+/* Appends a line to the text `context`. */
 void add_line(void *context, const char *format, ...)
 {
     char line[256];
@@ -164,7 +164,7 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
                                    [sequence](const command &one) { return one.sequence == sequence; }),
                     owed_.end());
     }
-    /* Only who begins a transaction puts its number in; a unit that hands on what it is serving does not. */
+    /* Only the unit that begins a transaction sets its number; a unit that passes an access on does not. */
     if (current_->serving != &access)
         access.initiator = instance_.number;
 
@@ -185,7 +185,8 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     return status;
 }
 
-/* A command's time on its way and back, in which its unit is busy and counts nothing: instruction. */
+/* Counts the time of a command on its way out and back, in which its unit is busy but counts nothing, as
+ * stall_cycles.instruction. */
 void unit_host::count_way(const port_state &port, const cnnvp_access &access, cnnvp_time before)
 {
     const auto edge = [this](cnnvp_time delay) { return cnnvp_edge_at_or_after(clock_mhz_, control_.now() + delay); };
@@ -197,7 +198,7 @@ void unit_host::count_way(const port_state &port, const cnnvp_access &access, cn
                               edge(access.delay) - edge(before) - inside);
 }
 
-/* By TLM. */
+/* Sends the access over TLM. */
 int unit_host::carry(port_state &port, cnnvp_access &access)
 {
     loan borrowed(control_.pool());
@@ -208,7 +209,7 @@ int unit_host::carry(port_state &port, cnnvp_access &access)
                                       : send_timed(port, access, borrowed.payload(), borrowed.extension());
 }
 
-/* The core tells of its own accesses itself. */
+/* The core reports its own accesses itself. */
 void unit_host::tell_debugger(const cnnvp_request &request) const
 {
     if (control_.settings().gdb && !is_core_)
@@ -231,7 +232,8 @@ int unit_host::send_straight(const port_state &port, const bus::unit_port &to, c
     return status;
 }
 
-/* An access that leads out of the platform may take time, in which others run; it belongs to this instance. */
+/* An access that leaves the platform may take simulated time, in which other processes run. That time is assigned to
+ * this instance. */
 struct unit_host::outside_call {
     unit_host &host;
     cnnvp_path *const path;
@@ -262,7 +264,7 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
                           payload_extension &extension)
 {
     sc_core::sc_time delay;
-    cnnvp_request request{}; /* for a debugger */
+    cnnvp_request request{}; /* for the debugger */
 
     request.op = access.op;
     request.address = access.address + port.base;
@@ -308,7 +310,7 @@ int unit_host::pass(uint32_t number, cnnvp_access &access)
     if (!translate(port, access.address, access.address + (access.size - 1)))
         return CNNVP_E_ADDR;
     access.address -= port.base;
-    if (access.initiator != CNNVP_NO_INSTANCE) { /* one of ours, that has crossed a link */
+    if (access.initiator != CNNVP_NO_INSTANCE) { /* one of our own accesses, back from a link */
         came_back_at_ = access.delay;
         const int status = carry(port, access);
         answered_at_ = access.delay;
@@ -319,17 +321,17 @@ int unit_host::pass(uint32_t number, cnnvp_access &access)
     return carry(port, access);
 }
 
-/* Direct memory there, by addresses of this side. */
+/* Gets direct memory at `address`, an address on this side. */
 bool unit_host::direct(uint32_t number, uint64_t address, tlm::tlm_dmi &dmi)
 {
     const port_state &port = ports_[number];
 
-    if (!translate(port, address, address)) /* a question, no fault */
+    if (!translate(port, address, address)) /* a question, so a miss is not an error */
         return false;
     loan borrowed(control_.pool());
     const cnnvp_access access = outside_access(CNNVP_WRITE, 0, address - port.base, nullptr, 0);
     describe(borrowed.payload(), access);
-    borrowed.payload().set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
+    borrowed.payload().set_command(tlm::TLM_WRITE_COMMAND); /* asks for read and write access */
     if (!(*port.socket)->get_direct_mem_ptr(borrowed.payload(), dmi) || !dmi.is_read_write_allowed())
         return false;
     dmi.set_start_address(dmi.get_start_address() + port.base);
@@ -352,7 +354,8 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
     return CNNVP_OK;
 }
 
-/* On to who may have it: through an external instance to those before it, or to a third party, or to the unit. */
+/* Passes the withdrawal on to everybody who may have the direct memory: through an external instance to the instances
+ * before it, or to a third party, or to the unit. */
 void unit_host::invalidate_direct_mem_ptr(int number, sc_dt::uint64 start, sc_dt::uint64 end)
 {
     port_state &port = ports_[static_cast<size_t>(number)];
@@ -386,8 +389,8 @@ bool unit_host::compares_costs() const
     return settings.asked && (settings.check_costs || std::strchr(instance_.model, ':'));
 }
 
-/* A command that has been answered at once: what units say without a simulation is what it has taken, and what they
- * count as their layer's cycles, if they count any. */
+/* For a command that was answered at once: compares its time with the answer of the unit without a simulation, and with
+ * the cycles that the unit counted for the layer, if it counts any. */
 void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
 {
     const auto *command = static_cast<const cnnvp_command *>(access.data);
@@ -398,7 +401,7 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
         return;
     const bool alone = control_.now() >= command_end_;
     command_end_ = std::max(command_end_, control_.now() + delay);
-    if (!alone) /* it has waited for another one, which a lone command does not */
+    if (!alone) /* it waited for an earlier command, so it was not alone */
         return;
     if (cnnvp_units_command(control_.settings().asked, instance_.name, command, &cost, &error) != CNNVP_DONE) {
         control_.finish(instance_.name, CNNVP_E_FATAL, error.text);
@@ -421,7 +424,7 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
     }
 }
 
-/* How long the unit is busy with a command that it has to count. */
+/* Adds up how long the unit is busy with commands that it has to count. */
 void unit_host::note_busy(const cnnvp_access &access, int status, cnnvp_time delay)
 {
     const auto *command = static_cast<const cnnvp_command *>(access.data);
@@ -459,7 +462,7 @@ void unit_host::check_counted()
     };
     if (!counted_ || hands_on_ || !control_.recorder() || busy_cycles_ <= counted())
         return;
-    flush(); /* what the unit has not counted yet */
+    flush(); /* the unit may have counts that it has not reported yet */
     const uint64_t cycles = counted();
     if (busy_cycles_ > cycles)
         complain("busy with commands for %" PRIu64 " cycles, of which its statistics count %" PRIu64
@@ -467,7 +470,7 @@ void unit_host::check_counted()
                  busy_cycles_, cycles);
 }
 
-/* The unit's buffer at a port, without a trace of being asked. */
+/* The unit's buffer at a port, borrowed without side effects. */
 uint8_t *unit_host::borrow(uint32_t port, uint64_t address, uint64_t size)
 {
     port_state &state = ports_[port];
@@ -483,7 +486,7 @@ uint8_t *unit_host::borrow(uint32_t port, uint64_t address, uint64_t size)
                : nullptr;
 }
 
-/* 1: the access is a command whose results are to be compared. */
+/* Returns true if the access is a command whose results are to be compared. */
 bool unit_host::begin_results(uint32_t port, const cnnvp_access &access)
 {
     const auto *command = static_cast<const cnnvp_command *>(access.data);
@@ -514,7 +517,7 @@ void unit_host::end_results(int status)
         control_.log(CNNVP_LOG_ERROR, instance_.name, wrong.c_str());
 }
 
-/* A command that was accepted before has been carried out when the unit says so. */
+/* Compares the results of an earlier command when the unit announces its completion. */
 void unit_host::complete_results(uint32_t port, const cnnvp_access &access)
 {
     const auto *completion = static_cast<const cnnvp_completion *>(access.data);
@@ -525,7 +528,7 @@ void unit_host::complete_results(uint32_t port, const cnnvp_access &access)
         end_results(completion->status);
 }
 
-/* What the unit is at work on, for whoever asks why the run does not go on. */
+/* Notes the unit's current work, to explain why a run does not go on. */
 void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time delay)
 {
     const auto *given = static_cast<const cnnvp_command *>(access.data);
@@ -541,7 +544,8 @@ void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time 
     }
 }
 
-/* One thread at a time is outside by this unit: calls into it end in the reverse of the order in which they begin. */
+/* Lets only one thread at a time leave the platform through this unit, because calls into the unit must end in reverse
+ * order of their begin. */
 struct unit_host::turn_outside {
     unit_host *const host;
 
@@ -650,12 +654,12 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
     auto *extension = payload.get_extension<payload_extension>();
     const uint32_t port = target_ports_[static_cast<size_t>(socket)];
 
-    if (!extension || !extension->access) { /* others' come in by a way_in */
+    if (!extension || !extension->access) { /* third-party accesses arrive through a way_in */
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return;
     }
     cnnvp_access &access = *extension->access;
-    access.address = payload.get_address(); /* as the interconnect has made it */
+    access.address = payload.get_address(); /* as changed by the interconnect */
     access.delay = to_ps(delay);
     extension->status = serve(port, access);
     extension->answered = true;

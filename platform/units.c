@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The units of a configuration without a simulation kernel: a host whose time stands still while a question is
- * answered, and passes from one to the next by more than the answer, so that a unit is idle again. Each question is at
- * a whole microsecond, where every clock has an edge. Accesses go straight to the unit at the other end, marked
- * CNNVP_ESTIMATE; counts and traces go nowhere; what needs time to pass is not supported.
+ * The units of a configuration without a simulation kernel. The host's time stands still while a question is answered.
+ * It advances between questions by more than the answer, so that the unit is idle again. Each question is at a whole
+ * microsecond, where every clock has an edge. Accesses go directly to the unit at the other end, marked CNNVP_ESTIMATE.
+ * Counts and traces are dropped. Functions that need time to pass are not supported.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@
 #include "config.h"
 #include "running.h"
 
-enum { CHAIN = 16 /* units in a row */, MICROSECOND = 1000000 /* ps */ };
+enum { CHAIN = 16 /* units in a chain */, MICROSECOND = 1000000 /* ps */ };
 
-/* Where one port of an instance leads. */
+/* Target of a port of an instance. */
 struct way {
-    struct cnnvp_host *target; /* NULL: nowhere that can be asked */
+    struct cnnvp_host *target; /* NULL: no unit that can be asked */
     uint32_t port;
-    int bus;       /* to the target whose window has the address */
-    uint64_t base; /* subtracted from addresses; `size` bounds them, 0: neither */
+    int bus;       /* 1: leads to the bus, and thus to the unit whose window has the address */
+    uint64_t base; /* subtracted from addresses, which `size` bounds; 0: neither */
     uint64_t size;
 };
 
@@ -34,7 +34,7 @@ struct cnnvp_host {
     struct way *ways; /* one for each port */
     uint64_t clock_mhz;
     int initialised;
-    int made; /* init is over */
+    int made; /* init has returned */
 };
 
 struct cnnvp_units {
@@ -42,9 +42,9 @@ struct cnnvp_units {
     struct cnnvp_host *hosts;
     size_t count;
     cnnvp_time now;
-    uint32_t depth;    /* of units that ask units */
-    uint32_t wrong;    /* parameter of a config_error */
-    char message[512]; /* of config_error, or the last line of a log */
+    uint32_t depth;    /* nesting of units that ask units */
+    uint32_t wrong;    /* parameter of config_error */
+    char message[512]; /* message of config_error, or the last log line */
 };
 
 /* ---- what the host offers ---- */
@@ -103,7 +103,7 @@ static int cancel(struct cnnvp_host *host, uint32_t event)
     return CNNVP_OK;
 }
 
-/* To the window on the bus that has the address; the bus itself costs no time. */
+/* The window on the bus that has the address. The bus itself takes no time. */
 static struct way through_bus(const struct cnnvp_units *units, uint64_t address)
 {
     for (size_t i = 0; i < units->count; ++i) {
@@ -115,7 +115,7 @@ static struct way through_bus(const struct cnnvp_units *units, uint64_t address)
     return (struct way){.bus = 1};
 }
 
-/* The way that `port` leads for [address, address + size). */
+/* Finds the target of `port` for [address, address + size). */
 static int find_way(const struct cnnvp_host *host, uint32_t port, uint64_t address, uint64_t size, struct way *way)
 {
     if (port >= host->instance->unit->port_count)
@@ -241,7 +241,7 @@ static void counter(struct cnnvp_host *host, uint32_t number, cnnvp_time at, uin
     (void)host, (void)number, (void)at, (void)value;
 }
 
-/* What a unit says while it refuses is the reason of the refusal. */
+/* The log line of a unit that refuses is the reason of the refusal. */
 static void log_line(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...)
 {
     va_list args;
@@ -316,7 +316,7 @@ static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request
     (void)host, (void)request, (void)bytes;
 }
 
-/* No time passes here. */
+/* There is no critical path, because no time passes here. */
 static void keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag)
 {
     (void)host, (void)slot, (void)from, (void)tag;
@@ -337,7 +337,7 @@ static void follow_or_join(struct cnnvp_host *host, uint32_t slot, uint32_t othe
     (void)host, (void)slot, (void)other;
 }
 
-/* Plans are those of the hardware as it is. */
+/* Plans are made for the hardware without speedup. */
 static uint32_t speedup(struct cnnvp_host *host)
 {
     (void)host;
@@ -393,7 +393,7 @@ static const struct cnnvp_host_ops host_ops = {
 
 /* ---- making ---- */
 
-/* As platform.cpp binds ports: a byte of memory has one address, what the bus calls it. */
+/* Connects ports as platform.cpp does: a byte of memory has only one address, its bus address. */
 static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, struct cnnvp_host *host)
 {
     for (size_t i = 0; i < host->instance->binding_count; ++i) {
@@ -453,8 +453,8 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
                                 const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
                                 struct cnnvp_error *error);
 
-/* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their
- * own and take no commands answer nothing. */
+/* Creates the instance and everything that its ports lead to, unless done already. Skips units that have their own
+ * process and take no commands, since they cannot answer. */
 static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, size_t number,
                                      struct cnnvp_error *error)
 {
@@ -474,7 +474,7 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
     return CNNVP_DONE;
 }
 
-/* Through the bus only memory is asked. */
+/* Through the bus, only memories are asked. */
 static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
                                 const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
                                 struct cnnvp_error *error)
@@ -489,7 +489,7 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
     return CNNVP_DONE;
 }
 
-/* Who takes commands, and all that these may ask. */
+/* Creates the units that take commands, and everything that they may ask. */
 static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
                              struct cnnvp_error *error)
 {
@@ -550,7 +550,7 @@ void cnnvp_units_free(cnnvp_units *units)
 
 /* ---- questions ---- */
 
-/* The instance and its port for commands. */
+/* Finds an instance and its port for commands. */
 static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, uint32_t *port)
 {
     for (size_t i = 0; i < units->count; ++i) {
@@ -589,14 +589,14 @@ static cnnvp_result no_status(const char *instance, const char *callback, const 
         instance, command->opcode, callback, status);
 }
 
-/* Lets the unit finish. */
+/* Advances time until the unit has finished. */
 static void pass(struct cnnvp_units *units, cnnvp_time delay)
 {
     if (delay < CNNVP_TIME_NEVER / 4 && units->now < CNNVP_TIME_NEVER / 4)
         units->now = ((units->now + delay) / MICROSECOND + 1u) * MICROSECOND;
 }
 
-/* A unit may change the command; the caller's stays as it is. */
+/* The unit may change the command, so it gets a copy. */
 static struct cnnvp_access command_access(struct cnnvp_command *command)
 {
     return (struct cnnvp_access){
@@ -631,7 +631,7 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
     return CNNVP_DONE;
 }
 
-/* What is wrong with an answer, NULL: nothing. */
+/* Explains what is wrong with an answer; NULL: nothing. */
 static const char *tiling_error(const struct cnnvp_tiling *tiling)
 {
     if (!tiling->rows || !tiling->cols || !tiling->in || !tiling->out || !tiling->side)

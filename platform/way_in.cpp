@@ -13,7 +13,7 @@ namespace {
 
 constexpr char too_late[] = "its delay ends beyond simulated time";
 
-/* What no payload may be (IEEE 1666-2011, 14.7 to 14.18), and the response to it. */
+/* Finds violations of the standard in a payload (IEEE 1666-2011, 14.7 to 14.18), and the response to them. */
 const char *find_wrong(const tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay,
                        tlm::tlm_response_status *answer)
 {
@@ -42,7 +42,7 @@ const char *find_wrong(const tlm::tlm_generic_payload &payload, const sc_core::s
                : nullptr;
 }
 
-/* A target that refuses a piece for its size has refused what makes it one. */
+/* If a target refuses the size of a piece, it refuses the feature that made the piece that small. */
 tlm::tlm_response_status response_to(const tlm::tlm_generic_payload &payload, int status)
 {
     if (status != CNNVP_E_ACCESS)
@@ -145,7 +145,7 @@ int way_in::pass_on(cnnvp_access &access)
     return unit_.pass(port_, access);
 }
 
-/* What is wrong with how it comes back; null if nothing. */
+/* Explains what is wrong with a returning access; null if nothing. */
 const char *way_in::end_crossing(crossing &of, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
 {
     cnnvp_access *const access = of.access;

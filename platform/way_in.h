@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way into the platform for third parties' transactions, of a bus master or back over a link that leads outside:
- * from a standard TLM-2.0 target socket to a port of a hosted unit, which is that of model `external`.
+ * The way into the platform for third-party transactions, of a bus master or back over a link that leads outside: from
+ * a standard TLM-2.0 target socket to a port of a hosted unit of model `external`.
  *
- * What whoever is bound to the socket may rely on (base protocol of IEEE 1666-2011): b_transport, which waits for what
- * is behind it; nb_transport, in four phases; annotated delays, which pass first; byte enables and streaming; any
- * length; debug transport; direct memory where the memory has it. What breaks the standard is answered with an error
- * and named in one line of the log. When the run has ended time stands still inside: memory can still be read and
- * written.
+ * Supported for the initiator (base protocol of IEEE 1666-2011): b_transport, which waits for whatever is behind it;
+ * nb_transport in four phases; annotated delays, which elapse first; byte enables and streaming; any length; debug
+ * transport; direct memory if the memory has it. Violations of the standard get an error response and one log line.
+ * After the run has ended, time stands still inside, but memory can still be read and written.
  */
 #ifndef CNNVP_PLATFORM_WAY_IN_H
 #define CNNVP_PLATFORM_WAY_IN_H
@@ -27,26 +26,25 @@ namespace cnnvp {
 
 class unit_host;
 
-/* Does with each piece of contiguous bytes that a payload asks for what `piece` does, and sets its response. A write of
- * which no byte is enabled is one piece without data: it takes its time. What of the payload breaks the standard; null
- * if nothing does. */
+/* Splits a payload into contiguous pieces, calls `piece` for each, and sets the response. A write without enabled bytes
+ * is one piece without data, which takes its time. Returns a violation of the standard; null if there is none. */
 const char *serve_pieces(tlm::tlm_generic_payload &payload, const sc_core::sc_time &delay, uint32_t flags,
                          const std::function<int(cnnvp_access &)> &piece);
 
-/* One line of the log for each thing that breaks the standard; `last` is what was said last. */
+/* Logs each kind of violation once; `last` is the last one reported. */
 void tell_wrong(const run_control &control, const char *who, const char *wrong, const char *&last);
 
 class way_in final : public sc_core::sc_module {
 public:
-    /* To the port `port` of `unit`. */
+    /* Leads to the port `port` of `unit`. */
     way_in(const sc_core::sc_module_name &name, run_control &control, unit_host &unit, uint32_t port);
 
     const char *instance() const;
-    /* It leads to a unit that is no memory: what comes by the link crosses whole. */
+    /* True if it leads to a unit that is not a memory, so that accesses of the link cross as a whole. */
     bool takes_whole() const { return takes_whole_; }
-    /* A memory that takes requests has those bytes. */
+    /* True if a memory that takes requests has the accessed bytes. */
     bool is_memory(const cnnvp_access &access);
-    /* Past the third party. */
+    /* Passes an access on without the third party. */
     int pass_on(cnnvp_access &access);
     tlm_utils::simple_target_socket<way_in> socket;
 
@@ -56,7 +54,7 @@ private:
     const uint32_t port_;
     const uint32_t outstanding_;
     const bool gives_dmi_, takes_whole_;
-    const char *wrong_ = nullptr; /* tell_wrong */
+    const char *wrong_ = nullptr; /* last message of tell_wrong */
 
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     unsigned transport_dbg(tlm::tlm_generic_payload &payload);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is freed all at once, and the texts of messages. */
+/* Arena memory, texts of messages, suggestions for misspelt names, and the place of the installation. */
 #define _GNU_SOURCE /* madvise, dl_iterate_phdr, vasprintf */
 #include <ctype.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 
 enum { CHUNK_BYTES = 16 * 1024, ALIGNMENT = 16 };
 
-/* What is smaller may not hold one huge page. */
+/* Smaller memory may not contain a whole huge page. */
 #define HUGE_BYTES ((size_t)4 << 20)
 
 struct cnnvp_arena_chunk {
@@ -105,7 +105,7 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
     }
 }
 
-/* glibc's own of that name: nothing is allocated. */
+/* newlocale("C") returns glibc's built-in locale and allocates nothing. */
 void *cnnvp_locale_enter(void)
 {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
@@ -199,13 +199,13 @@ cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error)
 
 struct cnnvp_shown cnnvp_config_show(const char *text)
 {
-    /* Bytes that are no characters are cut anywhere; an escape, the dots, the quote and a zero still fit. */
+    /* A text without character boundaries is cut anywhere. An escape, the dots, the quote and the final 0 still fit. */
     enum { CUT = sizeof((struct cnnvp_shown *)0)->text - 9 };
     struct cnnvp_shown shown;
     size_t out = 0;
     shown.text[out++] = '"';
     for (const unsigned char *at = (const unsigned char *)text; *at; ++at) {
-        /* Cut only where a character begins, and leave room for the closing dots and quote. */
+        /* Cut only before a character, and leave room for the dots and the closing quote. */
         if ((out >= 60 && (*at & 0xc0u) != 0x80u) || out >= CUT) {
             memcpy(shown.text + out, "...", 3);
             out += 3;
@@ -225,8 +225,8 @@ struct cnnvp_shown cnnvp_config_show(const char *text)
     return shown;
 }
 
-/* Changes (insert, delete, replace, swap of neighbours) that turn one name into the other, whose case does not count;
- * names longer than the table are taken as far away. */
+/* Number of changes (insert, delete, replace, swap of neighbours) that turn one name into the other, ignoring case.
+ * Names longer than the table count as infinitely far apart. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -261,7 +261,7 @@ void cnnvp_suggest_begin(struct cnnvp_suggest *suggest, const char *wanted)
     suggest->best_distance = SIZE_MAX;
 }
 
-/* How often a word of `length` stands in a text, between signs. */
+/* Number of times that a word of `length` bytes occurs in a text whose words are separated by . _ or - */
 static size_t count_word(const char *text, const char *word, size_t length)
 {
     size_t count = 0;
@@ -273,7 +273,7 @@ static size_t count_word(const char *text, const char *word, size_t length)
     return count;
 }
 
-/* 1: the same words in another order, as total.area_um2 and area.total_um2. */
+/* 1: the names consist of the same words in different order, as total.area_um2 and area.total_um2. */
 static int same_words(const char *a, const char *b)
 {
     if (strlen(a) != strlen(b) || strpbrk(a, "._-") == NULL)
@@ -306,7 +306,7 @@ void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name)
     suggest->list_length += (size_t)length;
 }
 
-/* The best name is near enough to be meant. */
+/* The best name is close enough to suggest. */
 static int is_meant(const struct cnnvp_suggest *suggest)
 {
     size_t length = strlen(suggest->wanted);
@@ -336,7 +336,7 @@ cnnvp_result cnnvp_client_struct(void *own, size_t size, const void *theirs, con
     return CNNVP_DONE;
 }
 
-/* The file that this code is loaded from: a shared library, or else the program. */
+/* The file from which this code was loaded: a shared library, or the program. */
 struct own_file {
     char path[PATH_MAX];
     int is_library;
@@ -361,7 +361,7 @@ int cnnvp_installed_file(const char *name, char *path, size_t room)
     struct own_file file;
     if (dl_iterate_phdr(look, &file) == 0)
         return -1;
-    /* Its name, then the folders that it lies in under the prefix. */
+    /* Cuts off the file name, then the folders below the installation prefix. */
     for (int up = 0; up < 1 + depths[file.is_library]; ++up) {
         char *slash = strrchr(file.path, '/');
         if (slash == NULL)

@@ -60,7 +60,7 @@ cnnvp_result cnnvp_input_text(const char *file, size_t limit, char **text, size_
 int cnnvp_input_open(const char *name, const char *what, size_t *size, struct cnnvp_error *error)
 {
     struct stat status;
-    /* Of a regular file O_NONBLOCK changes nothing. */
+    /* O_NONBLOCK has no effect on a regular file. */
     const int descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         (void)cnnvp_config_error(error, name, "%s", strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an installation has for people to call by a bare word: presets and networks. */
+/* Finds the installed files that users name by a bare word: presets and networks. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room)
 {
-    /* Where an installation has it, then the build: for programs that link the library from elsewhere. */
+    /* The installation folder, then the build folder, for programs that link the library from elsewhere. */
     static const char *const fixed[] = {CNNVP_SHARE_FOLDERS};
     *path = '\0';
     if (index == 0) {
@@ -27,7 +27,7 @@ int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room)
     return 0;
 }
 
-/* The index-th folder that may hold such files: that of the environment first. -1: there are no more. */
+/* The index-th folder to search; the one from the environment comes first. -1: there are no more. */
 static int folder_at(const struct cnnvp_installed *files, unsigned index, char *path, size_t room)
 {
     const char *named = files->variable != NULL ? getenv(files->variable) : NULL;

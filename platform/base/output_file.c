@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete output files: buffered writing to a file without a name, which goes with the process if that is killed, and
- * gets its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which no other process writes,
- * renamed at the end. No trace of it after an error. Devices, pipes and links are written in place: renaming would put
- * a plain file there. */
+/* Output files that appear only when complete. Writing is buffered and goes to a nameless file, which vanishes if the
+ * process is killed and gets its name at the end. If the file system has no nameless files, it goes to
+ * FILE.PROCESS-NUMBER.tmp, which no other process writes and which is renamed at the end. After an error nothing is
+ * left. Devices, pipes and links are written in place, because renaming would replace them by a plain file. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "output_file.h"
 
@@ -18,13 +18,13 @@
 #include "base.h"
 
 #define BUFFER_BYTES (128u * 1024u)
-#define MODE 0666 /* less the umask, as fopen */
+#define MODE 0666 /* reduced by the umask, as with fopen */
 
 struct cnnvp_output {
     int descriptor;
-    int error; /* errno of the first failure, 0 */
+    int error; /* errno of the first failure; 0: none */
     char *name;
-    int nameless;    /* 1: a file without a name */
+    int nameless;    /* 1: the open file has no name yet */
     char *temporary; /* NULL: written in place, or nameless */
     size_t used;
     unsigned char buffer[BUFFER_BYTES];
@@ -71,13 +71,13 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
-/* Where the kernel shows an open file; a name can be linked to it. */
+/* Path under which the kernel shows an open file, for linking a name to it. */
 static void file_of(int descriptor, char *path, size_t size)
 {
     snprintf(path, size, "/proc/self/fd/%d", descriptor);
 }
 
-/* -1: the file system has no such files, or none that could get a name. */
+/* Returns -1 if the file system has no nameless files, or cannot give them a name. */
 static int open_nameless(const char *file)
 {
     CNNVP_FREED char *folder = cnnvp_output_folder(file);
@@ -92,8 +92,8 @@ static int open_nameless(const char *file)
     return descriptor;
 }
 
-/* Makes a name that is not there yet, for a new file or for the one that is open as `linked`: two runs with one output
- * do not meet, and neither meets what a run that was killed has left. A descriptor, 0 for a link, or -1. */
+/* Creates an unused temporary name, for a new file or for the open file `linked`. Two runs with the same output do not
+ * collide, nor do they touch leftovers of a killed run. Returns a descriptor, 0 for a link, or -1. */
 static int make_temporary(cnnvp_output *output, int linked)
 {
     enum { MOST = 1000 };
@@ -120,7 +120,8 @@ static int make_temporary(cnnvp_output *output, int linked)
     return -1;
 }
 
-/* Gives a nameless file its name. One of that name is replaced, over a second name: a link cannot do that. */
+/* Gives a nameless file its name. An existing file is replaced by a rename from a temporary name, because linkat does
+ * not replace. */
 static int give_name(cnnvp_output *output, int descriptor)
 {
     char path[40];
@@ -241,7 +242,7 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     int kept = output->nameless && !output->error ? dup(output->descriptor) : -1;
     if (output->nameless && kept < 0 && !output->error)
         output->error = errno;
-    /* A full disk may show only now. */
+    /* A full disk may be reported only here. */
     if (close(output->descriptor) != 0 && !output->error)
         output->error = errno;
     output->descriptor = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that appears under its name only when it is complete: written under a name of its own, then renamed. */
+/* An output file that appears under its name only when it is complete. */
 #ifndef CNNVP_PLATFORM_OUTPUT_FILE_H
 #define CNNVP_PLATFORM_OUTPUT_FILE_H
 
@@ -11,28 +11,29 @@ extern "C" {
 
 typedef struct cnnvp_output cnnvp_output;
 
-/* 1 for something that is there and not a plain file or a folder: a terminal, a pipe, /dev/null, a link (such as
+/* 1 for an existing object that is neither a plain file nor a folder: a terminal, a pipe, /dev/null, or a link (such as
  * /dev/stdout) to anything but a folder. It is written in place. */
 int cnnvp_output_is_special(const char *file);
-/* The folder that a file is or would be in. NULL: out of memory. Free with free(). */
+/* The folder of an existing or future file. NULL: out of memory. Free with free(). */
 char *cnnvp_output_folder(const char *file);
-/* Refuses a name that cnnvp_output_new could not write: its folder is missing or closed, or it is a folder itself. */
+/* Refuses a name that cnnvp_output_new could not write: the folder is missing or not writable, or the name is a
+ * folder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error);
 
 CNNVP_MUST_USE cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cnnvp_error *error);
-/* Buffered. The first error is kept for cnnvp_output_finish, what follows it is dropped. */
+/* Buffered. The first error is kept for cnnvp_output_finish; later data is dropped. */
 void cnnvp_output_write(cnnvp_output *output, const void *data, size_t size);
-/* The same of a text, of at most 128 KiB. */
+/* The same for a formatted text of at most 128 KiB. */
 void cnnvp_output_printf(cnnvp_output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
-/* Room for `size` bytes, at most 4096, to be filled at once; cnnvp_output_filled says how many were. */
+/* Returns room for `size` bytes, at most 4096, to be filled at once; cnnvp_output_filled tells how many were filled. */
 unsigned char *cnnvp_output_room(cnnvp_output *output, size_t size);
 void cnnvp_output_filled(cnnvp_output *output, size_t size);
-/* Closes and renames, or removes what was written. Frees `output`. */
+/* Completes the file under its name, or reports the first error and leaves no file. Frees `output`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error);
-/* All of a file. */
+/* Writes a whole file. */
 CNNVP_MUST_USE cnnvp_result cnnvp_output_whole(const char *file, const void *data, size_t size,
                                                struct cnnvp_error *error);
-/* Gives up: nothing stays. NULL is allowed. */
+/* Discards the output without a trace. NULL is allowed. */
 void cnnvp_output_discard(cnnvp_output *output);
 
 #ifdef __cplusplus

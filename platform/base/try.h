@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a function ends at the first failure, and what it holds with it. */
+/* Early return on failure, and cleanup of a function's resources. */
 #ifndef CNNVP_TRY_H
 #define CNNVP_TRY_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Leaves the function where `call` fails, with its result. */
+/* Returns from the function with the result of `call` if it fails. */
 #define CNNVP_TRY(call)                     \
     do {                                    \
         const cnnvp_result tried_ = (call); \
@@ -17,16 +17,16 @@ extern "C" {
             return tried_;                  \
     } while (0)
 
-/* In front of a variable with its first value: `release` gets its address at every way out of the block. */
-#ifdef __cppcheck__ /* would take it for a leak */
+/* Put before a variable with an initial value: `release` gets its address whenever the block is left. */
+#ifdef __cppcheck__ /* would report a leak */
 #define CNNVP_SCOPED(release) static
 #else
 #define CNNVP_SCOPED(release) __attribute__((cleanup(release)))
 #endif
-/* The same of memory from malloc; NULL is none. */
+/* The same for memory from malloc; NULL is allowed. */
 #define CNNVP_FREED CNNVP_SCOPED(cnnvp_release)
 void cnnvp_release(void *pointer);
-/* Numbers in texts have a decimal point to the end of the block, whatever locale the program has set. */
+/* Until the end of the block, numbers in texts have a decimal point, whatever locale the program has set. */
 #define CNNVP_DECIMAL_POINT          \
     CNNVP_SCOPED(cnnvp_locale_leave) \
     __attribute__((unused)) void *const outer_locale_ = cnnvp_locale_enter()

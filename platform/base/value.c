@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of parameters: from text, checked against the unit's table, and back.
- * Whole numbers are decimal or 0x hexadecimal; a leading zero is refused (YAML 1.1 reads octal, YAML 1.2 decimal).
- * Sizes take KiB, MiB, GiB, directly or after one space. Switches (off|on) also take what YAML 1.1 calls a boolean.
+ * Parameter values: conversion from text, with checks against the unit's table, and back. Whole numbers are decimal or
+ * 0x hexadecimal. A leading zero is refused, since YAML 1.1 reads it as octal and YAML 1.2 as decimal. Sizes may end in
+ * KiB, MiB or GiB, directly or after one space. Switches (off|on) also accept the booleans of YAML 1.1.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct suffix {
 
 static const struct suffix suffixes[] = {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}};
 
-/* Reads the digits at `*text` and moves after them; 1 if the number does not fit in 64 bits. */
+/* Reads the digits at `*text` and moves past them; returns 1 if the number does not fit into 64 bits. */
 static int read_digits(const char **text, unsigned base, uint64_t *value)
 {
     int overflow = 0;
@@ -53,7 +53,7 @@ static const char *format_number(char *buffer, size_t size, enum number_form for
     return buffer;
 }
 
-/* The suffix that a rest such as "KB", "k" or " mb" stands for; NULL: none. */
+/* The suffix that a misspelt rest such as "KB", "k" or " mb" probably means; NULL: none. */
 static const char *meant_suffix(const char *rest)
 {
     const char *word = rest + (*rest == ' ');
@@ -64,7 +64,7 @@ static const char *meant_suffix(const char *rest)
     return NULL;
 }
 
-/* Why a text that is not a whole number is none. `rest` is what follows the digits. */
+/* Explains why a text is not a whole number. `rest` follows its digits. */
 static int refuse_number(const char *text, const char *rest, enum number_form form, char *reason, size_t size)
 {
     struct cnnvp_shown shown = cnnvp_config_show(text);
@@ -157,7 +157,7 @@ const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *leng
     return at;
 }
 
-/* For a switch, the word that a YAML boolean stands for. */
+/* Translates a YAML boolean to the word of a switch. */
 static const char *switch_word(const char *text)
 {
     static const char *const words[][2] = {
@@ -168,7 +168,7 @@ static const char *switch_word(const char *text)
     return text;
 }
 
-/* None of the choices: which they are, and the nearest. */
+/* Message for an invalid choice: all choices, and the nearest one. */
 static void offer_choice(const char *text, const char *choices, char *reason, size_t size)
 {
     char names[16][40];
@@ -180,7 +180,7 @@ static void offer_choice(const char *text, const char *choices, char *reason, si
         (void)snprintf(names[i], sizeof names[i], "%.*s", (int)length, choice);
         cnnvp_suggest_offer(&suggest, names[i]);
     }
-    suggest.list_length = 0; /* they are listed here */
+    suggest.list_length = 0; /* the message already lists them */
     (void)snprintf(reason, size, "%s is not one of %s%s", cnnvp_config_show(text).text, choices,
                    cnnvp_suggest_text(&suggest, ""));
 }

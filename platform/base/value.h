@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of parameters as people write them. */
+/* Parameter values as users write them. */
 #ifndef CNNVP_BASE_VALUE_H
 #define CNNVP_BASE_VALUE_H
 
 #include "base.h"
 #include "cnnvp_model.h"
 
-/* Of one value, at most. */
+/* Largest length of a value. */
 #define CNNVP_VALUE_TEXT_BYTES 4095
 
-/* Checks and converts the text of one parameter. `reason` says what would be right if the answer is not 0. */
+/* Checks and converts the text of a parameter. On failure returns -1, and `reason` says what would be right. */
 CNNVP_MUST_USE int cnnvp_value_parse(const struct cnnvp_param *param, const char *text, int quoted, uint64_t *value,
                                      char *reason, size_t reason_size);
-/* A whole number from min to max, decimal or 0x. */
+/* Converts a whole number from min to max, decimal or 0x. */
 CNNVP_MUST_USE int cnnvp_value_number(const char *text, int quoted, uint64_t min, uint64_t max, int hexadecimal,
                                       uint64_t *value, char *reason, size_t reason_size);
-/* The text that stands for a value in a platform file. */
+/* The text of a value in a platform file. */
 const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param *param, uint64_t value,
                              const char *written);
-/* Choice `index` of "a|b|c": its start; its length in `length`. NULL after the last. */
+/* Start of choice `index` in "a|b|c", with its length in `length`. NULL after the last. */
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length);
 
 #endif

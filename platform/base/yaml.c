@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A YAML file as a tree with the position of every key and value.
- * The YAML that a platform file needs: one document, maps, lists and scalars. Anchors, aliases, merge keys and tags are
- * refused with their place: `base:` is the way to share settings. libfyaml does the scanning; its events are taken
- * rather than its documents, because an event has the position of a map as well and depth can be bounded as it comes.
+ * Reads a YAML file into a tree with the position of every key and value. Supports what platform files need: one
+ * document, maps, lists and scalars. Anchors, aliases, merge keys and tags are refused with their position; `base:` is
+ * the way to share settings. libfyaml does the scanning. Its events are used instead of its documents, because an event
+ * also has the position of a map, and because depth can be limited while reading.
  */
 #include <libfyaml.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct reader {
     struct cnnvp_yaml_node *root;
     size_t depth;
     struct cnnvp_yaml_node *open[CNNVP_YAML_DEPTH];
-    const char *key[CNNVP_YAML_DEPTH]; /* of an open map: the key whose value comes next; NULL: a key comes next */
+    const char *key[CNNVP_YAML_DEPTH]; /* for an open map: the key whose value comes next; NULL: a key comes next */
     const char *key_place[CNNVP_YAML_DEPTH];
 };
 
@@ -72,12 +72,12 @@ static char *place_of(struct reader *reader, struct fy_event *event)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
     enum fy_node_style style = event->type == FYET_SCALAR ? fy_event_get_node_style(event) : FYNS_ANY;
-    /* libfyaml's mark of a quoted scalar is after the quote. */
+    /* libfyaml's mark of a quoted scalar lies after the quote. */
     int quote = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
     return mark != NULL ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
 }
 
-/* Bytes of the UTF-8 character at `at` (Unicode 15, table 3-7), 0 if it is not one. */
+/* Length of the UTF-8 character at `at` in bytes (Unicode 15, table 3-7); 0 if it is invalid. */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
     if (at[0] < 0x80)
@@ -114,7 +114,7 @@ static cnnvp_result check_characters(struct reader *reader, const char *text, si
     return CNNVP_DONE;
 }
 
-/* Linear in the entries of one map, which are bounded. */
+/* Linear search; the number of entries of a map is bounded. */
 static cnnvp_result take_key(struct reader *reader, const char *text, const char *place)
 {
     struct cnnvp_yaml_node *map = reader->open[reader->depth - 1];
@@ -174,7 +174,7 @@ static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, c
         return cnnvp_config_no_memory(reader->error);
     node->kind = CNNVP_YAML_SCALAR;
     node->text = text;
-    /* A value that is not there has no position of its own. */
+    /* A missing value has no position of its own, so it gets the key's. */
     node->place = token != NULL || !reader->depth || reader->key[reader->depth - 1] == NULL
                       ? place
                       : reader->key_place[reader->depth - 1];
@@ -254,7 +254,7 @@ static cnnvp_result parser_error(struct reader *reader)
     return cnnvp_config_error(reader->error, reader->file, "%s", message);
 }
 
-/* libfyaml prints its errors unless told where they go; they are collected and become ours. */
+/* libfyaml prints errors unless it has an output function. They are collected instead, and reported by parser_error. */
 static void discard(struct fy_diag *diag, void *user, const char *text, size_t length)
 {
     (void)diag;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration section of cnnvp.h, and config.h. See config_internal.h for how a configuration comes about. */
+/* Implements the configuration section of cnnvp.h, and config.h. See config_internal.h for the stages. */
 #include "config.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static cnnvp_result append_set(cnnvp_config *config, const char *assignment)
     return CNNVP_DONE;
 }
 
-/* Whether the text has the form of an assignment to an instance that is there. */
+/* Checks that the text has the form of an assignment to an existing instance. */
 static cnnvp_result check_assignment(const cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
     char place[100];
@@ -113,7 +113,8 @@ static cnnvp_result set_one(cnnvp_config *config, const char *assignment, struct
     return CNNVP_DONE;
 }
 
-/* The name of an instruction element of the first one's model, after CNNVP_INSTRUCTION_ELEMENT; NULL for others. */
+/* For an instruction element of the first one's model: the part of its name after CNNVP_INSTRUCTION_ELEMENT. NULL for
+ * other instances. */
 static const char *element_suffix(const struct cnnvp_draft_unit *unit, const struct cnnvp_draft_unit *first)
 {
     const size_t length = strlen(CNNVP_INSTRUCTION_ELEMENT);
@@ -124,7 +125,7 @@ static const char *element_suffix(const struct cnnvp_draft_unit *unit, const str
     return alike && strncmp(unit->name, CNNVP_INSTRUCTION_ELEMENT, length) == 0 ? unit->name + length : NULL;
 }
 
-/* "NAME.PARAM=VALUE" of NAME and of what has its name with an accelerator's suffix. */
+/* Applies "NAME.PARAM=VALUE" to NAME and to the instances whose names are NAME with an accelerator's suffix. */
 static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit *first, const char *assignment,
                             struct cnnvp_error *error)
 {
@@ -187,8 +188,8 @@ cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
 
 /* ---- an accelerator alone ---- */
 
-/* Marks what belongs to accelerators: what sends commands, what its ports lead to, and what leads to these but for
- * their memories. 1: more than before. */
+/* Marks the instances of accelerators: those that send commands, those that their ports lead to, and those that lead to
+ * these, except to their memories. Returns 1 if the set has grown. */
 static int keep_more(const struct cnnvp_resolved *resolved, unsigned char *kept)
 {
     int more = 0;
@@ -212,7 +213,7 @@ static int keep_more(const struct cnnvp_resolved *resolved, unsigned char *kept)
     return more;
 }
 
-/* The end of a way to memory. */
+/* True for a memory target that leads no further. */
 static int is_memory(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
 {
     for (size_t i = 0; i < resolved->instance_count; ++i)
@@ -233,7 +234,8 @@ static cnnvp_result set_text(cnnvp_config *config, const struct cnnvp_instance *
     return set_one(config, text, error);
 }
 
-/* Its window is the whole memory, by absolute addresses. What was set of another model has gone with that. */
+/* Makes the memory external, with the whole address space as its window, by absolute addresses. Drops settings of its
+ * former model. */
 static cnnvp_result lead_outside(cnnvp_config *config, const struct cnnvp_instance *memory, struct cnnvp_error *error)
 {
     const size_t length = strlen(memory->name);

@@ -17,42 +17,44 @@ struct cnnvp_place {
     const char *text;
 };
 
-/* Clock of an instance that has none. */
+/* Clock of an instance without a clock. */
 #define CNNVP_DEFAULT_MHZ 1000u
 
-/* Number of an instance that is not there. */
+/* Number that stands for no instance. */
 #define CNNVP_NO_INSTANCE UINT32_MAX
 
-/* Where an outgoing port leads. */
+/* Target of an outgoing port. */
 struct cnnvp_binding {
     uint32_t port;        /* index in the unit's port table: INITIATOR, MEM_INITIATOR or IRQ_OUT */
     uint32_t target;      /* instance number */
     uint32_t target_port; /* index in the target's port table; unused if the target is the bus */
     uint32_t target_line; /* IRQ_IN ports: line */
-    const char *text;     /* the target as `connect:` says it */
-    uint32_t through;     /* 0, or the number + 1 of the link on the way that leads outside */
+    const char *text;     /* the target as written in `connect:` */
+    uint32_t through;     /* number + 1 of the link to the outside that the connection passes; 0: none */
 };
 
 struct cnnvp_instance {
     const char *name;
     const struct cnnvp_unit *unit; /* NULL for the bus, which the platform itself provides */
-    const char *model;             /* as written: a kind, or library:kind */
+    const char *model;             /* as written: KIND, or LIBRARY:KIND */
     uint64_t *values;              /* one for each parameter of the unit */
-    const char **texts;            /* the same as text */
-    struct cnnvp_place *places;    /* where each was set */
-    struct cnnvp_place place;      /* of the instance */
+    const char **texts;            /* the same values as text */
+    struct cnnvp_place *places;    /* where each value was written */
+    struct cnnvp_place place;      /* where the instance was written */
     uint32_t number;
-    uint32_t clock;   /* instance whose clock_mhz counts (itself, if it has that parameter), or
-                         CNNVP_NO_INSTANCE: the default of 1000 MHz */
-    int idle;         /* 1: nothing needs to drive it */
-    uint32_t speedup; /* what if: so many times as fast in a run as its parameters say, at the same cost and plan */
+    uint32_t clock;   /* instance whose clock_mhz applies (itself, if it has that parameter), or CNNVP_NO_INSTANCE: the
+                       * default of 1000 MHz */
+    int idle;         /* 1: the platform file says that nothing needs to drive it */
+    uint32_t speedup; /* for what-if studies: the run is this many times faster than the parameters say, with the same
+                       * cost and plan */
     int on_bus;       /* 1: `base`, `size` are its window on the bus */
     uint64_t base;
     uint64_t size;
-    uint32_t bus_port; /* its target port that the bus reaches */
+    uint32_t bus_port; /* target port that the bus reaches */
     struct cnnvp_binding *bindings;
     size_t binding_count;
-    const char **port_places; /* where each port's connection is written, or else the instance */
+    const char **port_places; /* where each port's connection is written; without a connection, where the instance is
+                               * written */
 };
 
 struct cnnvp_energy_table; /* energy.h */
@@ -64,26 +66,26 @@ struct cnnvp_resolved {
     const struct cnnvp_energy_table *energy; /* NULL: the default */
 };
 
-/* What of a resolved configuration are accelerators, resolved: without core, interrupt controller and what else the
- * program has around them. Their memories are of model external, by absolute addresses; the bus leads to their
- * registers. Interrupts lead nowhere. Free with cnnvp_config_free. */
+/* The accelerators of a resolved configuration alone, also resolved, without core, interrupt controller and other units
+ * around them. Their memories are of model external with absolute addresses, the bus leads to their registers, and
+ * interrupts are not connected. Free with cnnvp_config_free. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config **accelerator,
                                                      struct cnnvp_error *error);
 
-/* The instances of a configuration that has been resolved, NULL otherwise. Lives as long as the configuration does and
- * until its next resolve. */
+/* The instances of a resolved configuration; NULL if it is not resolved. Valid until the configuration is freed or
+ * resolved again. */
 const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
 
-/* The plic line of the instance's first interrupt output, what `irq:` says; 0 and *binding left alone if there is
- * none. */
+/* The PLIC line of the instance's first interrupt output, as `irq:` gives it. Returns 0 and leaves *binding unchanged
+ * if there is none. */
 uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             const struct cnnvp_binding **binding);
 
-/* The instance whose clock_mhz counts where it is another one, what `clock:` says; NULL otherwise. */
+/* The other instance whose clock_mhz applies, as `clock:` gives it; otherwise NULL. */
 const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *resolved,
                                                   const struct cnnvp_instance *instance);
 
-/* The value of its parameter of this name, NULL where it has none or a text. */
+/* The value of the parameter of this name; NULL if there is none or it is a text. */
 const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param);
 static inline uint64_t cnnvp_instance_value_or(const struct cnnvp_instance *instance, const char *param,
                                                uint64_t missing)
@@ -92,31 +94,30 @@ static inline uint64_t cnnvp_instance_value_or(const struct cnnvp_instance *inst
     return value != NULL ? *value : missing;
 }
 
-/* MHz of an instance, its own or those of the instance that `clock:` names; `missing` where it has none. */
+/* Clock of an instance in MHz, its own or that of the instance that `clock:` names; `missing` if it has none. */
 uint64_t cnnvp_instance_mhz(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             uint64_t missing);
 
-/* The port at which a unit, or NULL, takes commands; UINT32_MAX: it takes none. */
+/* The port at which a unit (may be NULL) takes commands; UINT32_MAX: it takes none. */
 uint32_t cnnvp_unit_command_port(const struct cnnvp_unit *unit);
 
-/* The instructions of its own of the unit that the instance's initiator port leads to; NULL and 0: none. */
+/* The custom instructions of the unit behind the instance's initiator port; NULL and 0: none. */
 const struct cnnvp_instruction *cnnvp_instance_instructions(
     const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port, size_t *count);
 
-/* Those of all units, as cnnvp_config_instructions. */
+/* The custom instructions of all units, as cnnvp_config_instructions. */
 const struct cnnvp_instruction **cnnvp_resolved_instructions(const struct cnnvp_resolved *resolved);
 
-/* It stands for a third party's model between two units (model external, `role: link`). */
+/* True if the instance stands for a third party's model between two units (model external, `role: link`). */
 int cnnvp_instance_is_link(const struct cnnvp_instance *instance);
-/* The instance behind a link, or behind several; of another instance itself. */
+/* The instance behind a link or a chain of links; any other instance itself. */
 uint32_t cnnvp_instance_behind(const struct cnnvp_resolved *resolved, uint32_t number);
 
-/* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
- * no room. */
+/* Target of a port as `connect:` writes it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off at `size` bytes. */
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size);
 
-/* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and a message. */
+/* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and the message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error);
 

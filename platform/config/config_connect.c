@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections and interrupts of a resolved platform.
- * `connect: {port: target}`: target is `instance`, `instance.port`, `instance.line` or `instance.port.line`; without a
- * port, the one port of the instance that fits. INITIATOR ports lead to TARGET ports, MEM_TARGET ports or the bus;
- * MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, one driver a line.
- * Where both ports say what crosses them, it must be the same. A port of commands, words or tiles that names a link
- * which leads outside leads to what the link's `inward` names, through it.
+ *
+ * In `connect: {port: target}`, target is `instance`, `instance.port`, `instance.line` or `instance.port.line`. Without
+ * a port, it is the only port of the instance that fits. INITIATOR ports lead to TARGET ports, MEM_TARGET ports or the
+ * bus; MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, with one driver
+ * per line. If both ports define their kind of traffic, the kinds must be equal. A port of commands, words or tiles
+ * that names a link to the outside leads through it to the target of the link's `inward`.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,15 +69,15 @@ static uint32_t find_port(const struct cnnvp_unit *unit, const char *name)
 
 /* ---- one connection ---- */
 
-/* A connection while it is worked out: who, where it is written, and the parts of its text. */
+/* A connection during resolution: its source, where it is written, and the parts of its text. */
 struct connection {
     struct cnnvp_box *box;
     struct cnnvp_instance *from;
     const struct cnnvp_port *port;
     const struct cnnvp_setting *setting;
     const struct cnnvp_instance *to;
-    const char *target_port; /* NULL: not said */
-    const char *line;        /* NULL: not said */
+    const char *target_port; /* NULL: not given */
+    const char *line;        /* NULL: not given */
     struct cnnvp_error *error;
 };
 
@@ -136,7 +137,7 @@ static cnnvp_result split(struct connection *connection)
     return CNNVP_DONE;
 }
 
-/* The kinds fit, and what crosses both ports is the same where both say it. */
+/* True if the port kinds fit, and the kinds of traffic are equal where both are defined. */
 static int fits_port(const struct connection *connection, const struct cnnvp_unit *unit, uint32_t port)
 {
     uint32_t from = connection->port->flags & CNNVP_PORT_CROSSES, to = cnnvp_port_crosses(unit, port);
@@ -144,7 +145,7 @@ static int fits_port(const struct connection *connection, const struct cnnvp_uni
            (connection->port->kind != CNNVP_PORT_INITIATOR || !from || !to || from == to);
 }
 
-/* Another thing would cross here; `offer` has the ports of the platform that fit. */
+/* Message for a mismatch of traffic; lists the platform's ports that would fit. */
 static cnnvp_result refuse_crossing(const struct connection *connection, uint32_t to)
 {
     const struct cnnvp_resolved *resolved = &connection->box->resolved;
@@ -169,7 +170,7 @@ static cnnvp_result choose_port(const struct connection *connection, uint32_t *p
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, connection->target_port != NULL ? connection->target_port : "");
     size_t fitting = 0;
-    uint32_t other = UINT32_MAX; /* would fit if another thing crossed it */
+    uint32_t other = UINT32_MAX; /* fits except for its kind of traffic */
     *port = UINT32_MAX;
     for (uint32_t i = 0; i < unit->port_count; ++i) {
         if (fits(connection->port->kind, unit->ports[i].kind))
@@ -219,7 +220,7 @@ static cnnvp_result choose_line(const struct connection *connection, uint32_t po
     return CNNVP_DONE;
 }
 
-/* Commands, words and tiles have one link between two units, in which they cross in one call. */
+/* Finds the target behind a link. Commands, words and tiles may pass one link between two units, within one call. */
 static cnnvp_result find_behind(struct connection *connection, uint32_t *through)
 {
     struct cnnvp_instance *link = &connection->box->resolved.instances[connection->to->number];
@@ -428,7 +429,7 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
 
 /* ---- tiles ---- */
 
-/* The link by which tiles of an instance go on to one that is still `open`; NULL: none. */
+/* The connection by which an instance passes tiles on to an instance that is still `open`; NULL: none. */
 static const struct cnnvp_binding *goes_on(const struct cnnvp_instance *from, const unsigned char *open)
 {
     for (size_t i = 0; i < from->binding_count; ++i)
@@ -438,7 +439,8 @@ static const struct cnnvp_binding *goes_on(const struct cnnvp_instance *from, co
     return NULL;
 }
 
-/* `at` lies before a circle or in it. The message is for the link of the circle that the latest file made. */
+/* Reports a circle of tile connections; `at` leads to the circle or is in it. The message points to the connection of
+ * the circle that was set by the latest file. */
 static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnvp_instance *at,
                                   const unsigned char *open, struct cnnvp_error *error)
 {
@@ -446,7 +448,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
     const struct cnnvp_setting *latest = NULL;
     char path[400] = "";
     for (size_t i = 0; i < resolved->instance_count; ++i)
-        at = &resolved->instances[goes_on(at, open)->target]; /* now it is in the circle */
+        at = &resolved->instances[goes_on(at, open)->target]; /* after so many steps it is in the circle */
     const struct cnnvp_instance *const first = at, *from = at;
     do {
         const struct cnnvp_binding *link = goes_on(at, open);
@@ -464,7 +466,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
                               latest->key, path, first->name);
 }
 
-/* A block hands a tile on within the call in which it got it, so none may come back to it. */
+/* A block passes a tile on within the call that brought it, so no tile may come back to it. */
 static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
@@ -487,7 +489,7 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
     return left ? refuse_circle(box, last, open, error) : CNNVP_DONE;
 }
 
-/* What cnnvp_config_place says of each connection. */
+/* Stores the answers of cnnvp_config_place for each connection. */
 static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *from, struct cnnvp_error *error)
 {
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
@@ -516,7 +518,7 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
 
 /* ---- instructions ---- */
 
-/* An opcode and a name have one meaning in a platform. */
+/* An opcode and a mnemonic have only one meaning in a platform. */
 static cnnvp_result check_instructions(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;

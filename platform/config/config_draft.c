@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From files to a draft: `base` is followed to its end, then each file overrides what came before it, key by key (ports
- * below `connect` one by one). An instance that is null is taken away; so is a reserved key or a port that is null.
+ * From files to a draft: follows `base` to its end, then lets each file override the earlier ones key by key (ports
+ * below `connect` one by one). An instance, a reserved key or a port that is null is removed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock", "idle", "speedup", NULL};
 
-/* One file being read, and the one that names it as its base. */
+/* A file being read, and the file that names it as its base. */
 struct file_frame {
     const struct file_frame *outer;
     const char *file;
@@ -53,8 +53,8 @@ const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *u
 
 static const struct cnnvp_installed presets = {"presets", ".yaml", "CNNVP_PRESETS"};
 
-/* The file that a name stands for. `folder` is where a relative path begins, `place` where the name is written; both
- * NULL for the command line. */
+/* Finds the file of a name. Relative paths begin at `folder`; `place` is where the name is written. Both are NULL for
+ * the command line. */
 static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
                               char **file, struct cnnvp_error *error)
 {
@@ -222,7 +222,7 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
 
 /* ---- one file ---- */
 
-/* The keys of a file, in the order in which they are taken. */
+/* Keys of a file, in the order in which they are processed. */
 enum { KEY_PLATFORM, KEY_BASE, KEY_MEMORY, KEY_TECHNOLOGY, KEY_ENERGY, KEY_UNITS, KEYS };
 
 static cnnvp_result read_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
@@ -244,7 +244,7 @@ static cnnvp_result read_keys(const struct cnnvp_yaml_node *root, const struct c
     return CNNVP_DONE;
 }
 
-/* The setting `key` of a unit, as a key of the file says it. */
+/* Sets `key` of a unit from a scalar of the file. */
 static cnnvp_result put_scalar(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit, const char *key,
                                const struct cnnvp_yaml_node *node, const struct cnnvp_setting *common,
                                struct cnnvp_error *error)
@@ -268,7 +268,7 @@ static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_ya
     return CNNVP_DONE;
 }
 
-/* `memory: external` is short for another model of the instance dram. */
+/* `memory: external` is short for changing the model of the instance dram. */
 static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *memory,
                                 const struct cnnvp_setting *common, struct cnnvp_error *error)
 {
@@ -300,7 +300,7 @@ static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml
     return CNNVP_DONE;
 }
 
-/* Base first, then the file itself. `level` grows by one for each base. */
+/* Reads the base first, then the file itself. `level` grows by one for each base. */
 static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,
                                     const struct file_frame *outer, unsigned *level, struct cnnvp_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The energy table of a platform: `energy:` of the platform files and --set energy.KEY=VALUE. A table is built in, or a
- * file of its own that starts from another; single entries override it.
+ * The energy table of a platform: `energy:` in platform files and --set energy.KEY=VALUE. A table is built in, or is a
+ * file that starts from another table. Single entries override it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "config_internal.h"
 #include "energy.h"
 
-/* Picojoules as decimal digits, at most one point, no sign, no exponent: 0 to 10^9. 0 if the text is none. */
+/* Reads picojoules from 0 to 10^9: decimal digits with at most one point, no sign, no exponent. Returns 0 if the text
+ * is invalid. */
 static int read_picojoules(const char *text, double *value)
 {
     const size_t digits = strspn(text, "0123456789.");
@@ -70,7 +71,7 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
             cnnvp_config_show(text).text);
     table->picojoules[entry] = value;
     if (entry == CNNVP_ENERGY_dram_byte)
-        table->own_energies = 0; /* a byte's energy is wanted, not the commands' */
+        table->own_energies = 0; /* the user wants the energy of a byte, not that of the unit's commands */
     return CNNVP_DONE;
 }
 
@@ -92,7 +93,7 @@ static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct c
     return CNNVP_DONE;
 }
 
-/* Without a base, which would have them, each entry must be there: none is 0, or another table's, in silence. */
+/* A table without a base must have each entry, so that none silently becomes 0 or another table's. */
 static cnnvp_result check_complete(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *entries,
                                    struct cnnvp_error *error)
 {
@@ -133,7 +134,7 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
     return CNNVP_DONE;
 }
 
-/* A built-in table, or a file relative to `folder`; NULL: to the present one. */
+/* Reads a built-in table, or a file relative to `folder`; NULL: to the current folder. */
 static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
                                unsigned depth, struct cnnvp_energy_table *table, struct cnnvp_error *error)
 {
@@ -182,7 +183,7 @@ cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_un
     return CNNVP_DONE;
 }
 
-/* Bit by bit, so that -0 is not 0 and what is printed reads back as the same table. */
+/* Compares bit by bit, so that -0 differs from 0 and the printed table reads back unchanged. */
 static int same_number(double a, double b)
 {
     uint64_t bits_a, bits_b;
@@ -213,7 +214,7 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
         (void)fprintf(stream, "technology: %s\n", cnnvp_technology_of(table)->name);
     if (named && same_entries(&base, table) && cnnvp_energy_builtin(0, &built_in) &&
         strcmp(built_in.name, table->name) == 0)
-        return; /* what is meant without a word */
+        return; /* the default needs no text */
     (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
     if (base.sram_scaling != table->sram_scaling)
         (void)fprintf(stream, "  sram_scaling: %s\n", table->sram_scaling ? "on" : "off");

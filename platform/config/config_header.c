@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt,
- * its registers and their fields, instructions of units of one's own, and all frequencies. Definitions alone for an
- * assembler, which can include it too. And the registers as a CMSIS-SVD file (schema 1.3), which debuggers and code
- * generators read.
+ * Prints a resolved platform as a C header for programs that run on it: bus windows, interrupts, registers and their
+ * fields, custom instructions, and frequencies. An assembler can include it too and then gets only the definitions.
+ * Also prints the registers as a CMSIS-SVD file (schema 1.3) for debuggers and code generators.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,14 +12,14 @@
 #include "config_internal.h"
 #include "base.h"
 
-/* Of instances, units and registers: letters, digits and _. */
+/* Prints the name of an instance, unit or register with letters, digits and _ only. */
 static void print_upper(FILE *stream, const char *name)
 {
     for (; *name; ++name)
         (void)fputc(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_', stream);
 }
 
-/* One line of a comment, whatever a unit says. */
+/* Prints a unit's text so that it stays within one comment line. */
 static void print_comment(FILE *stream, const char *text)
 {
     for (; text != NULL && *text; ++text)
@@ -28,7 +27,7 @@ static void print_comment(FILE *stream, const char *text)
             (void)fputc(*text, stream);
 }
 
-/* #define INSTANCE_NAME_SUFFIX value, and what it is. */
+/* Prints #define INSTANCE_NAME_SUFFIX value with its explanation. */
 static void define(FILE *stream, const char *const *words, const char *suffix, uint64_t value, const char *help)
 {
     (void)fputs("#define ", stream);
@@ -83,7 +82,7 @@ static void print_instance(FILE *stream, const struct cnnvp_resolved *resolved, 
         print_registers(stream, instance);
 }
 
-/* `struct cnnvp_custom_NAME`: the descriptor. An assembler takes the numbers alone. */
+/* Prints the opcode, and the descriptor as `struct cnnvp_custom_NAME`; an assembler gets the numbers only. */
 static void print_instruction(FILE *stream, const struct cnnvp_instruction *instruction)
 {
     (void)fprintf(stream, "\n/* %s: ", instruction->mnemonic);
@@ -108,7 +107,7 @@ static void print_instruction(FILE *stream, const struct cnnvp_instruction *inst
     (void)fputs("};\n#endif\n", stream);
 }
 
-/* Each once. */
+/* Prints the instructions of each kind of unit once. */
 static void print_instructions(FILE *stream, const struct cnnvp_resolved *resolved)
 {
     for (size_t i = 0; i < resolved->instance_count; ++i) {
@@ -167,7 +166,7 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
 
 /* ---- SVD ---- */
 
-/* <name>text</name>, of what a unit says. */
+/* Prints <name>text</name> with the text of a unit escaped. */
 static void element(FILE *stream, const char *name, const char *text)
 {
     (void)fprintf(stream, "<%s>", name);

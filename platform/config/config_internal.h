@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the configuration share. A configuration passes three stages, each with its own files:
- *   text   -> tree     base/yaml.c       one file, positions kept
- *   trees  -> draft    config_draft.c    `base` followed, later files override earlier ones; still untyped text
- *   draft  -> resolved config_resolve.c  models found, parameters typed and checked (base/value.c),
+ * Declarations shared by the files of the configuration. A configuration passes three stages, each with its own files:
+ *   text   -> tree     base/yaml.c       one file, with positions
+ *   trees  -> draft    config_draft.c    follows `base`; later files override earlier ones; values are untyped text
+ *   draft  -> resolved config_resolve.c  finds models, types and checks parameters (base/value.c),
  *                      config_wire.c     addresses, clocks
  *                      config_connect.c  connections, interrupts
- * config_text.c and config_header.c print the resolved form, config.c is the public API. Drafts and resolved forms
- * never change once they are made and are counted, so that a copy of a configuration is cheap.
+ * config_text.c and config_header.c print the resolved form; config.c is the public API. Drafts and resolved forms
+ * never change once they are made, and are reference-counted, so that copying a configuration is cheap.
  */
 #ifndef CNNVP_PLATFORM_CONFIG_INTERNAL_H
 #define CNNVP_PLATFORM_CONFIG_INTERNAL_H
@@ -18,14 +18,14 @@
 #include "base/yaml.h"
 #include "config.h"
 
-/* Bounds on what a platform file may ask for, far above any real platform. */
+/* Limits of a platform file, far above any real platform. */
 enum {
     CNNVP_CONFIG_BASES = 16,     /* length of a chain of `base` */
-    CNNVP_CONFIG_SETS = 4096,    /* --set */
+    CNNVP_CONFIG_SETS = 4096,    /* number of --set */
     CNNVP_CONFIG_NAME_BYTES = 63 /* of an instance's name */
 };
 
-/* Layer of a setting that comes from cnnvp_config_set: above every file. */
+/* Level of settings from cnnvp_config_set: above every file. */
 #define CNNVP_CONFIG_SET_LEVEL 1000u
 
 /* ---- draft (config_draft.c) ---- */
@@ -33,11 +33,11 @@ enum {
 /* One key of an instance: a reserved key, a parameter, or a port below `connect`. */
 struct cnnvp_setting {
     const char *key;
-    const char *text; /* NULL: taken away again (only reserved keys and ports) */
+    const char *text; /* NULL: removed again (only reserved keys and ports) */
     const char *place;
     const char *key_place;
-    const char *folder; /* of the file, for paths relative to it */
-    unsigned level;     /* a file counts its bases: 0 is the innermost base */
+    const char *folder; /* folder of the file, for relative paths */
+    unsigned level;     /* number of the file in the chain of bases; 0 is the innermost base */
     int connect;        /* 1: `key` is a port below connect: */
     int quoted;
     struct cnnvp_setting *next;
@@ -56,11 +56,11 @@ struct cnnvp_draft {
     struct cnnvp_arena arena;
     const char *file;
     const char *name; /* of the platform */
-    const char *base; /* as written, of the outermost file; NULL: none */
-    unsigned level;   /* of the outermost file's settings */
+    const char *base; /* base of the outermost file, as written; NULL: none */
+    unsigned level;   /* level of the outermost file's settings */
     struct cnnvp_draft_unit *units;
     size_t unit_count;
-    struct cnnvp_draft_unit *removed; /* instances of the base that are null; `place` is where */
+    struct cnnvp_draft_unit *removed; /* instances of a base that are set to null; `place` is where */
     struct cnnvp_draft_unit energy;   /* settings of the energy table: `table` and entries */
 };
 
@@ -69,10 +69,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct c
 void cnnvp_draft_release(struct cnnvp_draft *draft);
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name);
 const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *unit, const char *key, int connect);
-/* Overrides the unit's setting of this key, or is its last; memory of the arena's. */
+/* Overrides the unit's setting of this key, or appends it; memory comes from the arena. */
 CNNVP_MUST_USE cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit *unit,
                                             const struct cnnvp_setting *given, struct cnnvp_error *error);
-/* Keys that mean something to the platform, up to NULL; 1 for one of them. */
+/* Reserved keys, which the platform itself interprets, ended by NULL; cnnvp_config_reserved is 1 for one of them. */
 const char *const *cnnvp_config_reserved_keys(void);
 int cnnvp_config_reserved(const char *key);
 
@@ -82,10 +82,11 @@ struct cnnvp_box {
     unsigned references;
     struct cnnvp_arena arena;
     struct cnnvp_resolved resolved;
-    const char **models; /* for each instance, what `model:` says from any folder: a kind or /absolute/lib.so:kind */
-    const struct cnnvp_draft_unit **drafts; /* for each instance, its settings including --set; only while resolving */
-    const struct cnnvp_draft_unit *removed; /* only while resolving */
-    unsigned level;                         /* of the outermost file's settings */
+    const char **models; /* for each instance, its model independent of the folder: a kind or /absolute/lib.so:kind */
+    const struct cnnvp_draft_unit **drafts; /* for each instance, its settings including --set; only during
+                                             * resolution */
+    const struct cnnvp_draft_unit *removed; /* only during resolution */
+    unsigned level;                         /* level of the outermost file's settings */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,
@@ -93,18 +94,18 @@ CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char 
 void cnnvp_box_release(struct cnnvp_box *box);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error);
-/* Bits of enum cnnvp_port_flag for what crosses a port, where its unit or its kind says so; 0: not said. */
+/* The kind of traffic at a port (bits of enum cnnvp_port_flag), as its unit or its kind defines it; 0: undefined. */
 uint32_t cnnvp_port_crosses(const struct cnnvp_unit *unit, uint32_t index);
 const char *cnnvp_port_crosses_name(uint32_t flags);
 const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name);
-/* Index of a parameter in a unit's table, UINT32_MAX if it has none of that name. */
+/* Index of a parameter in a unit's table; UINT32_MAX if there is none of that name. */
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name);
 
 /* ---- energy table (config_energy.c) ---- */
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft,
                                              struct cnnvp_error *error);
-/* As a platform file says it; nothing for the default. */
+/* Prints the table as in a platform file; prints nothing for the default. */
 void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table);
 
 /* ---- text (config_text.c, config_header.c) ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a draft and the assignments of --set to instances with checked parameters.
- * A later file (or --set) that changes the model of an instance keeps what the new model knows too; parameters and
- * ports of earlier levels that it lacks are left behind with the old model. What stands in the same level must fit.
+ * From a draft and the assignments of --set to instances with checked parameters. A later file (or --set) that changes
+ * the model of an instance keeps the settings that the new model knows. Parameters and ports of earlier levels that the
+ * new model lacks are dropped. Settings of the same level must fit the model.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <inttypes.h>
@@ -76,7 +76,7 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
 
 /* ---- models ---- */
 
-/* Near names: for an instance without a model an instance that has one, for a kind a built-in kind. */
+/* Suggests names: for an instance without a model, an instance that has one; for an unknown kind, a built-in kind. */
 static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_draft_unit *unit,
                              struct cnnvp_error *error)
 {
@@ -89,7 +89,7 @@ static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_dra
                               unit->name, cnnvp_suggest_text(&suggest, "there are"));
 }
 
-/* `model:` as it reads from any folder. */
+/* The text of `model:` made independent of the folder. */
 static const char *portable_model(struct cnnvp_box *box, const struct cnnvp_setting *model)
 {
     const char *colon = strrchr(model->text, ':');
@@ -199,7 +199,7 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
         CNNVP_TRY(copy_settings(box, unit, sets, set_count, &box->drafts[index], error));
         const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[index], "model", 0);
         if (model != NULL && model->text == NULL)
-            continue; /* taken away */
+            continue; /* removed */
         struct cnnvp_instance *instance = &resolved->instances[index];
         instance->name = box->drafts[index]->name;
         instance->place.text = box->drafts[index]->place;
@@ -230,7 +230,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
         result = cnnvp_box_energy(made, energy, error);
     if (result == CNNVP_DONE)
         result = cnnvp_box_wire(made, error);
-    made->drafts = NULL; /* its settings point into the draft */
+    made->drafts = NULL; /* these settings point into the draft */
     made->removed = NULL;
     if (result != CNNVP_DONE) {
         cnnvp_box_release(made);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resolved platform as YAML, every parameter and connection written out, so that it means the same when it is read
- * back from any folder; and the memory map.
+ * Prints a resolved platform as YAML, with every parameter and connection, so that it means the same when read back
+ * from any folder; and the memory map.
  */
 #include <inttypes.h>
 #include <stdio.h>

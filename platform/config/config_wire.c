@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Windows on the bus, clocks, and parameters that follow from the memory, of a resolved platform; its connections:
- * config_connect.c.
+ * Bus windows, clocks, and parameters that depend on the memory, of a resolved platform. Connections: config_connect.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,8 +17,8 @@ static int is_target(enum cnnvp_port_kind kind)
     return kind == CNNVP_PORT_TARGET || kind == CNNVP_PORT_MEM_TARGET;
 }
 
-/* The port that the bus reaches: that of the registers, otherwise the first target that takes plain accesses, or else
- * the first one. */
+/* The port that the bus reaches: the register port, otherwise the first target port for plain accesses, otherwise the
+ * first target port. */
 static uint32_t bus_port(const struct cnnvp_unit *unit)
 {
     uint32_t first = UINT32_MAX;
@@ -66,7 +65,7 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
     return CNNVP_DONE;
 }
 
-/* A memory as large as its parts are takes what is left up to the next window. */
+/* If the window's size is not set, it is the size of the memory's parts, cut off at the next window. */
 static cnnvp_result size_window(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
 {
     if (!instance->on_bus || instance->size != 0)
@@ -114,7 +113,7 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
         const struct cnnvp_instance *a = order[i - 1], *b = order[i];
         if (b->base >= a->base + a->size)
             continue;
-        /* Where the later of the two is written, since that is the one to move. */
+        /* Report the later of the two, since that is the one to move. */
         const struct cnnvp_instance *later = a->number > b->number ? a : b;
         const struct cnnvp_setting *at = cnnvp_draft_setting(box->drafts[later->number], "at", 0);
         return cnnvp_config_error(
@@ -124,9 +123,9 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
     return CNNVP_DONE;
 }
 
-/* ---- units that nothing drives, units that are faster ---- */
+/* ---- units that nothing drives, faster units ---- */
 
-/* The value of a reserved key that is like a parameter; left alone where it is not written. */
+/* Reads a reserved key that is checked like a parameter; leaves *value unchanged if the key is not set. */
 static cnnvp_result read_reserved(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                   const struct cnnvp_param *param, uint64_t *value, struct cnnvp_error *error)
 {
@@ -177,8 +176,9 @@ static int has_port(const struct cnnvp_instance *instance, int (*wanted)(const s
     return 0;
 }
 
-/* A unit does something if it has a process or nothing could lead to it, if it has an address on the bus, or if a port
- * leads to it, or outside; where it has registers, to these. A unit of a base may have lost what led to it. */
+/* Checks that something drives the unit: it has a process or no target port, it is on the bus, or another port leads to
+ * it or outside. If it has registers, these must be reachable. A unit that a base defines may have lost its
+ * initiator. */
 static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                  struct cnnvp_error *error)
 {
@@ -223,7 +223,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
         return CNNVP_DONE;
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
     if (own && clock->level < model->level)
-        return CNNVP_DONE; /* belonged to the model that was there before */
+        return CNNVP_DONE; /* belonged to the previous model */
     if (own || instance->unit == NULL)
         return cnnvp_config_error(error, clock->key_place, "%s.clock: %s", instance->name,
                                   own ? "this instance has a clock of its own, clock_mhz" : "the bus has no clock");
@@ -243,7 +243,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
         cnnvp_suggest_text(&suggest, "those with a clock are"));
 }
 
-/* One bus at most; one if anything has an address. */
+/* Allows one bus at most; requires one if anything has an address. */
 static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_instance *bus = NULL;
@@ -271,7 +271,7 @@ static int crosses_program(const struct cnnvp_port *port)
     return (port->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_PROGRAM;
 }
 
-/* A faster unit is one whose times come from its parameters. */
+/* A unit can only be sped up if its times come from its own parameters. */
 static cnnvp_result check_speedup(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
                                   struct cnnvp_error *error)
 {
@@ -298,13 +298,13 @@ static int is_led_to(const struct cnnvp_resolved *resolved, const struct cnnvp_i
     return 0;
 }
 
-/* What a C++ program binds is what its role says. */
+/* Checks that an external instance is connected as its role requires. */
 static cnnvp_result check_outside(const struct cnnvp_box *box, const struct cnnvp_instance *outside,
                                   struct cnnvp_error *error)
 {
     enum { MEMORY, DEVICE, LINK };
     const uint64_t role = cnnvp_instance_value_or(outside, "role", MEMORY);
-    const int is_signal = !outside->on_bus && outside->binding_count > 0; /* an interrupt alone */
+    const int is_signal = !outside->on_bus && outside->binding_count > 0; /* only an interrupt */
     if (goes_on(outside) != (role == LINK))
         return cnnvp_config_error(
             error, outside->place.text,
@@ -321,7 +321,7 @@ static cnnvp_result check_outside(const struct cnnvp_box *box, const struct cnnv
         outside->name, outside->model);
 }
 
-/* One core runs the one program. */
+/* Only one core runs the program. */
 static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_instance *core = NULL;
@@ -341,9 +341,9 @@ static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error
     return CNNVP_DONE;
 }
 
-/* ---- parameters that follow from the memory ---- */
+/* ---- parameters that depend on the memory ---- */
 
-/* What the memory carries that the instance's first port to one leads to. */
+/* Bandwidth and latency of the memory behind the instance's first memory port. */
 static struct cnnvp_memory_rate memory_rate(const struct cnnvp_resolved *resolved,
                                             const struct cnnvp_instance *instance)
 {

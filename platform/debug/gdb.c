@@ -14,7 +14,7 @@ enum {
     SIGTRAP_NUMBER = 5,
     SIGSEGV_NUMBER = 11,
     SIGTERM_NUMBER = 15,
-    LOOKS = 64 /* one of this many questions looks at the connection: a look is a call of the system */
+    LOOKS = 64 /* only one in this many questions polls the connection, since polling is a system call */
 };
 
 /* ---- stops ---- */
@@ -39,7 +39,7 @@ static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
     const unsigned type = (unsigned)(unsigned char)*text - '0';
     uint32_t address = 0, size = 0;
     if (type >= sizeof kinds / sizeof *kinds)
-        return; /* an empty answer: not supported */
+        return; /* an empty answer means not supported */
     ++text;
     if (*text++ != ',' || !gdb_two_numbers(&text, 0, &address, &size)) {
         gdb_say(gdb, "E01");
@@ -47,7 +47,7 @@ static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
     }
     const enum cnnvp_stop_kind kind = kinds[type];
     if (kind == CNNVP_STOP_EXECUTE)
-        size = 0; /* GDB's is the length of an instruction */
+        size = 0; /* GDB gives the length of the instruction */
     unsigned i = 0;
     while (i < gdb->set_count &&
            !(gdb->set[i].kind == kind && gdb->set[i].address == address && gdb->set[i].size == size))
@@ -63,7 +63,7 @@ static void change_stop(struct cnnvp_gdb *gdb, const char *text, int add)
     gdb_say_done(gdb, failed);
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 static void go_on(struct cnnvp_gdb *gdb, int step)
 {
@@ -81,7 +81,7 @@ static void go_on_from(struct cnnvp_gdb *gdb, const char *text, int step)
         go_on(gdb, step);
 }
 
-/* "Csig" and "Ssig", with an address or not: a bare program takes no signals. */
+/* Handles "Csig" and "Ssig", with or without an address. Signals are ignored, because a bare-metal program has none. */
 static void go_on_with_signal(struct cnnvp_gdb *gdb, const char *text, int step)
 {
     const char *address = strchr(text, ';');
@@ -103,7 +103,7 @@ static void end_run(struct cnnvp_gdb *gdb)
 
 /* ---- commands ---- */
 
-/* In pieces, each a packet of its own, before the answer. */
+/* Sends text in pieces, each in a packet of its own, before the answer. */
 static void show(struct cnnvp_gdb *gdb, const char *text)
 {
     char packet[2 * GDB_CHUNK + 1];
@@ -137,7 +137,7 @@ static void monitor(struct cnnvp_gdb *gdb, const char *text)
     free(answer);
 }
 
-/* 1 if `text` begins with `word`; *rest: after it. */
+/* 1 if `text` begins with `word`; *rest is the text after it. */
 static int begins(const char *text, const char *word, const char **rest)
 {
     const size_t size = strlen(word);
@@ -239,7 +239,7 @@ static void command(struct cnnvp_gdb *gdb, const char *packet, size_t size)
         several_letters(gdb, packet);
         break;
     default:
-        break; /* an empty answer: not supported */
+        break; /* an empty answer means not supported */
     }
 }
 
@@ -286,7 +286,7 @@ static void describe_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const stru
         (void)snprintf(gdb->stop, sizeof gdb->stop, "T%02xthread:1;", (unsigned)signal);
 }
 
-/* For the debugger that the run begins with. 0: a signal came first. */
+/* Waits for the debugger with which the run begins. Returns 0 if a signal came first. */
 static int wait_for_client(struct cnnvp_gdb *gdb)
 {
     gdb->waited = 1;
@@ -295,7 +295,7 @@ static int wait_for_client(struct cnnvp_gdb *gdb)
     return cnnvp_gdb_link_accept(&gdb->link);
 }
 
-/* Says why the core stands still. */
+/* Reports why the core has halted. */
 static void tell_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const struct gdb_stop *hit)
 {
     const int is_foreign = why == CNNVP_HALT_ASKED && gdb->who[0] != 0;
@@ -307,10 +307,10 @@ static void tell_stop(struct cnnvp_gdb *gdb, enum cnnvp_halt why, const struct g
     if (gdb->owes)
         cnnvp_gdb_link_send(&gdb->link, gdb->stop, strlen(gdb->stop));
     else
-        forget_stops(gdb); /* of another one before */
+        forget_stops(gdb); /* of an earlier debugger */
 }
 
-/* A stop of the debugger's that is still set has the address. */
+/* True if the address belongs to a breakpoint or watchpoint that is still set. */
 static int is_watched(const struct cnnvp_gdb *gdb, const struct gdb_stop *hit)
 {
     for (unsigned i = 0; i < gdb->set_count; ++i)
@@ -337,7 +337,7 @@ static int halted(void *context, const struct cnnvp_core *core, enum cnnvp_halt 
     if (!is_watched(gdb, &gdb->foreign))
         gdb->who[0] = 0;
     if (!gdb->resume)
-        leave(gdb); /* it has gone without a word */
+        leave(gdb); /* the debugger has gone without a command */
     if (!gdb->owes)
         cnnvp_gdb_link_drop(&gdb->link);
     gdb->core = NULL;
@@ -352,7 +352,7 @@ void cnnvp_gdb_pulse(struct cnnvp_gdb *gdb)
         gdb->target.wake(gdb->target.context);
 }
 
-/* 1, and where, if one of the request's segments reaches into [address, address + size). */
+/* Returns 1 and the address if a segment of the request overlaps [address, address + size). */
 static int touches(const struct cnnvp_request *request, uint64_t address, uint64_t size, uint64_t *where)
 {
     for (uint64_t i = 0; i < request->count; ++i) {

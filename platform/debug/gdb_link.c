@@ -69,7 +69,7 @@ int cnnvp_gdb_link_accept(struct cnnvp_gdb_link *link)
     const int client = accept(link->listener, NULL, NULL);
     if (client < 0)
         return 0;
-    (void)setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* packets are small, and waited for */
+    (void)setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* packets are small and waited for */
     link->client = client;
     link->acknowledge = 1;
     link->held = link->taken = link->packet_size = link->sent_size = 0;
@@ -98,7 +98,7 @@ static void turn_away(const struct cnnvp_gdb_link *link)
         (void)close(other);
 }
 
-/* More input; 0: the client has gone, or a signal came. */
+/* Reads more input. Returns 0 if the client has gone, or a signal came. */
 static int fill(struct cnnvp_gdb_link *link)
 {
     const ssize_t got = recv(link->client, link->input, sizeof link->input, 0);
@@ -111,7 +111,7 @@ static int fill(struct cnnvp_gdb_link *link)
 
 int cnnvp_gdb_link_calls(struct cnnvp_gdb_link *link)
 {
-    /* Its end comes before the next client's beginning. */
+    /* Notice the end of the old client before a new one. */
     if (link->taken == link->held && is_ready(link->client))
         (void)fill(link);
     if (is_ready(link->listener)) {
@@ -119,14 +119,14 @@ int cnnvp_gdb_link_calls(struct cnnvp_gdb_link *link)
             return cnnvp_gdb_link_accept(link);
         turn_away(link);
     }
-    /* While the program runs there is nothing else that a client may say. */
+    /* While the program runs, a client may only send an interrupt. */
     while (link->taken < link->held)
         if (link->input[link->taken++] == INTERRUPT)
             return 1;
     return 0;
 }
 
-/* The next byte, or -1. */
+/* Returns the next byte, or -1. */
 static int next(struct cnnvp_gdb_link *link)
 {
     if (link->client < 0)
@@ -158,14 +158,14 @@ static void put(struct cnnvp_gdb_link *link, const char *data, size_t size)
     }
 }
 
-/* Behind '$': 1 with a packet, 0 if it was damaged, -1 if the client has gone. */
+/* Reads the packet after '$'. Returns 1 with a packet, 0 if it was damaged, -1 if the client has gone. */
 static int read_packet(struct cnnvp_gdb_link *link)
 {
     unsigned sum = 0;
     int escape = 0, c;
     link->packet_size = 0;
     while ((c = next(link)) >= 0 && c != '#') {
-        if (c == '$') { /* that one never ended */
+        if (c == '$') { /* the previous packet was incomplete */
             sum = 0;
             link->packet_size = 0;
             escape = 0;

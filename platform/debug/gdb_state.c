@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and writing what a debugger asks for: registers, memory, and the packets' own numbers. */
+/* Reads and writes registers and memory for a debugger, and parses the numbers in packets. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ void gdb_write_register(struct cnnvp_gdb *gdb, const char *text)
     gdb_say_done(gdb, !well || gdb->core->set(gdb->core->self, n, word_of(bytes)) != 0);
 }
 
-/* The registers as GDB wants them described; NULL without memory. */
+/* Description of the registers in GDB's format; NULL: out of memory. */
 static char *describe(const struct cnnvp_core *core)
 {
     struct cnnvp_printed printed;
@@ -160,7 +160,7 @@ void gdb_read_features(struct cnnvp_gdb *gdb, const char *text)
 
 /* ---- memory ---- */
 
-/* One byte by way of its word: a register of a device is read as a whole. */
+/* Reads a byte through its word, because a device register can only be read as a whole. */
 static int read_byte(const struct cnnvp_gdb *gdb, uint32_t address, unsigned char *byte)
 {
     unsigned char word[4];
@@ -172,7 +172,7 @@ static int read_byte(const struct cnnvp_gdb *gdb, uint32_t address, unsigned cha
     return 1;
 }
 
-/* How many bytes there are. */
+/* Returns the number of readable bytes. */
 static size_t read_bytes(const struct cnnvp_gdb *gdb, uint32_t address, unsigned char *data, size_t size)
 {
     size_t done = 0;

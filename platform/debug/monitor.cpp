@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See monitor.h. */
+/* Implements monitor.h. */
 #include "monitor.h"
 
 #include <cinttypes>
@@ -24,7 +24,7 @@ struct view {
     cnnvp::platform::design &platform;
     cnnvp_recorder &recorder;
 
-    /* Of the recorder's numbering. */
+    /* Number of an instance. */
     uint32_t number(const unit_host &host) const
     {
         return static_cast<uint32_t>(&host.instance() - platform.resolved().instances);
@@ -69,7 +69,8 @@ bool is_buffer(const unit_host &host)
     return has_port(host, CNNVP_PORT_TARGET, CNNVP_PORT_WORDS);
 }
 
-/* The instances of that kind that the words name, all if there are none; `problem` says which there is not. */
+/* The instances named by the words, which must satisfy `wanted`; all such instances if there are no words. `problem`
+ * explains a wrong name. */
 std::vector<unit_host *> chosen(const view &view, const words &names, bool (*wanted)(const unit_host &),
                                 std::string *problem)
 {
@@ -87,7 +88,7 @@ std::vector<unit_host *> chosen(const view &view, const words &names, bool (*wan
     return found;
 }
 
-/* What spans say of now, and otherwise what the instance waits for. */
+/* The spans at the current time; without spans, what the instance waits for. */
 std::string doing(const view &view, const unit_host &host)
 {
     const cnnvp_time now = view.platform.control().now();
@@ -128,7 +129,7 @@ std::string counters(const view &view, const unit_host &host)
     return text;
 }
 
-/* A buffer's bytes. */
+/* Prints bytes of a buffer. */
 std::string contents(const view &view, unit_host &host, const std::string &at, const std::string &size)
 {
     uint32_t port = 0;
@@ -142,7 +143,7 @@ std::string contents(const view &view, unit_host &host, const std::string &at, c
     if (view.platform.control().settings().timing_only)
         return "with --timing-only buffers hold nothing\n";
     has_port(host, CNNVP_PORT_TARGET, CNNVP_PORT_WORDS, &port);
-    left += left % 2; /* of whole words */
+    left += left % 2; /* whole words */
     for (uint64_t here = address; left > 0;) {
         unsigned char bytes[LINE_BYTES];
         char piece[32];
@@ -178,7 +179,7 @@ std::string registers(unit_host &host)
     return text.empty() ? std::string(host.instance().name) + " has no registers\n" : text;
 }
 
-/* Does the work in a copy of this process: whatever it changes, this one goes on as if it had not been asked. */
+/* Runs `work` in a copy of this process, so that its changes do not affect the simulation. */
 std::string in_copy(const std::function<std::string()> &work)
 {
     int ends[2];
@@ -192,7 +193,7 @@ std::string in_copy(const std::function<std::string()> &work)
     if (copy == 0) {
         try {
             text = work();
-        } catch (const std::exception &problem) { /* the copy must not go on */
+        } catch (const std::exception &problem) { /* the copy must not continue */
             text = std::string(problem.what()) + "\n";
         }
         for (size_t done = 0; done < text.size();) {
@@ -233,7 +234,7 @@ std::string stats(const view &view, const std::vector<unit_host *> &hosts)
     return text;
 }
 
-/* Lines of the instances, and of each of them what it holds. */
+/* A line for each instance, followed by its contents if wanted. */
 std::string details(const view &view, const std::vector<unit_host *> &hosts, bool with_contents)
 {
     std::string text;

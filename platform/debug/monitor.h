@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a debugger's user may ask of the platform beside the core: GDB's `monitor WORDS`. */
+/* Answers a debugger user's questions about the platform: GDB's `monitor WORDS`. */
 #ifndef CNNVP_PLATFORM_MONITOR_H
 #define CNNVP_PLATFORM_MONITOR_H
 
@@ -10,7 +10,7 @@
 
 namespace cnnvp {
 
-/* The answer, for a person, with line ends. `monitor help` says what there is. Changes nothing. */
+/* Returns the answer as readable lines. `monitor help` lists the commands. Changes nothing. */
 std::string monitor(platform::design &platform, cnnvp_recorder &recorder, const std::string &words);
 
 } // namespace cnnvp

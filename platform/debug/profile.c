@@ -43,7 +43,7 @@ static uint64_t arc_key(const struct cnnvp_profile *profile, uint32_t i)
     return (uint64_t)profile->arcs[i].from << 32 | profile->arcs[i].to;
 }
 
-/* Room for one more in the table and in its list. 0 without memory. */
+/* Makes room for one more entry in the table and its list. Returns 0 if out of memory. */
 static int grow(struct cnnvp_profile *profile, struct profile_table *table, void **list, size_t size,
                 uint64_t (*key)(const struct cnnvp_profile *profile, uint32_t i))
 {
@@ -69,7 +69,7 @@ static int grow(struct cnnvp_profile *profile, struct profile_table *table, void
     return 1;
 }
 
-/* The place in the table where the key is, or would be. */
+/* The place of the key in the table, or the free place where it belongs. */
 static uint32_t *find(const struct cnnvp_profile *profile, const struct profile_table *table, uint64_t wanted,
                       uint64_t (*key)(const struct cnnvp_profile *profile, uint32_t i))
 {

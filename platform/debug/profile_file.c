@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A profile as a file in callgrind's format ("Callgrind Format Specification", valgrind's manual). */
+/* Writes a profile in callgrind's format ("Callgrind Format Specification", valgrind's manual). */
 #include "profile_internal.h"
 
 #include "base/output_file.h"
@@ -14,13 +14,13 @@ enum { LINE = 1024 };
 struct writer {
     const struct cnnvp_profile *profile;
     cnnvp_output *output;
-    const char **files; /* that have been named; the symbols have one text for each */
+    const char **files; /* files named so far; the symbols have a single text for each file */
     size_t file_count;
-    unsigned char *said; /* functions that have been named */
-    const char *current; /* the file of the lines that follow */
+    unsigned char *said; /* functions named so far */
+    const char *current; /* file of the following lines */
 };
 
-/* A name is said once, and its number from then on. */
+/* A name is written once; later its number is used. */
 static void print_file(struct writer *writer, const char *key, const char *file)
 {
     const char *name = file != NULL ? file : "???";
@@ -61,7 +61,7 @@ static void print_arc(struct writer *writer, const struct profile_arc *arc, uint
     print_cost(writer, arc->from, line, &arc->cost);
 }
 
-/* An instruction, and the calls from there: *arc is the first one from here on. */
+/* Prints an instruction and its calls; *arc is the next arc to consider. */
 static void print_instruction(struct writer *writer, uint32_t address, const struct cnnvp_core_cost *cost,
                               uint32_t *arc)
 {
@@ -69,12 +69,12 @@ static void print_instruction(struct writer *writer, uint32_t address, const str
     const char *file;
     const uint32_t line = cnnvp_symbols_line(profile->symbols, address, &file);
     if (file != NULL && (writer->current == NULL || strcmp(file, writer->current) != 0)) {
-        print_file(writer, "fi", file); /* of an inlined function, or back */
+        print_file(writer, "fi", file); /* begin or end of inlined code */
         writer->current = file;
     }
     print_cost(writer, address, line, cost);
     while (*arc < profile->arc_table.count && profile->arcs[*arc].from < address)
-        ++*arc; /* from nowhere: the program's start */
+        ++*arc; /* caller without an instruction: the program's start */
     for (; *arc < profile->arc_table.count && profile->arcs[*arc].from == address; ++*arc)
         print_arc(writer, &profile->arcs[*arc], line);
 }
@@ -124,7 +124,7 @@ static void write_all(struct writer *writer)
     }
 }
 
-/* Every function has one file, every instruction may be in one more. */
+/* Upper bound: each function has one file, and each instruction may have another. */
 static size_t maximum_files(const struct cnnvp_profile *profile)
 {
     return profile->function_count + (size_t)profile->page_table.count * PROFILE_PAGE_COSTS + 1u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile says by function. Without a symbol a function begins where it is called. */
+/* Sums a profile by function. Code without a symbol forms a function where it is called. */
 #include "profile_internal.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ struct profile_function *cnnvp_profile_function_at(const struct cnnvp_profile *p
                 ->functions[cnnvp_symbols_before(profile->functions, count, sizeof *profile->functions, address) - 1u];
 }
 
-/* Where functions begin that have been called or executed, unsorted; some come several times. NULL without memory. */
+/* Start addresses of called or executed functions, unsorted and with repetitions. NULL: out of memory. */
 static uint32_t *find_begins(const struct cnnvp_profile *profile, size_t *count)
 {
     const size_t pages = profile->page_table.count, arcs = profile->arc_table.count;
@@ -59,7 +59,8 @@ static uint32_t *find_begins(const struct cnnvp_profile *profile, size_t *count)
             if (cnnvp_symbols_function(profile->symbols, address, &begin) != NULL)
                 begins[n++] = begin;
             else if (n == arcs)
-                begins[n++] = address; /* the first one of all */
+                begins[n++] = address; /* the first executed code, so that each address has a function at or before
+                                        * it */
         }
     }
     *count = n;

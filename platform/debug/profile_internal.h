@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State of a profile, shared by profile.c and profile_file.c. */
+/* State of a profile, shared by profile.c, profile_file.c and profile_functions.c. */
 #ifndef CNNVP_PROFILE_INTERNAL_H
 #define CNNVP_PROFILE_INTERNAL_H
 
@@ -16,20 +16,20 @@ struct profile_page {
 struct profile_arc {
     uint32_t from, to;
     uint64_t calls;
-    struct cnnvp_core_cost cost; /* of all that happened until it returned */
+    struct cnnvp_core_cost cost; /* everything until the calls returned */
 };
 
-/* Made of the pages and arcs when asked. */
+/* Computed from pages and arcs on demand. */
 struct profile_function {
     uint32_t begin;
-    const char *name; /* NULL: not known */
-    const char *file; /* likewise */
+    const char *name; /* NULL: unknown */
+    const char *file; /* NULL: unknown */
     uint32_t line;
     uint64_t calls;
-    struct cnnvp_core_cost cost; /* its own */
+    struct cnnvp_core_cost cost; /* own cost, without calls */
 };
 
-/* Members of a list, found by a key: 0 in `place` is nowhere, n is member n - 1. */
+/* Hash table of a list: `place` is 0 for a free place, n for element n - 1. */
 struct profile_table {
     uint32_t *place;
     uint32_t places; /* a power of two, more than twice `count` */
@@ -40,25 +40,25 @@ struct cnnvp_profile {
     struct cnnvp_profiler profiler;
     char *file;
     const char *program;
-    const struct cnnvp_symbols *symbols; /* NULL: nothing runs yet */
+    const struct cnnvp_symbols *symbols; /* NULL: no program yet */
     struct profile_table page_table, arc_table;
     struct profile_page **pages;
     struct profile_arc *arcs;
-    struct profile_function *functions; /* by their beginnings; NULL: not made yet */
+    struct profile_function *functions; /* sorted by begin; NULL: not computed yet */
     size_t function_count;
-    char (*addresses)[16]; /* names of functions that have none */
+    char (*addresses)[16]; /* names of functions without a symbol */
     struct {
         uint32_t arc;
         struct cnnvp_core_cost begin;
     } stack[PROFILE_DEPTH];
-    uint32_t depth, beyond;     /* calls that are open, and those that the stack has no room for */
-    struct cnnvp_core_cost all; /* once it is closed */
+    uint32_t depth, beyond;     /* open calls, and calls beyond the stack's capacity */
+    struct cnnvp_core_cost all; /* total cost, set when the profile is closed */
     int out_of_memory;
-    int closed;  /* nothing is recorded any more */
-    int written; /* or has failed to be */
+    int closed;  /* recording has ended */
+    int written; /* written, or writing has failed */
 };
 
-/* The core's cycles, and what it did in them, in the order of the file. */
+/* Columns of the file: the core's cycles, and what it did in them. */
 #define PROFILE_EVENTS(EVENT)                                                     \
     EVENT(cycles, "Cycles", "cycles of the core")                                 \
     EVENT(instructions, "Instructions", "instructions retired")                   \
@@ -66,12 +66,12 @@ struct cnnvp_profile {
     EVENT(sleep, "Sleep", "cycles asleep")
 
 void cnnvp_profile_add(struct cnnvp_core_cost *sum, const struct cnnvp_core_cost *cost);
-/* 1 if something happened there. */
+/* 1 if any cost was counted. */
 int cnnvp_profile_is_cost(const struct cnnvp_core_cost *cost);
-/* Closes the profile: ends open calls, sorts pages and arcs (by `from`, then by `to`), makes the functions. 0, or -1
- * without memory. */
+/* Closes the profile: ends open calls, sorts pages and arcs (by `from`, then by `to`), and computes the functions.
+ * Returns 0, or -1 if out of memory. */
 int cnnvp_profile_make_functions(struct cnnvp_profile *profile);
-/* The function that an address lies in; it must be that of a cost or of an arc's `to`. */
+/* The function that contains an address, which must have a cost or be the target of an arc. */
 struct profile_function *cnnvp_profile_function_at(const struct cnnvp_profile *profile, uint32_t address);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "base.h"
 
-/* Of instance i: tracks from tracks[i] to tracks[i + 1], counters likewise. */
+/* Instance i has the tracks from tracks[i] to tracks[i + 1]; counters likewise. */
 struct cnnvp_snapshot {
-    struct cnnvp_arena arena; /* of all that follows */
+    struct cnnvp_arena arena; /* memory of the following members */
     uint32_t instances;
     uint32_t *tracks;
     uint32_t *counters;
@@ -47,7 +47,7 @@ void cnnvp_snapshot_free(struct cnnvp_snapshot *snapshot)
     free(snapshot);
 }
 
-/* The place of an instance's entry; UINT32_MAX: there is none. */
+/* Index of an instance's entry; UINT32_MAX: none. */
 static uint32_t place(const struct cnnvp_snapshot *snapshot, const uint32_t *first, uint32_t instance, uint32_t index)
 {
     if (instance >= snapshot->instances || index >= first[instance + 1u] - first[instance])

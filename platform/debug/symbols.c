@@ -10,19 +10,19 @@
 
 struct function {
     uint32_t address;
-    uint32_t order; /* of those at one address the last one counts */
+    uint32_t order; /* of several at one address, the last one is used */
     char *name;
 };
 
 struct line {
     uint32_t address;
-    uint32_t order; /* likewise; 0: the end of a sequence, after which nothing is known */
-    uint32_t file;  /* of `files` */
+    uint32_t order; /* likewise; 0: end of a sequence, after which nothing is known */
+    uint32_t file;  /* index in `files` */
     uint32_t number;
 };
 
 struct cnnvp_symbols {
-    struct cnnvp_arena arena; /* of names */
+    struct cnnvp_arena arena; /* memory of the names */
     struct function *functions;
     size_t function_count;
     struct line *lines;
@@ -111,7 +111,7 @@ static int by_line(const void *a, const void *b)
     return by_place(x->address, x->order, y->address, y->order);
 }
 
-/* Number of a file, from its name; SIZE_MAX without memory. There are few, and the same one comes again and again. */
+/* Number of a file by its name; SIZE_MAX: out of memory. A linear search is enough for few files that repeat often. */
 static size_t file_of(struct cnnvp_symbols *symbols, const char *name)
 {
     for (size_t i = symbols->file_count; i-- > 0;)
@@ -135,7 +135,7 @@ static int add_line(struct cnnvp_symbols *symbols, const struct line *line)
     return 0;
 }
 
-/* The lines of one unit of compilation. Those that are damaged are left out. */
+/* Reads the lines of a compilation unit and skips damaged ones. */
 static int read_unit(struct cnnvp_symbols *symbols, Dwarf_Lines *lines, size_t count)
 {
     const char *last = NULL;
@@ -160,12 +160,12 @@ static int read_unit(struct cnnvp_symbols *symbols, Dwarf_Lines *lines, size_t c
     return 0;
 }
 
-/* A program without debugging information has no lines. */
+/* Programs without debugging information have no lines. */
 static int read_lines(struct cnnvp_symbols *symbols, const struct cnnvp_elf *elf)
 {
     size_t count;
     (void)elf_version(EV_CURRENT);
-    Elf *image = elf_memory((char *)elf->data, elf->size); /* it is only read */
+    Elf *image = elf_memory((char *)elf->data, elf->size); /* only read */
     Dwarf *dwarf = image != NULL ? dwarf_begin_elf(image, DWARF_C_READ, NULL) : NULL;
     Dwarf_Off offset = 0, next;
     Dwarf_CU *unit = NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See path.h. Without memory nothing more is noted, and the time goes to whoever is known. */
+/* Implements path.h. When memory runs out, no new nodes are made, and the time is assigned to the last known node. */
 #include "path.h"
 
 #include <stdlib.h>
 
 enum { CHUNK = 1024, FIRST_FOLD = 8192, FIRST_SUMS = 8 };
 
-/* Open addressing; an entry without time is free. */
+/* Hash table with open addressing; an entry with ps 0 is free. */
 struct cnnvp_path_sums {
     uint32_t size; /* a power of two */
     uint32_t count;
-    uint32_t shift; /* of its windows */
+    uint32_t shift; /* log2 of its window size in ps */
     struct sum {
         uint64_t key;
         uint64_t ps;
@@ -20,12 +20,13 @@ struct cnnvp_path_sums {
 struct cnnvp_path_chunk {
     struct cnnvp_path_chunk *next;
     struct cnnvp_path_node nodes[CHUNK];
-    double gains[]; /* of one node after the other */
+    double gains[]; /* arrays of gains, one for each node in turn */
 };
 
 /* ---- sums ---- */
 
-/* The window stands in the highest bits: narrower ones become wider ones by what is shifted out. */
+/* A key is window, instance and tag, with the window in the highest bits. Shifting the window right gives the wider
+ * window that contains it. */
 enum { WINDOW_LSB = 64 - CNNVP_PATH_WINDOW_BITS, INSTANCE_LSB = 32 };
 
 static uint64_t window_of(uint64_t key)
@@ -50,7 +51,7 @@ static uint64_t widened(uint64_t key, uint32_t by)
     return (key & ((UINT64_C(1) << WINDOW_LSB) - 1u)) | window_of(key) >> by << WINDOW_LSB;
 }
 
-/* Room for one more, in windows as wide as the path's. 0: out of memory. */
+/* Makes room for one more entry, and converts to the path's window size. Returns 0 if out of memory. */
 static int make_room(struct cnnvp_path_sums **sums, uint32_t shift)
 {
     struct cnnvp_path_sums *old = *sums;
@@ -81,7 +82,8 @@ static int add(struct cnnvp_path_sums **sums, uint32_t shift, uint64_t key, uint
     return 1;
 }
 
-/* How much of `ps` before `end` lies in the window of its last picosecond, and which that is. */
+/* Of the interval of length `ps` that ends at `end`: returns the length of the part in its last window, and that
+ * window. */
 static uint64_t last_window(const struct cnnvp_path *path, cnnvp_time end, uint64_t ps, uint64_t *window)
 {
     *window = (end - 1u) >> path->shift;
@@ -89,7 +91,7 @@ static uint64_t last_window(const struct cnnvp_path *path, cnnvp_time end, uint6
     return before < ps ? before : ps;
 }
 
-/* The windows reach to `at`. */
+/* Doubles the window size until the windows reach to `at`. */
 static void widen(struct cnnvp_path *path, cnnvp_time at)
 {
     while (at >> path->shift >= CNNVP_PATH_WINDOWS)
@@ -107,7 +109,7 @@ static void give_back(struct cnnvp_path *path, struct cnnvp_path_node *node)
     --path->count;
 }
 
-/* 1 if the node now contains its parent, which nothing else refers to. */
+/* Folds the parent into the node if nothing else refers to it. Returns 1 if done. */
 static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
 {
     struct cnnvp_path_node *parent = node->parent;
@@ -115,11 +117,11 @@ static int fold_parent(struct cnnvp_path *path, struct cnnvp_path_node *node)
         return 0;
     const int adjoins = node->past == NULL || path->shift == CNNVP_PATH_WHOLE;
     if (node->past == NULL || (parent->past != NULL && parent->past->count > node->past->count)) {
-        struct cnnvp_path_sums *const smaller = node->past; /* the larger table takes in the smaller one */
+        struct cnnvp_path_sums *const smaller = node->past; /* the larger table absorbs the smaller one */
         node->past = parent->past;
         parent->past = smaller;
     }
-    /* what has been moved is 0, so that running out of memory in between loses nothing */
+    /* moved entries become 0, so that running out of memory midway loses nothing */
     for (uint32_t i = 0; parent->past != NULL && i < parent->past->size; ++i) {
         struct sum *entry = &parent->past->entries[i];
         if (!add(&node->past, path->shift, widened(entry->key, path->shift - parent->past->shift), entry->ps))
@@ -158,7 +160,7 @@ static void fold(struct cnnvp_path *path)
     path->fold_at = path->count * 2u > FIRST_FOLD ? path->count * 2u : FIRST_FOLD;
 }
 
-/* The moment of `parent`, which is taken over; NULL: the beginning. */
+/* A node at the moment of `parent`, which it takes over; NULL: the beginning. */
 static struct cnnvp_path_node *new_node(struct cnnvp_path *path, struct cnnvp_path_node *parent, uint32_t instance,
                                         uint32_t tag)
 {
@@ -186,7 +188,7 @@ static struct cnnvp_path_node *new_node(struct cnnvp_path *path, struct cnnvp_pa
         .tag = tag,
         .holders = 1,
         .gains = node->gains};
-    for (size_t i = 0; i < path->met; ++i) /* beyond it all are 0 */
+    for (size_t i = 0; i < path->met; ++i) /* gains beyond are 0 */
         node->gains[i] = parent != NULL ? parent->gains[i] : 0;
     return node;
 }
@@ -228,7 +230,7 @@ struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_
     return node;
 }
 
-/* The earlier one does not let the gain of any instance be as large as that of the later one. */
+/* Returns 1 if the earlier node limits the gain of any instance below that of the later node. */
 static int holds_back(const struct cnnvp_path *path, const struct cnnvp_path_node *later,
                       const struct cnnvp_path_node *earlier, double lag)
 {
@@ -305,7 +307,7 @@ void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other
     struct cnnvp_path_node *node = here->node;
     if (other == NULL || node == NULL)
         return;
-    /* time since `node` is still to be added, for whoever and whatever that will be */
+    /* the time since `node` has yet to be assigned, and its gain added */
     const double lag = (double)(now - other->at), own = (double)(now - node->at) / 2;
     for (size_t i = 0; i < path->met; ++i) {
         const double most = other->gains[i] + lag - (path->places[here->instance] == i + 1u ? own : 0);
@@ -332,7 +334,7 @@ static double gain_of(const struct cnnvp_path_answer *answer, uint32_t instance)
     return gain;
 }
 
-/* Both are waited for: what ends earlier limits what the later one's instances would bring. */
+/* Both answers are waited for: the earlier one limits the gains of the later one's instances. */
 static void join_answers(struct cnnvp_path_answer *answer, const struct cnnvp_path_answer *other)
 {
     const int is_later = answer->end >= other->end;
@@ -356,7 +358,7 @@ void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answe
         return;
     }
     cnnvp_time own = after - before;
-    if (answer->end == 0 || answer->end > after) /* it does not wait for what it has asked */
+    if (answer->end == 0 || answer->end > after) /* it does not wait for its own accesses */
         answer->count = 0;
     for (uint32_t i = 0; i < answer->count; ++i) {
         struct cnnvp_path_part *part = &answer->parts[i];

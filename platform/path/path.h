@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The critical path: what each picosecond of a run was waited for. Host-free; one for each platform.
+ * The critical path of a run: for each picosecond, the instance and the layer that the run waited for. Independent of
+ * the simulation kernel; one object for each platform.
  *
- * A node is a moment, and all that led to it: from the beginning of the simulation to `at` each picosecond belongs to
- * one instance and one tag. Whatever can be waited for holds the node of the moment in which it came about: a pending
- * event, a request, the core while it sleeps, a command, a word in a queue. Code that runs has been led to by `here`;
- * where several things had to come together that is the one that came last. Time that passes in an instance's hands is
- * that instance's. So the sums of any node are its time, exactly, and those of the run's last moment are the critical
- * path.
+ * A node is a moment with its history: each picosecond from the beginning of the simulation to `at` is assigned to one
+ * instance and one tag. Everything that can be waited for holds the node of the moment at which it occurred: a pending
+ * event, a request, a sleeping core, a command, a word in a queue. `here` is the node that caused the running code. If
+ * several things had to come together, it is the one that came last. Time that passes while an instance works is
+ * assigned to that instance. The sums of a node therefore add up exactly to its time, and the sums of the run's last
+ * moment are the critical path.
  *
- * What an instance would bring if it were twice as fast is known, too: half of its time on the way to a moment, but no
- * more than lets the others in that had to come together and came earlier (cnnvp_path_join). That is exact as long as
- * all happens in the same order, and every join is told: those of the instruction element, of the DMA and of what
- * sleeps are.
+ * A node also estimates each instance's gain: how much earlier the moment would come if that instance were twice as
+ * fast. It is half of the instance's time on the path, limited by the other moments that had to come together with it
+ * (cnnvp_path_join). The estimate is exact if the order of events stays the same and every join is reported. The
+ * instruction element, the DMA and sleeping units report their joins.
  *
- * Nodes share their past and are counted by who holds them. Those that nothing but one later node refers to are folded
- * into sums, from time to time: what is kept is a few nodes for each thing under way, whatever the length of the run.
- * Where the path is to be drawn over time the sums are by windows of it, which become twice as wide when there are too
- * many.
+ * Nodes share their history and are reference-counted. From time to time, a node that only one later node refers to is
+ * folded into that node's sums. This keeps a few nodes for each activity under way, whatever the length of the run. To
+ * draw the path over time, the sums are kept for windows of time; the window size doubles when there are too many
+ * windows.
  */
 #ifndef CNNVP_PLATFORM_PATH_H
 #define CNNVP_PLATFORM_PATH_H
@@ -35,28 +36,29 @@ struct cnnvp_path_sums;
 struct cnnvp_path_chunk;
 
 struct cnnvp_path_node {
-    struct cnnvp_path_node *parent; /* of a free node: the next free one */
+    struct cnnvp_path_node *parent; /* of a free node: the next free node */
     cnnvp_time at;
-    uint64_t ps;                  /* of (instance, tag); with the sums, all from the parent's moment on */
-    struct cnnvp_path_sums *past; /* folded ancestors; NULL: none */
+    uint64_t ps;                  /* time of (instance, tag) since the parent's moment; with `past`, which holds earlier
+                                   * parts */
+    struct cnnvp_path_sums *past; /* sums of folded ancestors; NULL: none */
     uint32_t instance;
     uint32_t tag;
-    uint32_t holders; /* 0: free */
+    uint32_t holders; /* reference count; 0: free */
     double *gains; /* by place: picoseconds that the moment would come earlier if the instance's delays were halved */
 };
 
-/* What has led to what runs, and in whose hands time passes meanwhile. */
+/* The cause of the running code, and the instance to which time is assigned meanwhile. */
 struct cnnvp_path_here {
     struct cnnvp_path_node *node;
     uint32_t instance;
-    uint32_t tag; /* of time that nobody says more of */
+    uint32_t tag; /* tag of time for which the code names no other */
 };
 
-/* Of accesses that are answered at once and take time: how long each instance on the way of the one that ends last was
- * waited for, and how much earlier they all would end if its delays were halved. */
+/* Time of accesses that are answered at once: for the chain of instances behind the access that ends last, how long
+ * each was waited for, and how much earlier all accesses would end if its delays were halved. */
 enum { CNNVP_PATH_PARTS = 4 };
 struct cnnvp_path_answer {
-    cnnvp_time end; /* how far from now; 0: nothing took time, and the rest says nothing */
+    cnnvp_time end; /* relative to now; 0: no time was taken, and the other members are not valid */
     uint32_t count;
     struct cnnvp_path_part {
         uint32_t instance;
@@ -71,64 +73,66 @@ struct cnnvp_path_answer {
 
 struct cnnvp_path {
     struct cnnvp_path_here here;
-    struct cnnvp_path_answer answer; /* of the accesses that what runs has made */
-    struct cnnvp_path_node *end;     /* of the last run */
+    struct cnnvp_path_answer answer; /* of the accesses that the running code has made */
+    struct cnnvp_path_node *end;     /* end of the last run */
     struct cnnvp_path_chunk *chunks;
     struct cnnvp_path_node *idle;
-    size_t count;     /* nodes that exist */
-    size_t fold_at;   /* so many */
-    uint32_t shift;   /* windows of 2^shift picoseconds; CNNVP_PATH_WHOLE: one */
+    size_t count;     /* nodes in use */
+    size_t fold_at;   /* value of `count` at which nodes are folded */
+    uint32_t shift;   /* windows have 2^shift picoseconds; CNNVP_PATH_WHOLE: one window */
     size_t instances; /* of the platform */
-    size_t met; /* of these, so many have taken time; each has a place among gains, in the order in which they did */
-    uint32_t *places; /* by instance: its place, from 1; 0: none yet */
+    size_t met;       /* number of instances that have taken time; each has a place in `gains`, in order of first use */
+    uint32_t *places; /* by instance: its place + 1; 0: none yet */
 };
 
 /* NULL: out of memory. */
 struct cnnvp_path *cnnvp_path_new(size_t instances, int over_time);
 void cnnvp_path_free(struct cnnvp_path *path);
 
-/* -- nodes. NULL is a legal one, of which nothing is known -- */
+/* -- nodes; NULL is a valid node without history -- */
 static inline struct cnnvp_path_node *cnnvp_path_hold(struct cnnvp_path_node *node)
 {
     if (node != NULL)
         ++node->holders;
     return node;
 }
-/* Nobody holds it any more. */
+/* Frees a node that nobody holds, and ancestors that only it held. */
 void cnnvp_path_remove(struct cnnvp_path *path, struct cnnvp_path_node *node);
 static inline void cnnvp_path_drop(struct cnnvp_path *path, struct cnnvp_path_node *node)
 {
     if (node != NULL && --node->holders == 0)
         cnnvp_path_remove(path, node);
 }
-/* The moment `at` after that of `node`; the time between belongs to the instance and the tag. Takes over `node`. */
+/* Returns the moment `at`, after `node`; the time between is assigned to the instance and the tag. Takes over
+ * `node`. */
 struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
                                           uint32_t tag, cnnvp_time at);
 
-/* What waits for both moments. Takes over `node`; `other` stays the caller's. */
+/* Returns the moment at which both nodes have occurred. Takes over `node`, not `other`. */
 struct cnnvp_path_node *cnnvp_path_join(struct cnnvp_path *path, struct cnnvp_path_node *node,
                                         struct cnnvp_path_node *other);
 
-#define CNNVP_PATH_SAME_TAG UINT32_MAX /* that of the node before */
+#define CNNVP_PATH_SAME_TAG UINT32_MAX /* the tag of the node before */
 
-/* -- what runs now -- */
+/* -- the running code -- */
 
-/* From here on `next` has led to what runs. Takes it over, and hands over what was here. */
+/* Makes `next` the cause of the running code. Takes over its node, and returns the previous cause with its node. */
 static inline struct cnnvp_path_here cnnvp_path_enter(struct cnnvp_path *path, struct cnnvp_path_here next)
 {
     const struct cnnvp_path_here before = path->here;
     path->here = next;
     return before;
 }
-/* The present moment, to be held by who asks; time since the last one belongs to the tag, or CNNVP_PATH_SAME_TAG. */
+/* The present moment, with a reference for the caller. Time since the last node is assigned to the tag; for
+ * CNNVP_PATH_SAME_TAG, to the tag of `here`. */
 struct cnnvp_path_node *cnnvp_path_now(struct cnnvp_path *path, uint32_t tag, cnnvp_time now);
 
-/* What runs has waited for that moment, too. */
+/* The running code has also waited for `other`. */
 void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other, cnnvp_time now);
 
 /* -- accesses that are answered at once -- */
 
-/* One begins: hands over what was known of the others that the caller has made. */
+/* An access begins. Saves the answer of the caller's earlier accesses in *callers. */
 static inline void cnnvp_path_ask(struct cnnvp_path *path, struct cnnvp_path_answer *callers)
 {
     callers->end = 0;
@@ -138,7 +142,7 @@ static inline void cnnvp_path_ask(struct cnnvp_path *path, struct cnnvp_path_ans
 }
 void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answer *callers, uint32_t instance,
                           cnnvp_time before, cnnvp_time after);
-/* It has been answered by the instance: its delay was `before`, and is `after`. */
+/* The instance has answered the access; its delay grew from `before` to `after`. */
 static inline void cnnvp_path_answered(struct cnnvp_path *path, const struct cnnvp_path_answer *callers,
                                        uint32_t instance, cnnvp_time before, cnnvp_time after)
 {
@@ -147,19 +151,19 @@ static inline void cnnvp_path_answered(struct cnnvp_path *path, const struct cnn
     else
         path->answer.end = 0;
 }
-/* The moment in which the last one ends; to be held by who asks. */
+/* The moment at which the last access ends, with a reference for the caller. */
 struct cnnvp_path_node *cnnvp_path_end(struct cnnvp_path *path, uint32_t tag, cnnvp_time now);
 
 /* -- the result -- */
 
-/* A run ends now, by what runs. */
+/* Ends a run: the cause of the running code is the end of the path. */
 void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
-/* A part of the path, within one window. */
+/* Receives a part of the path within one window. */
 typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps);
-/* Calls `give` for the parts of the path to the last run's end, which was at `end`, several times for an instance, tag
- * and window. */
+/* Calls `give` for the parts of the path up to the last run's end, at time `end`. It may be called several times for
+ * the same instance, tag and window. */
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context);
-/* How much earlier the last run would have ended if an instance were twice as fast, by this estimate. */
+/* Estimates how much earlier the last run would have ended if the instance were twice as fast. */
 double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance);
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has led to what a hosted unit does: see path.h. */
+/* Records the causes of a hosted unit's work for the critical path (path.h). */
 #include "unit_host.h"
 
 #include <utility>
 
 namespace cnnvp {
 
-/* The kernel calls the unit; `led_to`, which is taken over, has. */
+/* The kernel calls the unit because of `led_to`, which is taken over. */
 void unit_host::path_enter(cnnvp_path_node *led_to)
 {
     if (cnnvp_path *path = control_.path()) {
-        /* a core works for no layer, unless what it does then says so */
+        /* a core works for no layer, unless its work says otherwise */
         const uint32_t tag = unit_.process ? 0 : CNNVP_PATH_SAME_TAG;
         cnnvp_path_drop(path, cnnvp_path_enter(path, {led_to, instance_.number, tag}).node);
     }
@@ -22,7 +22,7 @@ cnnvp_path_node *unit_host::path_now()
     return path ? cnnvp_path_now(path, CNNVP_PATH_SAME_TAG, control_.now()) : nullptr;
 }
 
-/* The place takes over the node. */
+/* `place` takes over the node. */
 void unit_host::path_put(cnnvp_path_node *&place, cnnvp_path_node *node)
 {
     if (place)
@@ -30,7 +30,7 @@ void unit_host::path_put(cnnvp_path_node *&place, cnnvp_path_node *node)
     place = node;
 }
 
-/* After a reset nothing that was under way leads on. */
+/* Drops all moments after a reset: nothing that was under way has effects. */
 void unit_host::path_forget()
 {
     follow(CNNVP_PATH_NOW, 0);
@@ -89,7 +89,7 @@ void unit_host::follow(uint32_t slot, uint32_t tag)
 
     if (!path || (slot == CNNVP_PATH_NOW && !follows_))
         return;
-    path->answer.end = 0; /* earlier answers are forgotten */
+    path->answer.end = 0; /* forget earlier answers */
     if (follows_)
         cnnvp_path_drop(path, cnnvp_path_enter(path, followed_from_).node);
     follows_ = slot < slots_.size() && slots_[slot];

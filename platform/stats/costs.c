@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What instances cost.
+ * Costs of instances.
  *
- * Modelled: area of logic cells, of SRAMs by their bits, words and the width of their ports; leakage; the clock of
- * registers; an SRAM's accesses by the square root of a bank's size, and the way from the bank, half the side of all
- * banks together; energies that units say themselves. Not modelled: activity of idle operators beyond the clock,
- * voltage and frequency scaling, power gating, I/O cells of the chip, routing beyond the share that cells leave free.
+ * Modelled: area of logic cells; area of SRAMs by their bits, words and port width; leakage; the clock of registers;
+ * the energy of SRAM accesses, by the square root of the bank size plus the wire from the bank (half the side of all
+ * banks together); energies that units report. Not modelled: activity of idle operators beyond the clock, voltage and
+ * frequency scaling, power gating, I/O cells of the chip, and routing beyond the free share of the cell area.
  *
- * Links, a byte at a time: from a unit that has a port to off-chip memory, or to the bus, across the chip, its whole
- * side without the core; else between neighbours, half the side of each, but the way inside of an SRAM, which its
- * accesses have. To off-chip memory nothing: which bytes cross the pins the memory knows, which has both their sides.
- * Sources of all constants: technology.def, energy.def.
+ * Links, per byte: from a unit with a port to off-chip memory or to the bus, the wire crosses the chip (its whole side,
+ * without the core). Between neighbours it is half the side of each, but not inside an SRAM, whose accesses include
+ * that wire. Links to off-chip memory cost nothing here: the memory knows which bytes cross the pins and reports the
+ * energy of both sides. Sources of all constants: technology.def, energy.def.
  */
 #include "costs.h"
 
@@ -34,9 +34,9 @@ static const struct component {
     static const struct cnnvp_range name = {low, typical, high};
 #include "technology.def"
 
-#define SRAM_REFERENCE_BYTES 8192.0 /* that the table's entries are for */
+#define SRAM_REFERENCE_BYTES 8192.0 /* bank size of the table's entries */
 #define BITS_A_KIB 8192.0
-#define MICROWATTS 1000.0 /* a milliwatt */
+#define MICROWATTS 1000.0 /* per milliwatt */
 
 struct bill {
     const struct cnnvp_technology *technology;
@@ -46,7 +46,7 @@ struct bill {
     const struct cnnvp_unit *unit;
     double mhz;
     double sram_um2, sram_bank_bytes;
-    char wrong[160]; /* the first thing that is impossible */
+    char wrong[160]; /* the first impossible cost */
 };
 
 #define WORD_BYTES 2.0
@@ -75,7 +75,7 @@ static void refuse_range(struct bill *bill, const char *what, const struct cnnvp
                        range->typical, range->high);
 }
 
-/* Area of a bank, in bits. */
+/* Area of a bank, in bit areas. */
 static double bank_bits(const struct cnnvp_part *part, double column, double word, double bank)
 {
     const double bits = 8.0 * (double)part->bytes;
@@ -128,7 +128,7 @@ static void add_part(void *context, const struct cnnvp_part *part)
     add(&bill->costs->milliwatts, leakage * logic_leakage.low, leakage * logic_leakage.typical,
         leakage * logic_leakage.high);
     if (part->kind == CNNVP_PART_REGISTER) {
-        const double toggles = count * bits * bill->mhz * bill->technology->energy / MICROWATTS; /* pJ * MHz are uW */
+        const double toggles = count * bits * bill->mhz * bill->technology->energy / MICROWATTS; /* pJ * MHz = uW */
         add(&bill->costs->milliwatts, toggles * clock.low, toggles * clock.typical, toggles * clock.high);
     }
 }
@@ -170,7 +170,8 @@ static int is_among(const size_t *numbers, size_t count, size_t number)
     return i < count;
 }
 
-/* In rounds: who leads here, who leads to those, and so on; of a round the first instance. */
+/* Breadth-first search: the instances that lead here, then those that lead to them, and so on. The first instance of a
+ * round wins. */
 static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwise)
 {
     struct bill *bill = context;
@@ -192,7 +193,7 @@ static uint64_t ask_upstream(void *context, const char *param, uint64_t otherwis
     return value != NULL ? *value : otherwise;
 }
 
-/* The square root is exact to the last bit by IEEE 754, so all of this is the same everywhere. */
+/* sqrt is exactly rounded by IEEE 754, so the result is the same everywhere. */
 static void finish_sram(struct bill *bill)
 {
     const double side = sqrt(bill->sram_um2);
@@ -257,7 +258,8 @@ struct cnnvp_range cnnvp_costs_energy(const struct cnnvp_energy_table *table, co
     if (name == NULL)
         return each;
     if (table->own_energies && costs->says_energy && cnnvp_energy_find(name) == CNNVP_ENERGY_dram_byte) {
-        /* the memory's commands are in place of it, and have their side of the pins; the chip's is beside them */
+        /* the memory's commands replace the entry and include the memory's side of the pins; the chip's side is
+         * added */
         const struct cnnvp_range word = cnnvp_energy_of(table, CNNVP_ENERGY_port_word, instance, costs);
         add(&each, word.low / WORD_BYTES, word.typical / WORD_BYTES, word.high / WORD_BYTES);
         return each;
@@ -302,7 +304,7 @@ struct cnnvp_range cnnvp_costs_link(const struct cnnvp_energy_table *table, cons
                                     const struct cnnvp_link_end *to, double chip_um2)
 {
     enum cnnvp_energy_entry entry = CNNVP_ENERGY_local_word;
-    double share = 1.0 / WORD_BYTES; /* of the entry */
+    double share = 1.0 / WORD_BYTES; /* share of the entry's word */
     if (from->instance->unit == NULL || cnnvp_costs_unknown(from->instance, from->costs))
         return (struct cnnvp_range){0, 0, 0};
     if (cnnvp_unit_has_port(to->instance->unit, CNNVP_PORT_MEM_TARGET))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration's instances cost, by the same tables as the statistics of a run (costs.h). */
+/* Costs of a configuration's instances, by the same tables as the statistics of a run (costs.h). */
 #include <string.h>
 
 #include "cnnvp_costs.h"

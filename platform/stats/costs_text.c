@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of energy, area and static power, for a person: every constant with its range and its source. */
+/* Prints the tables of energy, area and static power: every constant with its range and source. */
 #include "cnnvp.h"
 #include "base.h"
 #include "energy.h"
@@ -32,7 +32,7 @@ static void print_technologies(FILE *stream)
     }
 }
 
-/* Currents of off-chip memories: what their commands take, see models/memory/dram/dram_power.c. */
+/* Currents of off-chip memories for their commands, see models/memory/dram/dram_power.c. */
 static void print_rails(FILE *stream)
 {
     static const char *const presets[] = {
@@ -128,7 +128,7 @@ static void print_energy(FILE *stream)
     print_sources(stream);
 }
 
-/* The name of a part in words. */
+/* The name of a part in lower-case words. */
 static const char *words(const char *name, char *buffer, size_t size)
 {
     size_t i = 0;

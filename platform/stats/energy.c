@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Energy tables. Modelled: a constant for each counted operation and access, scaled to a technology; buffers by the
- * size of their banks. Source of the constants: energy.def, technology.def. What time costs: costs.c.
+ * Energy tables. Modelled: a constant for each counted operation and access, scaled to a technology, and by the bank
+ * size for buffers. Sources of the constants: energy.def, technology.def. Static power: costs.c.
  */
 #include "energy.h"
 
@@ -37,7 +37,7 @@ static const struct {
 #include "energy.def"
 };
 
-/* 16-bit words and bytes; of accesses of the width of a port. */
+/* Bits of an access of each entry that has wires: bytes, 16-bit words, 64-bit accesses. */
 static const double entry_bits[CNNVP_ENERGY_ENTRIES] = {
     [CNNVP_ENERGY_sram_byte] = 8.0, [CNNVP_ENERGY_sram_word] = 16.0, [CNNVP_ENERGY_sram_access] = 64.0};
 
@@ -58,7 +58,7 @@ const struct cnnvp_technology *cnnvp_technology_of(const struct cnnvp_energy_tab
     return &technologies[table != NULL ? table->technology : 0];
 }
 
-/* Size of the buffer that SRAM entries are given for. */
+/* Buffer size of the SRAM entries. */
 #define REFERENCE_BYTES 8192.0
 
 int cnnvp_energy_builtin(size_t index, struct cnnvp_energy_table *table)
@@ -114,7 +114,7 @@ struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum 
     if (scaled && costs->sram.typical > 0)
         factor = costs->sram.typical;
     else if (scaled && size != NULL)
-        factor = sqrt((double)*size / REFERENCE_BYTES); /* exact to the last bit by IEEE 754 */
+        factor = sqrt((double)*size / REFERENCE_BYTES); /* exactly rounded by IEEE 754 */
     const double bits = scaled ? entry_bits[entry] : 0;
     each.low = each.low * factor + bits * costs->sram_wire_pj.low;
     each.typical = each.typical * factor + bits * costs->sram_wire_pj.typical;

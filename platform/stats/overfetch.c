@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See overfetch.h. */
+/* Implements overfetch.h. */
 #include "overfetch.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int is_same(const struct cnnvp_overfetch_row *a, const struct cnnvp_overf
            a->alignment == b->alignment;
 }
 
-/* The row that counts accesses of this kind. */
+/* Finds or creates the row of a kind of access. */
 static struct cnnvp_overfetch_row *find(struct cnnvp_overfetch *overfetch, const struct cnnvp_overfetch_row *kind)
 {
     for (uint64_t at = hash(kind) % SLOTS;; at = (at + 1) % SLOTS) {
@@ -40,7 +40,7 @@ static struct cnnvp_overfetch_row *find(struct cnnvp_overfetch *overfetch, const
             return &overfetch->rows[overfetch->count++];
         }
         if (number == 0)
-            return &overfetch->rows[CNNVP_OVERFETCH_MAX]; /* what has no row of its own */
+            return &overfetch->rows[CNNVP_OVERFETCH_MAX]; /* shared by the rest */
         if (is_same(&overfetch->rows[number - 1], kind))
             return &overfetch->rows[number - 1];
     }

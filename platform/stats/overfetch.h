@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to memory that take more bytes of bursts than they ask for, by what they are like: which accesses fetch in
- * vain. Bounded: beyond CNNVP_OVERFETCH_MAX of them they share one, whose tensor, tag and bytes of a row are 0. */
+/* Memory requests whose bursts move more bytes than they need, grouped by kind, to show which accesses waste bandwidth.
+ * The number of groups is limited: beyond CNNVP_OVERFETCH_MAX all share one, with tensor, tag and row_bytes 0. */
 #ifndef CNNVP_PLATFORM_OVERFETCH_H
 #define CNNVP_PLATFORM_OVERFETCH_H
 
 #include "cnnvp_model.h"
 
 #define CNNVP_OVERFETCH_MAX 4096u
-#define CNNVP_OVERFETCH_ALIGNED 64u /* no more than this is looked for */
+#define CNNVP_OVERFETCH_ALIGNED 64u /* largest alignment that is distinguished */
 
 struct cnnvp_overfetch_row {
     uint64_t row_bytes;
-    uint32_t tensor; /* number from 1, 0: none */
+    uint32_t tensor; /* number from 1; 0: none */
     uint32_t tag;
     uint32_t op;
-    uint32_t alignment; /* of every row's address, a power of two */
+    uint32_t alignment; /* largest power of two that divides the address of every row */
     uint64_t rows, bytes, burst_bytes;
 };
 
 struct cnnvp_overfetch {
-    struct cnnvp_overfetch_row *rows; /* in the order of their first request */
-    uint32_t *slots;                  /* number of the row of a hash from 1, 0: none */
+    struct cnnvp_overfetch_row *rows; /* in order of first request */
+    uint32_t *slots;                  /* hash table: number of a row, from 1; 0: free */
     uint32_t count;
 };
 
@@ -28,11 +28,11 @@ struct cnnvp_overfetch {
 extern "C" {
 #endif
 
-/* 0: no memory. */
+/* Returns 0 if out of memory. */
 CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_request *request,
                                        uint32_t tensor, uint64_t burst_bytes);
 void cnnvp_overfetch_clear(struct cnnvp_overfetch *overfetch);
-/* The rows by the bytes that they fetch in vain, most first. */
+/* Sorts the rows by wasted bytes, most first. */
 void cnnvp_overfetch_sort(struct cnnvp_overfetch_row *rows, uint32_t count);
 void cnnvp_overfetch_fini(struct cnnvp_overfetch *overfetch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder: statistics always, a trace where one is wanted. Each call goes to stats.c, then to trace.c. */
+/* The recorder: statistics always, traces if requested. Each call goes to stats.c, then to trace.c. */
 #include "recorder.h"
 
 #include "trace.h"
@@ -90,7 +90,7 @@ void cnnvp_recorder_mute(cnnvp_recorder *recorder)
     recorder->bursts = NULL;
 }
 
-/* A memory says by a statistic of this name what its part can carry. */
+/* A memory reports its peak bandwidth by a statistic of this name. */
 static void limit_links(cnnvp_recorder *recorder)
 {
     const struct cnnvp_resolved *platform = recorder->stats.platform;
@@ -193,7 +193,7 @@ static int is_core(const cnnvp_recorder *recorder, uint32_t instance)
     return instance < platform->instance_count && cnnvp_unit_is_core(platform->instances[instance].unit);
 }
 
-/* Of a core, for energies and traces alone. */
+/* The core's own traffic counts only for energies and traces. */
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_link_bytes *bytes)
 {
     cnnvp_stats_cross(&recorder->stats, link, bytes);
@@ -222,7 +222,7 @@ uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance,
     return stats->instances[instance].stats[stat].total;
 }
 
-/* Images of which memory has the first output. */
+/* Number of images whose first output is in memory. */
 static double images_done(const struct cnnvp_stats *stats)
 {
     const struct cnnvp_work_info *work = &stats->work;
@@ -233,7 +233,7 @@ static double images_done(const struct cnnvp_stats *stats)
     return 0;
 }
 
-/* Of the image that is being worked on: the operations of the layers that have worked since the last layer did. */
+/* Share of the current image: the operations of the layers that have worked since the last layer did. */
 static double share_of_image(const struct cnnvp_stats *stats)
 {
     const size_t count = stats->work.layer_count;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Statistics and trace of one run. The model hosts feed it, nothing else knows a file format.
- * Statistics: stats.c (accumulation) and stats_json.c (the file). Trace: trace.c (compact recording in memory and in a
- * temporary file), trace_perfetto.c, trace_vcd.c and trace_fst.c (conversion at the end). Plain C, usable without
- * SystemC.
+ * Records statistics and traces of one run. The unit hosts call it; nothing else knows a file format. Statistics:
+ * stats.c (accumulation) and stats_json.c (the file). Traces: trace.c (compact recording in memory and in a temporary
+ * file), trace_perfetto.c, trace_vcd.c and trace_fst.c (conversion at the end). Plain C, usable without SystemC.
  */
 #ifndef CNNVP_PLATFORM_RECORDER_H
 #define CNNVP_PLATFORM_RECORDER_H
@@ -18,67 +17,68 @@ extern "C" {
 
 struct cnnvp_trace;
 
-/* What counts alone goes to `stats`: cnnvp_stats_count and others, also what a program says, and the results. What is
- * shown over time goes through here. */
+/* Pure counts, reports of the program and results go directly to `stats` (cnnvp_stats_count and others). Everything
+ * that is shown over time goes through the functions below. */
 typedef struct cnnvp_recorder {
     struct cnnvp_stats stats;
-    struct cnnvp_trace *trace;        /* of calls and returns and the critical path over time, too; NULL: no trace */
-    struct cnnvp_burst_trace *bursts; /* a file of its own; NULL: none */
-    struct cnnvp_snapshot *snapshot;  /* NULL: not kept */
-    void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* as struct cnnvp_platform_options says */
+    struct cnnvp_trace *trace;        /* also of calls and returns, and of the critical path over time; NULL: no
+                                       * trace */
+    struct cnnvp_burst_trace *bursts; /* separate file of memory bursts; NULL: none */
+    struct cnnvp_snapshot *snapshot;  /* NULL: none is kept */
+    void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* see struct cnnvp_platform_options */
     void *on_layer_context;
 } cnnvp_recorder;
 
-/* `trace_file` may be NULL. An unknown suffix or a folder that cannot be written is refused now, and so are units whose
- * statistics name an unknown layer member or energy entry. `platform` must outlive the recorder. */
+/* `trace_file` may be NULL. Refuses an unknown suffix, a folder that cannot be written, and units whose statistics name
+ * an unknown layer member or energy entry. `platform` must outlive the recorder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file,
                                                int timing_only, cnnvp_recorder **recorder, struct cnnvp_error *error);
-/* One more trace file of the same run; the recorder was made with one. */
+/* Adds another trace file of the same run; the recorder must have a first one. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trace_file,
                                                      struct cnnvp_error *error);
-/* Who knows the guest's functions by an address in them; the name (NULL: unknown) is copied at once. */
+/* Looks up the name of the guest function that contains an address; NULL: unknown. The name is copied at once. */
 typedef const char *(*cnnvp_function_name_fn)(const void *context, uint64_t address);
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context);
-/* From here on what units have said last is kept: for a debugger. */
+/* Starts to keep the latest values that units report, for a debugger. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp_error *error);
-/* No trace any more, and no file of one is touched: for the copy of a process. */
+/* Ends the trace without touching its file, for the copy of a process. */
 void cnnvp_recorder_mute(cnnvp_recorder *recorder);
-/* Without a successful cnnvp_recorder_finish no trace appears. */
+/* No trace file appears without a successful cnnvp_recorder_finish. */
 void cnnvp_recorder_free(cnnvp_recorder *recorder);
-/* The trace is to show the critical path; right before it is finished. */
+/* Adds the critical path to the trace; call it right before cnnvp_recorder_finish. */
 void cnnvp_recorder_trace_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
-/* Writes the trace file, complete, under its name. */
+/* Writes the complete trace file under its name. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error);
 
-/* Feeding: indexes are those of the instance's unit tables; tags as in cnnvp_model.h. Hot, no allocation in the
- * steady state. */
-/* A burst of a memory, see struct cnnvp_host_ops; 0 if none is recorded. */
+/* Recording. Indexes refer to the tables of the instance's unit; tags as in cnnvp_model.h. Performance-critical: no
+ * allocation in the steady state. */
+/* A memory burst, see struct cnnvp_host_ops; returns 0 if bursts are not recorded. */
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address);
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                          uint64_t flow, cnnvp_time begin, cnnvp_time end);
-/* What the instance's spans of this command's flow are about, see struct cnnvp_host_ops. */
+/* The command to which the instance's spans of this flow belong, see struct cnnvp_host_ops. */
 void cnnvp_recorder_about(cnnvp_recorder *recorder, uint32_t instance, const struct cnnvp_command *command);
 void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
                             uint64_t value);
-/* An IRQ_OUT port's level, for waveforms. */
+/* The level of an IRQ_OUT port, for waveforms. */
 void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level);
 
-/* A link is a connection from an initiator port to a target. Returns its number; two ports of one instance that lead to
- * the same instance share a link. UINT32_MAX without memory (transfers of it are dropped). */
+/* A link is a connection from an initiator port to a target. Returns its number. Two ports of one instance that lead to
+ * the same instance share a link. UINT32_MAX: out of memory, and the link's transfers are dropped. */
 uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t to);
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_link_bytes *bytes);
 
-/* What a request to memory, by its bus address, moved in bursts of this many bytes, for the statistics of tensors. */
+/* A memory request, with its bus address, that moved `burst_bytes` in whole bursts; for the statistics of tensors. */
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, const struct cnnvp_request *request, uint64_t burst_bytes);
 
-/* Reading back. */
+/* Reading results. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
-/* Share and layers of a run that is not at its end. */
+/* Share and layers of an unfinished run. */
 void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progress *progress);
-/* Sums of a layer, see cnnvp_platform_layer; all 0 where it has none. */
+/* Sums of a layer, see cnnvp_platform_layer; all 0 if it has none. */
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
-/* The critical path of the run that has ended at `end_ps`. */
+/* Stores the critical path of the run that ended at `end_ps`. */
 void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
 
 #ifdef __cplusplus

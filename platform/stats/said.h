@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program on the core says of itself: numbers that it reports by name, and what its layers are called. */
+/* What the program on the core reports: numbers by name, and names of layers. */
 #ifndef CNNVP_SAID_H
 #define CNNVP_SAID_H
 
@@ -19,20 +19,20 @@ struct cnnvp_said_layer {
     struct cnnvp_layer_info info;
 };
 
-/* All 0: nothing. Owns all that it points to. */
+/* All 0: empty. Owns everything that it points to. */
 struct cnnvp_said {
-    struct cnnvp_said_value *values; /* in the order in which they were first reported */
+    struct cnnvp_said_value *values; /* in order of first report */
     uint32_t value_count;
     struct cnnvp_said_layer *layers;
     uint32_t layer_count;
 };
 
-/* As report and name_layer of struct cnnvp_host_ops. */
+/* As `report` and `name_layer` of struct cnnvp_host_ops. */
 int cnnvp_said_report(struct cnnvp_said *said, const char *name, int64_t value);
 int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, const char *op, const char *phase,
                      uint64_t macs);
 
-/* NULL: nothing was said of the tag. */
+/* The layer that the program named for the tag; NULL: none. */
 const struct cnnvp_layer_info *cnnvp_said_find(const struct cnnvp_said *said, uint32_t tag);
 
 void cnnvp_said_clear(struct cnnvp_said *said);

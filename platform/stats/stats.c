@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accumulation of statistics by the rules of models/documents.md ("Accounting"). Each instance has a dense array of
- * totals. What goes into layers[] is summed at once into one row for each tag, so no record of single events is kept.
- * Rows grow when a new tag appears, up to CNNVP_MAX_TAG.
+ * Accumulates statistics by the rules of models/documents.md ("Accounting"). Each instance has a dense array of totals.
+ * Counts for layers[] are summed at once into one row for each tag; single events are not stored. Rows are added when a
+ * new tag appears, up to CNNVP_MAX_TAG.
  */
 #include "stats.h"
 
@@ -29,7 +29,7 @@ static const struct {
 
 static const char values_prefix[] = "values.";
 
-/* Column of a name under "values.", made if it is new; CNNVP_NO_COLUMN without memory. */
+/* Column of a name under "values.", created if it is new; CNNVP_NO_COLUMN: out of memory. */
 static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
 {
     uint32_t count = stats->columns - CNNVP_LAYER_COLUMNS;
@@ -159,7 +159,7 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
 
 static void clear_work(struct cnnvp_stats *stats)
 {
-    if (stats->work.tensor_count != 0) /* whose numbers it has */
+    if (stats->work.tensor_count != 0) /* it refers to the tensors' numbers */
         cnnvp_overfetch_clear(&stats->overfetch);
     cnnvp_arena_free(&stats->work_memory);
     stats->moved = NULL;
@@ -191,7 +191,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     memset(stats, 0, sizeof *stats);
 }
 
-/* Copies of what somebody else owns, into one memory. */
+/* Copies a caller's data into one arena. */
 struct copying {
     struct cnnvp_arena *memory;
     int failed;
@@ -263,7 +263,7 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     }
 }
 
-/* ---- tables by address, in which each entry has an address and behind it a size ---- */
+/* ---- tables of entries that contain an address followed by a size ---- */
 
 struct extent {
     uint64_t address, size;
@@ -285,7 +285,7 @@ static struct extent extent_of(const struct table *table, size_t index)
     return extent;
 }
 
-/* They lie in order, each before the next one. */
+/* True if the entries are sorted and do not overlap. */
 static int are_apart(struct table table)
 {
     for (size_t i = 1; i < table.count; ++i) {
@@ -296,7 +296,7 @@ static int are_apart(struct table table)
     return 1;
 }
 
-/* Number of the entry that the address lies in, from 1; 0: none. */
+/* Number, from 1, of the entry that contains the address; 0: none. */
 static uint32_t entry_at(struct table table, uint64_t address)
 {
     size_t low = 0, high = table.count;
@@ -417,7 +417,7 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     return tag;
 }
 
-/* One more column, 0 in all rows; CNNVP_NO_COLUMN without memory. */
+/* Adds a column with 0 in all rows; CNNVP_NO_COLUMN: out of memory. */
 static uint32_t add_energy_column(struct cnnvp_stats *stats)
 {
     const size_t before = stats->energy_columns, after = before + 1;
@@ -455,7 +455,8 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
         return UINT32_MAX;
     }
     stats->links = links;
-    const int goes_on = cnnvp_instance_is_link(&stats->platform->instances[from]); /* it has paid for the whole way */
+    const int goes_on = cnnvp_instance_is_link(&stats->platform->instances[from]); /* its first link has paid for the
+                                                                                    * whole distance */
     const struct cnnvp_link_end ends[] = {
         end_of(stats, from), end_of(stats, cnnvp_instance_behind(stats->platform, to))};
     struct cnnvp_link_stats *link = &links[stats->link_count];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accumulation of statistics: totals of instances, sums of layers, links, live values. */
+/* Accumulation of statistics: totals of instances, sums by layer, links, live values. */
 #ifndef CNNVP_PLATFORM_STATS_H
 #define CNNVP_PLATFORM_STATS_H
 
@@ -16,12 +16,12 @@
 extern "C" {
 #endif
 
-/* Columns of a layer's row; after them one for each name under "values.". */
+/* Columns of a layer's row, followed by one column for each name under "values.". */
 enum cnnvp_layer_column {
     CNNVP_COLUMN_COMPUTE,
 #define CNNVP_STALL(cause, bound, help) CNNVP_COLUMN_STALL_##cause,
 #include "stats.def"
-    CNNVP_CYCLE_COLUMNS, /* those before are cycles */
+    CNNVP_CYCLE_COLUMNS, /* the columns before it are cycles */
     CNNVP_COLUMN_LAST_STALL = CNNVP_CYCLE_COLUMNS - 1,
     CNNVP_COLUMN_MACS,
 #define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
@@ -33,22 +33,22 @@ enum cnnvp_layer_column {
 
 struct cnnvp_stat_slot {
     uint64_t total;
-    uint32_t column;        /* CNNVP_NO_COLUMN: not in layers */
-    uint32_t energy_column; /* of the rows below, CNNVP_NO_COLUMN: none */
+    uint32_t column;        /* CNNVP_NO_COLUMN: not counted by layer */
+    uint32_t energy_column; /* column of energy_rows; CNNVP_NO_COLUMN: none */
 };
 
-/* Counters whose sum over all instances matters at its peak. */
+/* Counters whose peak sum over all instances is reported. */
 enum cnnvp_live { CNNVP_LIVE_WORDS, CNNVP_LIVE_BYTES, CNNVP_LIVE_BANDWIDTH, CNNVP_LIVE_COUNT };
 
 struct cnnvp_counter_slot {
     uint64_t value;
-    enum cnnvp_live live; /* CNNVP_LIVE_COUNT: none */
+    enum cnnvp_live live; /* CNNVP_LIVE_COUNT: not reported */
 };
 
-/* What a memory has counted for one instance that makes requests there. */
+/* Counts of a memory for one requester. */
 struct cnnvp_requester_stats {
     uint32_t requester;
-    uint64_t *counts; /* of each statistic */
+    uint64_t *counts; /* one for each statistic */
 };
 
 struct cnnvp_instance_stats {
@@ -57,7 +57,7 @@ struct cnnvp_instance_stats {
     struct cnnvp_counter_slot *counters;
     uint32_t stat_count;
     uint32_t counter_count;
-    struct cnnvp_requester_stats *requesters; /* in the order of their first count */
+    struct cnnvp_requester_stats *requesters; /* in order of their first count */
     uint32_t requester_count;
 };
 
@@ -72,20 +72,21 @@ struct cnnvp_link_stats {
     uint64_t read_bytes;
     uint64_t write_bytes;
     uint64_t transactions;
-    int memory; /* leads to one */
+    int memory; /* 1: leads to a memory */
     struct cnnvp_range pj_byte;
-    uint32_t energy_column; /* of bytes; CNNVP_NO_COLUMN: they cost nothing */
+    uint32_t energy_column; /* column of the link's bytes in energy_rows; CNNVP_NO_COLUMN: they cost nothing */
 };
 
-/* Bytes that cross a link from `begin` to `end`; with a flow, rather while the initiator's span of that flow lasts. */
+/* Bytes that cross a link from `begin` to `end`. A flow other than 0 assigns them to the initiator's span of that flow
+ * instead. */
 struct cnnvp_link_bytes {
     uint64_t flow; /* 0: none */
-    uint32_t tag;  /* whose work it is */
+    uint32_t tag;  /* layer of the work */
     cnnvp_time begin;
     cnnvp_time end;
     uint64_t read;
     uint64_t write;
-    uint32_t initiator; /* who asked for it first; CNNVP_NO_INSTANCE: nobody in the platform, or not known */
+    uint32_t initiator; /* instance that made the first access; CNNVP_NO_INSTANCE: none in the platform, or unknown */
 };
 
 struct cnnvp_moved_bytes {
@@ -101,29 +102,29 @@ struct cnnvp_stats {
     uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics and links that cost energy */
     uint32_t energy_columns;
     struct cnnvp_layer_times *times;
-    uint64_t *path;       /* picoseconds of the critical path, path_tags x instances; NULL: not known */
-    uint64_t *path_gains; /* picoseconds by instance, of one twice as fast; NULL: not known */
+    uint64_t *path;       /* picoseconds of the critical path, path_tags x instances; NULL: unknown */
+    uint64_t *path_gains; /* by instance: picoseconds saved if it were twice as fast; NULL: unknown */
     uint32_t path_tags;
-    uint32_t tags; /* rows that exist, 1 or more */
+    uint32_t tags; /* number of rows, 1 or more */
     uint32_t columns;
     const char **value_names; /* columns - CNNVP_LAYER_COLUMNS */
     uint64_t live[CNNVP_LIVE_COUNT];
     uint64_t peak[CNNVP_LIVE_COUNT];
     struct cnnvp_link_stats *links;
     uint32_t link_count;
-    struct cnnvp_moved_bytes *moved; /* of the work's tensors */
+    struct cnnvp_moved_bytes *moved; /* by tensor of the work */
     struct cnnvp_overfetch overfetch;
-    struct cnnvp_over_time over_time; /* of the links to memories */
+    struct cnnvp_over_time over_time; /* bytes of the links to memories */
     struct cnnvp_energy_table energy;
-    double chip_um2; /* of all instances but the core */
+    double chip_um2; /* area of all instances except the core */
     struct cnnvp_work_info work;
-    struct cnnvp_arena work_memory; /* all that it points to, and `moved` */
+    struct cnnvp_arena work_memory; /* everything that `work` points to, and `moved` */
     struct cnnvp_said said;
-    uint64_t program; /* hash of what the core runs; 0: nothing */
+    uint64_t program; /* hash of the program on the core; 0: none */
     int described;
     int timing_only;
-    int partial;       /* the run did not come to its end; stats.json then has the member "partial": true */
-    int out_of_memory; /* something was not counted: no statistics */
+    int partial;       /* 1: the run did not reach its end; stats.json then has the member "partial": true */
+    int out_of_memory; /* 1: something was not counted, so there are no statistics */
 };
 
 /* Refuses tables that name an unknown layer member or energy entry. */
@@ -133,24 +134,24 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats);
 
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work);
 
-/* Makes rows up to `tag`. Returns the tag whose row counts: 0 if there is no memory. */
+/* Adds rows up to `tag`. Returns the tag whose row is to be used: 0 if out of memory. */
 uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
 
-/* Whether others can read and write its memory. */
+/* True if other units can access the unit's memory. */
 CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
 
-/* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
+/* Number of the link between two instances, created on first use; UINT32_MAX: out of memory. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
 
-/* What the address belongs to; NULL: not known. */
+/* The place that contains an address; NULL: unknown. */
 const struct cnnvp_place_info *cnnvp_stats_place_at(const struct cnnvp_stats *stats, uint64_t address);
 
-/* What a request to memory moved, in bursts of this many bytes; its address says for which tensor. */
+/* Adds a memory request that moved `burst_bytes` in whole bursts to the tensor at its address. */
 void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *request, uint64_t burst_bytes);
 
-/* What is known of the layer of a tag 1 and more, NULL if nothing is. */
+/* Description of the layer with tag 1 or more; NULL: unknown. */
 const struct cnnvp_layer_info *cnnvp_stats_layer(const struct cnnvp_stats *stats, uint32_t tag);
-/* Its name: as described, otherwise made from its number into `buffer`. */
+/* Name of the layer: as described, otherwise made from its number in `buffer`. */
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);
 
 static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t tag,
@@ -174,19 +175,19 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
     }
 }
 
-/* Whether layers[] counts the statistic among a layer's cycles: compute_cycles or a stall. */
+/* True if layers[] counts the statistic among a layer's cycles: compute_cycles or a stall. */
 static inline int cnnvp_stats_counts_cycles(const struct cnnvp_stats *stats, uint32_t instance, uint32_t stat)
 {
     return stats->instances[instance].stats[stat].column < CNNVP_CYCLE_COLUMNS;
 }
 
-/* Compute and stall cycles of a row. */
+/* Compute and stall cycles of a layer's row. */
 uint64_t cnnvp_stats_row_cycles(const uint64_t *sums);
 
-/* Picojoules of a layer, by its tag. */
+/* Picojoules of the layer with this tag. */
 double cnnvp_stats_layer_energy(const struct cnnvp_stats *stats, uint32_t tag);
 
-/* Of a count, the share of a requester; in the statistics, not in the total. */
+/* Assigns a share of a count to a requester; does not change the total. */
 void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
 
 static inline void cnnvp_stats_span(struct cnnvp_stats *stats, uint32_t tag, cnnvp_time begin, cnnvp_time end)
@@ -219,7 +220,7 @@ static inline void cnnvp_stats_counter(struct cnnvp_stats *stats, uint32_t insta
     slot->value = value;
 }
 
-/* What a link costs: all of what a core accesses by itself, which is no traffic of the accelerator. */
+/* Counts a link's bytes for its energy. In contrast to cnnvp_stats_transfer this includes the core's own accesses. */
 static inline void cnnvp_stats_cross(struct cnnvp_stats *stats, uint32_t link, const struct cnnvp_link_bytes *bytes)
 {
     if (link >= stats->link_count || stats->links[link].energy_column == CNNVP_NO_COLUMN)
@@ -243,7 +244,7 @@ static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link
 /* See cnnvp_recorder_set_path. (stats_path.c) */
 void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, uint64_t end_ps);
 
-/* stats.json; `end_ps` is total.time_ps; free the text with free(). */
+/* Makes stats.json. `end_ps` becomes total.time_ps. Free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
                                              char **json);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stats.json says of each of several accelerators. An accelerator is an instruction element and the units that its
- * ports lead to, and theirs, but for those that another element leads to as well.
+ * Statistics for each of several accelerators. An accelerator is an instruction element with the units that it reaches
+ * through ports, except units that another element reaches as well.
  */
 #include "stats_builder.h"
 
@@ -18,7 +18,7 @@ size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name)
     return platform->instance_count;
 }
 
-/* Of the kind of the first one. */
+/* True for units of the same kind as the first element. */
 static int is_element(const struct cnnvp_stats *stats, size_t instance)
 {
     const struct cnnvp_instance *instances = stats->platform->instances;
@@ -49,9 +49,9 @@ uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats)
 
 /* ---- which units are an accelerator's ---- */
 
-enum { NO_OWNER = 0, SHARED = 1, FIRST_OWNER = 2 }; /* the element's number + FIRST_OWNER */
+enum { NO_OWNER = 0, SHARED = 1, FIRST_OWNER = 2 }; /* otherwise the element's number + FIRST_OWNER */
 
-/* Marks what the instance's ports lead to; `reached` has a 1 for each instance. */
+/* Marks all instances that can be reached through ports; `reached` has one byte for each instance. */
 static void reach(const struct cnnvp_resolved *platform, size_t from, unsigned char *reached)
 {
     const struct cnnvp_instance *instance = &platform->instances[from];
@@ -64,7 +64,7 @@ static void reach(const struct cnnvp_resolved *platform, size_t from, unsigned c
             reach(platform, instance->bindings[i].target, reached);
 }
 
-/* Of each instance. NULL without memory. */
+/* The owner of each instance. NULL: out of memory. */
 static size_t *find_owners(const struct cnnvp_stats *stats)
 {
     const size_t count = stats->platform->instance_count;
@@ -93,7 +93,7 @@ static int is_of(const struct cnnvp_stats *stats, const size_t *owners, size_t o
     return instance < stats->platform->instance_count && owners[instance] == owner;
 }
 
-/* Of what the accelerator's own units count for layers, and of its share in memories. */
+/* Sums the layer counts of the accelerator's own units, and its share of the memories' counts. */
 static void sum_units(const struct cnnvp_stats *stats, const size_t *owners, size_t owner, uint64_t *sums)
 {
     for (size_t i = 0; i < stats->platform->instance_count; ++i) {

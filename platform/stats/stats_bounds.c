@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What binds: sums of compute cycles and stall causes (stats.def). */
+/* Bottlenecks: sums of compute cycles and stall causes (stats.def). */
 #include "stats_builder.h"
 
 void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums, uint64_t macs, uint64_t pes)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.json, schema cnnvp-stats/2. Members come in a fixed order: the schema's, then that of the platform
- * file's instances and of the units' tables. Numbers are whole; the few real ones have 15 significant digits.
- * Sums of real numbers run in the order of the instances.
+ * stats.json, schema cnnvp-stats/2. Members have a fixed order: that of the schema, then that of the instances in the
+ * platform file and of the units' tables. Numbers are integers; the few real numbers have 15 significant digits. Real
+ * numbers are summed in the order of the instances.
  */
 #include "stats_builder.h"
 
@@ -20,7 +20,7 @@ static const uint64_t *row(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->rows + (size_t)tag * stats->columns;
 }
 
-/* Tags from 1 that get a line: those described, and others that something was counted for. */
+/* True for tags, from 1, that get a line: described layers, and others with counts. */
 static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
 {
     const uint64_t *sums = row(stats, tag);
@@ -33,8 +33,8 @@ static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
     return 0;
 }
 
-/* Images that are complete: all where the run is, else those of which memory has all outputs. Whoever trains describes
- * the work anew after each step. */
+/* Number of complete images: all if the run is complete, otherwise those whose outputs are all in memory. Training
+ * describes the work again after each step. */
 static uint64_t complete_images(const struct cnnvp_stats *stats)
 {
     const struct cnnvp_work_info *work = &stats->work;
@@ -55,7 +55,7 @@ static uint64_t complete_images(const struct cnnvp_stats *stats)
     return outputs ? complete : 0;
 }
 
-/* Those that units have counted; where none counts any, those of the work. */
+/* MACs that units have counted for the layer; if no unit counts them, those of the description. */
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
     if (row(stats, tag)[CNNVP_COLUMN_MACS] != 0)
@@ -71,7 +71,7 @@ static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->work.layers[tag - 1].macs * complete;
 }
 
-/* Of the array: as the work was planned for, or, for work without a plan, its multipliers. */
+/* PEs of the array: as planned, or the array's multipliers for work without a plan. */
 static uint64_t array_pes(const struct cnnvp_stats *stats)
 {
     const size_t array = cnnvp_stats_find(stats, "pe_array");
@@ -80,14 +80,14 @@ static uint64_t array_pes(const struct cnnvp_stats *stats)
     return stats->instances[array].costs.multipliers;
 }
 
-/* Of the unit that runs the layer. */
+/* PEs of the unit that runs the layer. */
 static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
 {
     return tag <= stats->work.layer_count ? stats->work.layers[tag - 1].pes : array_pes(stats);
 }
 
-/* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer, so that the sums over units
- * and over layers are the same to the last digit. */
+/* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer. Sums over units and over
+ * layers are therefore equal to the last digit. */
 #define FEMTOJOULES 1000.0
 
 static double picojoules(uint64_t femtojoules)
@@ -95,7 +95,7 @@ static double picojoules(uint64_t femtojoules)
     return (double)femtojoules / FEMTOJOULES;
 }
 
-/* Of `n` counts, in fJ. */
+/* Energy of `n` counts, in fJ. */
 static uint64_t energy_of(uint64_t n, const struct cnnvp_range *each, struct cnnvp_range *range)
 {
     range->low += (double)n * each->low;
@@ -103,7 +103,7 @@ static uint64_t energy_of(uint64_t n, const struct cnnvp_range *each, struct cnn
     return (uint64_t)floor((double)n * each->typical * FEMTOJOULES + 0.5);
 }
 
-/* Of a link on behalf of a tag, in fJ. */
+/* Energy of a link for a tag, in fJ. */
 static uint64_t link_energy(const struct cnnvp_stats *stats, uint32_t number, uint32_t tag, struct cnnvp_range *range)
 {
     const struct cnnvp_link_stats *link = &stats->links[number];
@@ -114,7 +114,7 @@ static uint64_t link_energy(const struct cnnvp_stats *stats, uint32_t number, ui
                      range);
 }
 
-/* Of a statistic on behalf of a tag, in fJ. */
+/* Energy of a statistic for a tag, in fJ. */
 static uint64_t stat_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t stat, uint32_t tag,
                             struct cnnvp_range *range)
 {
@@ -128,7 +128,7 @@ static uint64_t stat_energy(const struct cnnvp_stats *stats, size_t instance, ui
     return energy_of(stats->energy_rows[(size_t)tag * stats->energy_columns + column], &each, range);
 }
 
-/* Of an instance on behalf of a tag, by its counts and by what crosses the links that it drives; in fJ. */
+/* Energy of an instance for a tag, in fJ: of its counts, and of the bytes on the links that it drives. */
 static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance, uint32_t tag,
                                struct cnnvp_range *range)
 {
@@ -143,7 +143,7 @@ static uint64_t dynamic_energy(const struct cnnvp_stats *stats, size_t instance,
     return sum;
 }
 
-/* Until when anything is counted: commands that are under way at the end are counted in full. */
+/* End of all counted work: commands under way at the end of the run are counted in full. */
 static uint64_t counted_until(const struct cnnvp_stats *stats, uint64_t end_ps)
 {
     for (uint32_t tag = 0; tag < stats->tags; ++tag)
@@ -151,14 +151,14 @@ static uint64_t counted_until(const struct cnnvp_stats *stats, uint64_t end_ps)
     return end_ps;
 }
 
-/* Of an instance in so much time; in fJ: a milliwatt takes one in a picosecond. */
+/* Static energy of an instance in fJ; one milliwatt is one fJ per ps. */
 static uint64_t static_energy(const struct cnnvp_stats *stats, size_t instance, double ps)
 {
     return (uint64_t)floor(stats->instances[instance].costs.milliwatts.typical * ps);
 }
 
-/* Time of a layer's cycles: by the clock of whoever counts compute cycles. Of several accelerators each counts its own,
- * at the same time. */
+/* Time of a layer's cycles, by the clock of the unit that counts compute cycles. Each of several accelerators counts
+ * its own cycles, which run at the same time. */
 static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
 {
     double mhz = 0;
@@ -223,7 +223,7 @@ static void add_total(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "total");
-    /* work that was tagged with no layer is no layer's either */
+    /* cycles without a layer count as idle */
     uint64_t idle = cnnvp_stats_elements_total(stats, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
     uint64_t macs = row(stats, 0)[CNNVP_COLUMN_MACS];
@@ -244,7 +244,7 @@ static void add_total(struct stats_builder *b, json_t *root)
              ratio((double)complete_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
-/* Of each unit that takes any: what it does for the layer, and what it takes in the layer's cycles. */
+/* For each unit with any energy: its work for the layer, and its static power during the layer's cycles. */
 static void add_layer_energy(struct stats_builder *b, json_t *layer, uint32_t tag)
 {
     const struct cnnvp_resolved *platform = b->stats->platform;
@@ -316,7 +316,7 @@ static void add_layers(struct stats_builder *b, json_t *root)
             add_layer(b, layers, tag);
 }
 
-/* The shares of a memory's requesters, by their names: those statistics that any of them has. */
+/* Shares of a memory's requesters, by name; only statistics that at least one of them has. */
 static void add_requesters(struct stats_builder *b, json_t *unit, const struct cnnvp_instance_stats *stats,
                            const struct cnnvp_instance *instance)
 {
@@ -386,7 +386,7 @@ static void add_links(struct stats_builder *b, json_t *root)
     }
 }
 
-/* What the program says of itself. */
+/* The program's reports. */
 static void add_program(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_said *said = &b->stats->said;
@@ -403,7 +403,7 @@ static void add_storage(struct stats_builder *b, json_t *root)
     set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
 }
 
-/* An instance's energy of time in states, which belongs to no layer, in fJ. */
+/* Energy of an instance's time in states, which belongs to no layer, in fJ. */
 static uint64_t add_states(struct stats_builder *b, json_t *states, size_t instance, struct cnnvp_range *range)
 {
     const struct cnnvp_instance *of = &b->stats->platform->instances[instance];
@@ -466,7 +466,7 @@ static void add_energy(struct stats_builder *b, json_t *root)
     set(b, object, "unknown", unknown);
 }
 
-/* On chip: memories behind a memory's port have none. */
+/* Area on chip; off-chip memories have none. */
 static void add_area(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -523,7 +523,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
 #include "stats.def"
 }
 
-/* Layers of one name (a layer's phases) share a member. */
+/* Layers with the same name (the phases of a layer) share a member. */
 static void add_values(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stats.json says of off-chip memory: its totals, and what moved for which tensor. */
+/* Statistics of off-chip memory: totals, and traffic by tensor. */
 #include "stats_builder.h"
 
 uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, const char *name)
@@ -15,7 +15,7 @@ uint64_t cnnvp_stats_total(const struct cnnvp_stats *stats, size_t instance, con
     return 0;
 }
 
-/* The share of cores in a statistic of a memory: units.dram.requesters shows it, not the accelerator's totals. */
+/* The cores' share of a memory's statistic. units.dram.requesters shows it; the accelerator's totals leave it out. */
 static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, const char *name)
 {
     const struct cnnvp_instance_stats *mine = &stats->instances[memory];
@@ -35,7 +35,7 @@ static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, c
     return sum;
 }
 
-/* Total of a statistic over all memories. */
+/* Total of a statistic over all memories, without the cores' share. */
 static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;
@@ -60,7 +60,7 @@ static void add_tensor(struct stats_builder *b, json_t *tensors, const struct cn
     set_count(b, object, "burst_bytes", moved->burst);
 }
 
-/* What was moved for none of them is the last row's: the rows' sums are memory's bytes. */
+/* The last row has the traffic of no tensor, so that the rows add up to the memory's bytes. */
 void cnnvp_stats_add_tensors(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -115,7 +115,7 @@ static void add_overfetch_row(struct stats_builder *b, json_t *list, const struc
     set_count(b, object, "burst_bytes", row->burst_bytes);
 }
 
-/* The accesses that fetch the most in vain; the others share the last line. */
+/* The kinds of access that waste the most bytes; the rest share the last line. */
 static void add_overfetch(struct stats_builder *b, json_t *memory)
 {
     const struct cnnvp_overfetch *overfetch = &b->stats->overfetch;
@@ -146,9 +146,9 @@ static void add_overfetch(struct stats_builder *b, json_t *memory)
     free(rows);
 }
 
-#define MICROSECOND UINT64_C(1000000) /* ps: a window of the memory's counter */
+#define MICROSECOND UINT64_C(1000000) /* in ps: the window of the memory's bandwidth counter */
 
-/* A run that is shorter than a window moves all of it in its own time. */
+/* In a run shorter than a window, the window's bytes moved within the time of the run. */
 static uint64_t peak_bytes_per_s(const struct cnnvp_stats *stats, uint64_t end_ps)
 {
     const uint64_t peak = stats->peak[CNNVP_LIVE_BANDWIDTH];
@@ -174,7 +174,7 @@ void cnnvp_stats_add_memory(struct stats_builder *b, json_t *root)
     add_overfetch(b, object);
 }
 
-/* From the first layer's begin to the last one's end; work without layers is all accelerator's. */
+/* Time from the first layer's begin to the last layer's end; for work without layers, the whole run. */
 static uint64_t accelerator_ps(const struct cnnvp_stats *stats, uint64_t end_ps)
 {
     uint64_t begin = CNNVP_TIME_NEVER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The critical path by layers and instances. */
+/* The critical path by layer and instance. */
 #include "stats_builder.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
         stats->path_gains[i] = (uint64_t)cnnvp_path_gain(path, i);
 }
 
-/* Of the tags from `first` to before `end`; with `all`, of units that nothing has waited for, too. */
+/* Sums over the tags from `first` to before `end`; with `all`, also units that nothing waited for. */
 static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, uint32_t end, int all)
 {
     const struct cnnvp_stats *stats = b->stats;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The member `platform` of stats.json: the resolved configuration, as a platform file would say it. */
+/* The member `platform` of stats.json: the resolved configuration in the form of a platform file. */
 #include "stats_builder.h"
 
 static void add_parameters(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
@@ -14,7 +14,7 @@ static void add_parameters(struct stats_builder *b, json_t *object, const struct
     }
 }
 
-/* Interrupt line, clock, what if, and connections, as a platform file says them. */
+/* Interrupt line, clock, speedup and connections, in the form of a platform file. */
 static void add_wiring(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
 {
     const struct cnnvp_resolved *platform = b->stats->platform;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The member `schedule`: what runs block by block or tile by tile, and what stays on chip. */
+/* The member `schedule`: layers that run block by block or tile by tile, and tensors that stay on chip. */
 #include "stats_builder.h"
 
 static const char *name_of(const struct cnnvp_work_info *work, size_t layer)
@@ -7,7 +7,7 @@ static const char *name_of(const struct cnnvp_work_info *work, size_t layer)
     return layer < work->layer_count ? work->layers[layer].name : "";
 }
 
-/* A new line of the list. */
+/* Appends a line with the first and last layer. */
 static json_t *add_line(struct stats_builder *b, json_t *list, size_t first, size_t last)
 {
     json_t *line = append_object(b, list);
@@ -17,7 +17,7 @@ static json_t *add_line(struct stats_builder *b, json_t *list, size_t first, siz
     return line;
 }
 
-/* Depth first: what runs block by block. */
+/* Depth first: chains that run block by block. */
 static void add_chains(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
@@ -62,7 +62,7 @@ static void add_groups(struct stats_builder *b, json_t *groups)
     }
 }
 
-/* Fused groups, and what stays on chip. */
+/* Fused groups and resident tensors. */
 static void add_plan(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;

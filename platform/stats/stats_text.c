@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the members of stats.json mean, for a person. */
+/* Prints the explanations of the members of stats.json. */
 #include <stdio.h>
 #include <string.h>
 

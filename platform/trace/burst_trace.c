@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See burst_trace.h. */
+/* Implements burst_trace.h. */
 #include "burst_trace.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording of a trace, in records of a few bytes (trace_record.h). Full chunks stay in memory up to a limit, then go
+ * Records a trace in records of a few bytes (trace_record.h). Full chunks stay in memory up to a limit; further ones go
  * to an unlinked file beside the output.
  */
 #include "trace.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Chunks kept in memory before the spill file is used. */
+/* Limit of the chunks in memory, in bytes. */
 #define MEMORY_LIMIT (64u * 1024u * 1024u)
 #define FIRST_WINDOW_PS 100000u
 
@@ -204,7 +204,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
 
 /* ---- chunks ---- */
 
-/* An unlinked file in the output's folder, where there is room for a trace. */
+/* Creates an unlinked file in the output's folder, where the user expects large files. */
 static int open_spill(struct cnnvp_trace *trace)
 {
     CNNVP_FREED char *name = cnnvp_text_printf("%s.spill-XXXXXX", trace->file);
@@ -237,7 +237,7 @@ static int write_spill(struct cnnvp_trace *trace, const unsigned char *data, siz
     return 1;
 }
 
-/* Puts the full buffer away and makes room for the next. */
+/* Stores the full buffer as a chunk and makes room for the next. */
 static int seal(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
 {
     struct cnnvp_chunk *chunk = calloc(1, sizeof *chunk);
@@ -260,7 +260,7 @@ static int seal(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
     return stream->buffer != NULL;
 }
 
-/* Where the next record goes; NULL after an error. */
+/* Room for the next record; NULL after an error. */
 static unsigned char *room_slow(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
 {
     if (trace->error)
@@ -317,13 +317,13 @@ static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
 
 /* ---- records ---- */
 
-/* NULL: there is no such instance, or it has none. */
+/* NULL: no such instance, or the instance has no unit. */
 static const struct cnnvp_unit *unit_of(const struct cnnvp_trace *trace, uint32_t instance)
 {
     return instance < trace->platform->instance_count ? trace->platform->instances[instance].unit : NULL;
 }
 
-/* Of the name that the stream has now. */
+/* Writes a span with the stream's current name. */
 static void put_span(struct cnnvp_trace *trace, struct cnnvp_stream *stream, uint32_t tag, uint64_t flow,
                      cnnvp_time begin, cnnvp_time end, const struct cnnvp_command *about)
 {
@@ -394,7 +394,7 @@ static inline void put_pair(struct cnnvp_stream *stream, unsigned char *p, cnnvp
     stream->time = at;
 }
 
-/* Puts a function's name into its place in the cache. */
+/* Stores a function's name in the cache. */
 static void find_function(struct cnnvp_trace *trace, struct cnnvp_function *cached, uint64_t value)
 {
     const char *name = NULL;
@@ -411,7 +411,7 @@ static void find_function(struct cnnvp_trace *trace, struct cnnvp_function *cach
     }
 }
 
-/* 0: a return; otherwise 1 + index of the name of the function that a call goes to. */
+/* 0 for a return; otherwise 1 + index of the called function's name. */
 static inline uint64_t call_number(struct cnnvp_trace *trace, uint64_t value)
 {
     struct cnnvp_function *cached = &trace->functions[value >> 1 & (CNNVP_FUNCTION_CACHE - 1)];
@@ -458,7 +458,7 @@ void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t po
 void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to)
 {
     if (link != trace->stream_count - trace->fixed_streams)
-        return; /* known already */
+        return; /* already known */
     if (trace->stream_count == trace->stream_capacity) {
         struct cnnvp_stream *streams = realloc(trace->streams, (size_t)trace->stream_capacity * 2 * sizeof *streams);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads one stream of a trace back, in order of time. Memory: one chunk if it has spilled.
+ * Reads one stream of a trace in order of time. Needs memory for one chunk if the stream has spilled.
  *
- * Records that came a little late (at most REORDER records) are put in order of time; a record later than that, and a
- * span that begins inside the one before, is moved to where its predecessor ends. So times never run backwards on a
- * stream and spans of a track follow each other, whatever a model reports.
+ * Records that are out of order by at most REORDER records are sorted. A later record, or a span that begins inside its
+ * predecessor, is moved to the predecessor's end. Times on a stream therefore never decrease, and spans of a track do
+ * not overlap, whatever a model reports.
  */
 #include "trace_cursor.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Records looked ahead in a stream that is not in order; a power of two. */
+/* Records read ahead in a stream that is out of order; a power of two. */
 #define REORDER 32u
 
 #define PICOSECONDS_PER_SECOND UINT64_C(1000000000000)
@@ -22,14 +22,14 @@
 struct record {
     cnnvp_time time;
     uint64_t length; /* of a span */
-    uint64_t value;  /* flow of a span, value, level */
+    uint64_t value;  /* flow of a span; value; level */
     uint32_t name;
     uint32_t tag;
-    int has_about; /* of a span */
+    int has_about; /* for a span */
     struct cnnvp_command about;
 };
 
-/* A ring in order of time. */
+/* Ring buffer, sorted by time. */
 struct cnnvp_ahead {
     struct record records[REORDER];
     uint32_t first;
@@ -60,7 +60,7 @@ static int read_spill(struct cnnvp_trace *trace, const struct cnnvp_chunk *chunk
     return 1;
 }
 
-/* Opens the next chunk; 0 at the end or after an error. */
+/* Opens the next chunk. Returns 0 at the end or after an error. */
 static int next_chunk(struct cnnvp_cursor *cursor)
 {
     const struct cnnvp_chunk *chunk = cursor->chunk;
@@ -88,7 +88,7 @@ static int next_chunk(struct cnnvp_cursor *cursor)
     return 1;
 }
 
-/* The fields of a command that a record has. */
+/* Reads the command's fields of a record. */
 static const unsigned char *decode_about(const unsigned char *at, struct record *record)
 {
     uint64_t count, opcode, status, halves, immediate, word;
@@ -160,7 +160,7 @@ static struct record *ahead(struct cnnvp_ahead *ring, uint32_t position)
     return &ring->records[(ring->first + position) & (REORDER - 1)];
 }
 
-/* Keeps the ring full. A record goes after all that are not later. */
+/* Keeps the ring full. A record is inserted after all records that are not later. */
 static void look_ahead(struct cnnvp_cursor *cursor)
 {
     struct cnnvp_ahead *ring = cursor->ahead;
@@ -199,7 +199,7 @@ static inline int next_record(struct cnnvp_cursor *cursor, struct record *record
 
 /* ---- events ---- */
 
-/* Of a window: bytes a second, or the part of the time. */
+/* Value of a window: bytes per second, or the share of time in millionths. */
 static uint64_t window_value(const struct cnnvp_stream *stream, uint64_t number, uint64_t width)
 {
     const uint64_t sum = number < stream->window_count ? stream->windows[number] : 0;
@@ -207,7 +207,7 @@ static uint64_t window_value(const struct cnnvp_stream *stream, uint64_t number,
                                              : sum * (PICOSECONDS_PER_SECOND / width);
 }
 
-/* What is summed over windows: a value where it changes, from 0 and to 0. */
+/* Returns the next change of a windowed value; it starts from 0 and ends with 0. */
 static int next_window(struct cnnvp_cursor *cursor)
 {
     const struct cnnvp_stream *stream = cursor->stream;
@@ -226,7 +226,7 @@ static int next_window(struct cnnvp_cursor *cursor)
     return 0;
 }
 
-/* The call that is left ends; the event names the function that goes on. */
+/* Ends the innermost call; the event names the function that continues. */
 static int end_call(struct cnnvp_cursor *cursor)
 {
     --cursor->depth;
@@ -235,7 +235,7 @@ static int end_call(struct cnnvp_cursor *cursor)
     return 1;
 }
 
-/* Calls and returns; what is open at the end of the run ends there. */
+/* Returns the next call or return. Calls that are open at the end of the run end there. */
 static int next_call(struct cnnvp_cursor *cursor)
 {
     struct record record;
@@ -261,7 +261,7 @@ static int next_call(struct cnnvp_cursor *cursor)
     return cursor->depth ? end_call(cursor) : 0;
 }
 
-/* The begin of a span, then its end. */
+/* Returns the begin of a span, then its end. */
 static int next_span_event(struct cnnvp_cursor *cursor)
 {
     struct cnnvp_event *event = &cursor->event;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading one stream of a recorded trace; private to the recorder. */
+/* Reads one stream of a recorded trace; private to the recorder. */
 #ifndef CNNVP_PLATFORM_TRACE_CURSOR_H
 #define CNNVP_PLATFORM_TRACE_CURSOR_H
 
@@ -8,28 +8,28 @@
 struct cnnvp_ahead;
 
 struct cnnvp_cursor {
-    struct cnnvp_event event; /* the present one */
+    struct cnnvp_event event; /* current event */
     struct cnnvp_trace *trace;
     const struct cnnvp_stream *stream;
-    const struct cnnvp_chunk *chunk; /* the next one to open; NULL: the stream's own buffer, then the end */
+    const struct cnnvp_chunk *chunk; /* next chunk to open; NULL: the stream's own buffer, then the end */
     int buffer_read;
     const unsigned char *at;
     const unsigned char *end;
-    unsigned char *copy; /* of a chunk from the spill file */
+    unsigned char *copy; /* copy of a chunk from the spill file */
     uint64_t time;       /* decoder state, as in struct cnnvp_stream */
     uint64_t value;
-    struct cnnvp_ahead *ahead; /* of a stream that is not in order; NULL: nothing read yet */
-    cnnvp_time floor;          /* nothing of this stream comes before it any more */
+    struct cnnvp_ahead *ahead; /* only for a stream that is out of order; NULL: nothing read yet */
+    cnnvp_time floor;          /* no later event of this stream is before it */
     uint32_t *calls;           /* names of the open calls */
     uint32_t depth;
-    uint32_t window; /* link: the first window that has not been handed out */
-    int is_open;     /* track: `event` is the begin of a span */
+    uint32_t window; /* for a link: first window not yet returned */
+    int is_open;     /* for a track: `event` is the begin of a span */
     struct cnnvp_command about;
 };
 
-/* Before the first event. */
+/* Positions the cursor before the first event. */
 void cnnvp_cursor_init(struct cnnvp_cursor *cursor, struct cnnvp_trace *trace, uint32_t stream);
-/* Goes to the next event; 0 at the end or after an error (trace->error). */
+/* Moves to the next event. Returns 0 at the end or after an error (trace->error). */
 int cnnvp_cursor_advance(struct cnnvp_cursor *cursor);
 void cnnvp_cursor_fini(struct cnnvp_cursor *cursor);
 

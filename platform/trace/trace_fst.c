@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * FST, GTKWave's compressed waveform, by its own writer (fstapi.c, MIT), which is compiled in where the build finds it.
- * The writer wants a file name and says nothing of a full disk: it writes into a folder of its own beside the output,
- * its reader then looks whether all is there, and the bytes go on to the output.
+ * FST, GTKWave's compressed waveform format, through its own writer (fstapi.c, MIT licence), which is compiled in if
+ * the build finds it. The writer needs a file name and does not report a full disk. It therefore writes into a
+ * temporary folder beside the output. Its reader then checks that the file is complete, and the bytes are copied to the
+ * output.
  */
 #include "trace_wave.h"
 
@@ -26,7 +27,7 @@ struct file {
     char bits[WIDEST + 1];
 };
 
-/* ---- what the signals call ---- */
+/* ---- callbacks for signals ---- */
 
 static void open_scope(void *context, const char *name)
 {
@@ -69,7 +70,7 @@ static void end_first(void *context)
     (void)context;
 }
 
-/* As many characters as the signal has bits. */
+/* The writer wants as many characters as the signal has bits. */
 static void write_value(void *context, uint32_t signal, uint32_t width, struct cnnvp_wave_value value)
 {
     struct file *file = context;
@@ -118,7 +119,7 @@ static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output 
     if (file != NULL)
         file->writer = fstWriterCreate(name, 1);
     if (file != NULL && file->writer != NULL) {
-        /* By itself the header would have today's date. */
+        /* By default the header would contain today's date. */
         fstWriterSetDate(file->writer, "");
         fstWriterSetVersion(file->writer, "cnnvp " CNNVP_VERSION);
         fstWriterSetTimescale(file->writer, PICOSECONDS);
@@ -142,7 +143,7 @@ static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
     const char *name = cnnvp_arena_printf(&arena, "%s/t", folder);
 
     if ((name == NULL || !write_file(trace, name, output)) && !trace->error)
-        trace->error = ENOSPC; /* the writer does not say; this is what it mostly is */
+        trace->error = ENOSPC; /* the writer gives no reason; a full disk is the most likely one */
     if (name != NULL)
         (void)unlink(name);
     (void)rmdir(folder);

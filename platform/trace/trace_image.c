@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which image an instruction works for. Where a transfer's bytes have images of their own (inputs and outputs of a
- * network), its address says it. What comes between is of the image whose input was read last, in the order of
- * instructions, as long as every output that is stored is of that image, too: then one image comes after the other, and
- * not several go through a layer together.
+ * Finds the image that an instruction works for. If a transfer's bytes belong to one image (inputs and outputs of a
+ * network), its address tells. Other instructions belong to the image whose input was read last, in the order of
+ * instructions. This holds only if every stored output belongs to that image too, so that images are processed one by
+ * one and do not go through a layer together.
  */
 #include "trace_cursor.h"
 
@@ -43,7 +43,8 @@ static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *m
     trace->marks[trace->mark_count++] = *mark;
 }
 
-/* Notes a stream that fills buffers. 0: it cannot be told from one of another instance. */
+/* Notes a stream that fills buffers. Returns 0 if it belongs to another instance than the earlier ones, or if there are
+ * too many. */
 static int add_dma(struct cnnvp_trace *trace, uint32_t number)
 {
     const uint32_t count = trace->dma_count;
@@ -54,7 +55,7 @@ static int add_dma(struct cnnvp_trace *trace, uint32_t number)
     return 1;
 }
 
-/* 0: buffers are filled by several instances. */
+/* Notes the image transfers of a stream. Returns 0 if several instances fill buffers. */
 static int mark_stream(struct cnnvp_trace *trace, uint32_t number)
 {
     const uint32_t first = trace->mark_count;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bandwidth of links: bytes in windows of time. A unit hands a whole tile on at one instant; the bytes cross the link
- * while the unit works on it. So a transfer is spread evenly over its time: that of a split transaction from its first
- * data to its completion, otherwise that of the span which the initiator reports for the same instruction.
+ * Bandwidth of links: bytes in windows of time. A unit passes on a whole tile at one time, but the bytes cross the link
+ * while the unit works on it. A transfer is therefore spread evenly over its duration. For a split transaction this is
+ * the time from its first data to its completion; otherwise it is the span that the initiator reports for the same
+ * instruction.
  */
 #include "trace.h"
 
@@ -15,7 +16,8 @@
 
 /* ---- windows ---- */
 
-/* Widths are 100 ns times 2^7 5^7 at most, each factor at a time, so that windows per second are whole. */
+/* Window sizes are 100 ns times at most 2^7 5^7, reached factor by factor, so that a second has a whole number of
+ * windows. */
 static void widen(struct cnnvp_trace *trace)
 {
     const uint32_t factor = trace->widened++ < 7 ? 2 : 5;
@@ -110,7 +112,7 @@ void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end)
 
 /* ---- limits ---- */
 
-/* Moves what is too much for a window to the next one; what does not fit before the last moves back. */
+/* Moves the excess of each window to the next one; what is left at the end moves back. */
 static void level(struct cnnvp_stream *stream, uint64_t most)
 {
     uint64_t *windows = stream->windows;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads all streams of a trace back, merged in order of time: a heap of cursors gives the earliest event. */
+/* Merges all streams of a trace in order of time; a heap of cursors yields the earliest event. */
 #include "trace_cursor.h"
 
 #include <stdlib.h>
 
-/* Of a cursor with an event; the time beside its number, so that a comparison does not touch the cursors. */
+/* A cursor with an event. The entry has a copy of the time, so that comparisons do not access the cursors. */
 struct entry {
     cnnvp_time time;
     uint32_t cursor;
@@ -14,9 +14,9 @@ struct cnnvp_merge {
     struct cnnvp_trace *trace;
     struct cnnvp_cursor *cursors;
     uint32_t cursor_count;
-    struct entry *heap; /* the earliest first */
+    struct entry *heap; /* earliest first */
     uint32_t heap_count;
-    int is_taken; /* the first one's event has been handed out */
+    int is_taken; /* the first entry's event has been returned */
 };
 
 static int earlier(const struct entry *a, const struct entry *b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which channels a calculation reads: those that the DMA's transfers before it left in its halves of the buffers. What
- * is moved or set there on chip is of no known channel. Nothing is known where several DMAs fill buffers: instructions
- * of different elements have the same numbers.
+ * Finds the channels that a calculation reads: those that earlier DMA transfers left in its halves of the buffers. The
+ * channel is unknown for data that were moved or set on chip. Nothing is known if several DMAs fill buffers, because
+ * instructions of different elements have the same numbers.
  */
 #include "trace_cursor.h"
 
@@ -14,15 +14,15 @@
 #define BUFFERS 3u
 #define HALVES 2u
 
-/* Bytes [begin, end) of a half, as one instruction of the DMA left them. */
+/* Bytes [begin, end) of a half, as one DMA instruction left them. */
 struct filled {
     uint64_t begin, end;
-    uint64_t channel; /* of the first byte */
-    uint64_t plane;   /* bytes from one channel to the next; 0: all is of one */
+    uint64_t channel; /* channel of the first byte */
+    uint64_t plane;   /* bytes from one channel to the next; 0: one channel only */
     int is_known;
 };
 
-/* The newest comes last. */
+/* The newest entry is last. */
 struct half {
     struct filled *all;
     uint32_t count, room;
@@ -30,7 +30,7 @@ struct half {
 
 struct cnnvp_trace_buffers {
     struct cnnvp_trace *trace;
-    struct cnnvp_cursor dma[CNNVP_DMA_STREAMS]; /* each at an event that is not taken yet */
+    struct cnnvp_cursor dma[CNNVP_DMA_STREAMS]; /* each positioned at its next unused event */
     int is_open[CNNVP_DMA_STREAMS];
     struct half halves[BUFFERS][HALVES];
 };
@@ -96,7 +96,7 @@ static struct filled filled_by(const struct cnnvp_trace *trace, const struct cnn
         .is_known = place != NULL};
 }
 
-/* What it covers is forgotten. */
+/* Adds an entry and removes the entries that it covers. */
 static int put(struct half *half, const struct filled *filled)
 {
     uint32_t kept = 0;
@@ -116,7 +116,7 @@ static int put(struct half *half, const struct filled *filled)
     return 1;
 }
 
-/* Takes what the DMA did by instructions before this one. 0: no memory. */
+/* Applies the DMA instructions before this one. Returns 0 if out of memory. */
 static int follow(struct cnnvp_trace_buffers *buffers, uint64_t flow)
 {
     for (;;) {

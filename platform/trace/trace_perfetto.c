@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Perfetto trace: protocol buffer messages of perfetto/trace/trace.proto, written by hand. One track for each
- * instance, below it one for each of the unit's tracks, counters and interrupts and one for its part of the critical
- * path; below "links" a counter of each link's bandwidth; the layers and the phases at work have tracks of their own.
- * Events stand track by track, on each in order of time: Perfetto sorts them, and no merge is needed.
- * A span is a slice with debug annotations: the layer's name and phase, its exact times, of an instruction the halves
- * of the buffers that it uses, the registers of its descriptor by their names, and where it moves data from or to
- * memory, how many bytes of what tensor, and of which byte and channel the first one is; the image, where images do not
- * go through a layer together. A flow id joins the slices of one instruction.
+ * Perfetto trace: protocol buffer messages of perfetto/trace/trace.proto, encoded by hand.
  *
- * Perfetto counts nanoseconds, also with clocks of its own (ClockSnapshot.Clock.unit_multiplier_ns is whole). Times are
- * rounded down, which keeps order and nesting; `begin_ps` and `end_ps` hold the exact values.
+ * Each instance has a track. Below it are the unit's tracks, counters and interrupts, and the instance's share of the
+ * critical path. Below "links" is a bandwidth counter for each link. Layers and phases have tracks of their own. Events
+ * are written track by track, in order of time on each track; Perfetto sorts them, so no merge is needed.
+ *
+ * A span is a slice with debug annotations: the layer's name and phase, and the exact times. For an instruction, also
+ * the buffer halves in use and the descriptor's registers by name. For a transfer from or to memory, also the number of
+ * bytes, the tensor, and the offset and channel of the first byte. If images are processed one by one, also the image.
+ * A flow id connects the slices of one instruction.
+ *
+ * Perfetto counts nanoseconds, even with custom clocks (ClockSnapshot.Clock.unit_multiplier_ns is an integer). Times
+ * are rounded down, which keeps order and nesting; `begin_ps` and `end_ps` have the exact values.
  */
 #include "trace_cursor.h"
 
@@ -47,7 +49,7 @@ enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_NAME = 2, DESCRIPTOR_PARENT = 5, DESCRIPT
 enum { COUNTER_UNIT_NAME = 6 };
 enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 
-/* Names of debug annotations, by their interning number. */
+/* Interning numbers of the debug annotations' names. */
 enum {
     IID_LAYER = 1,
     IID_PHASE,
@@ -61,7 +63,7 @@ enum {
     IID_CHANNEL,
     IID_OUT_CHANNEL,
     IID_BYTES,
-    IID_REGISTERS /* of one form of descriptors after the other, then of the opcodes of units of one's own */
+    IID_REGISTERS /* registers of one descriptor form after the other, then of the custom opcodes */
 };
 static const char *const annotation_names[IID_REGISTERS] = {
     [IID_LAYER] = "layer",
@@ -80,11 +82,11 @@ static const char *const annotation_names[IID_REGISTERS] = {
     [IID_BYTES] = "bytes"};
 
 #define SEQUENCE 1u
-/* Bytes of a name at most; longer ones are cut. */
+/* Longer names are cut. */
 #define NAME_BYTES 500u
 #define MESSAGE_BYTES 2048
 #define PREFIX_BYTES 16u
-/* Of events that are put down before the output is asked for more. */
+/* Bytes of events that are collected before the output is asked for more room. */
 #define ROOM_BYTES 65536
 #define PICOSECONDS_PER_NANOSECOND 1000u
 
@@ -98,7 +100,7 @@ static unsigned char *put_number(unsigned char *p, unsigned field, uint64_t valu
     return cnnvp_varint_put(put_number_tag(p, field), value);
 }
 
-/* Of a message or a text; its length comes next. */
+/* Tag of a message or text, whose length follows. */
 static unsigned char *put_tag(unsigned char *p, unsigned field)
 {
     return cnnvp_varint_put(p, (uint64_t)field << 3 | 2);
@@ -125,7 +127,7 @@ static unsigned char *put_fixed(unsigned char *p, unsigned field, uint64_t value
     return p;
 }
 
-/* A packet without a time. */
+/* Writes a packet without a time. */
 static void write_packet(cnnvp_output *output, unsigned flags, unsigned field, const unsigned char *message,
                          size_t size)
 {
@@ -157,7 +159,7 @@ static void write_name(cnnvp_output *output, unsigned flags, unsigned field, uin
     write_packet(output, flags, PACKET_INTERNED_DATA, message, (size_t)(m - message));
 }
 
-/* Of the first register of an instruction's descriptor. */
+/* Interning number of the first register of an instruction's descriptor. */
 static unsigned registers_iid(const struct isa_opcode *op, uint32_t opcode)
 {
     const unsigned form = op->custom != NULL ? ISA_FORM_COUNT + opcode - CNNVP_CUSTOM_OPCODE_FIRST : op->form;
@@ -191,7 +193,7 @@ static void write_names(const struct cnnvp_trace *trace, cnnvp_output *output)
 
 /* ---- tracks ---- */
 
-/* uuid 0 is Perfetto's own; then come the instances, "links" and the streams. */
+/* uuid 0 belongs to Perfetto; then come the instances, "links" and the streams. */
 static uint64_t instance_uuid(uint32_t instance)
 {
     return (uint64_t)instance + 1;
@@ -207,7 +209,7 @@ static uint64_t stream_uuid(const struct cnnvp_trace *trace, uint32_t stream)
     return links_uuid(trace) + 1 + stream;
 }
 
-/* `unit`: of a counter's values; NULL: it is none. */
+/* `unit`: of a counter's values; NULL: the track is not a counter. */
 static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, const char *name, const char *unit)
 {
     unsigned char message[MESSAGE_BYTES];
@@ -224,7 +226,7 @@ static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, co
     write_packet(output, FLAG_NEEDS_STATE, PACKET_TRACK_DESCRIPTOR, message, (size_t)(p - message));
 }
 
-/* What a stream's values are measured in; NULL: they are none. */
+/* Unit of a stream's values; NULL: the stream has no values. */
 static const char *unit_of(const struct cnnvp_trace *trace, const struct cnnvp_stream *stream)
 {
     const struct cnnvp_unit *unit = trace->platform->instances[stream->instance].unit;
@@ -280,7 +282,7 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
 
 /* ---- events ---- */
 
-/* Puts the length of what lies from `start` to `end` before it, where a byte is free; longer lengths move it. */
+/* Writes the length of the message from `start` to `end` into the byte before it. A longer length moves the message. */
 static unsigned char *close_message(unsigned char *start, unsigned char *end)
 {
     size_t size = (size_t)(end - start);
@@ -312,7 +314,8 @@ static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const
     return close_message(start, p);
 }
 
-/* What a transfer's first byte in memory is, where so many channels lie interleaved. */
+/* Annotates the tensor, offset, channel and image of a transfer's first byte in memory. `interleaved`: number of
+ * interleaved channels. */
 static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info *place, uint64_t offset,
                                 uint64_t interleaved)
 {
@@ -323,7 +326,7 @@ static unsigned char *put_place(unsigned char *p, const struct cnnvp_place_info 
     return place->image_stride != 0 ? put_annotation_number(p, IID_IMAGE, offset / place->image_stride) : p;
 }
 
-/* What the span's instruction works on. */
+/* Annotates the instruction of the span. */
 static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_trace_buffers *buffers, unsigned char *p,
                                 const struct cnnvp_event *event)
 {
@@ -352,7 +355,7 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_tr
     for (unsigned i = 0; i < 2; ++i)
         if (cnnvp_trace_operand(buffers, event, i, &channel))
             p = put_annotation_number(p, i == 0 ? IID_CHANNEL : IID_OUT_CHANNEL, channel);
-    /* Weights are of no image. */
+    /* Weights belong to no image. */
     if ((place == NULL || (place->image_stride == 0 && strcmp(place->kind, "weights") != 0)) &&
         cnnvp_trace_image(trace, event->flow, &image))
         p = put_annotation_number(p, IID_IMAGE, image);
@@ -381,11 +384,11 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, struct cnnvp_tr
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
-/* What events of one kind on one stream have in common, from after the time up to what they say. */
+/* The part that all events of one kind on one stream share, between the time and the event's own values. */
 struct prefix {
     unsigned char bytes[PREFIX_BYTES];
     size_t size;
-    size_t message; /* where the event's message begins; its length stands before */
+    size_t message; /* start of the event's message, after its length */
 };
 
 /* Only names need the sequence's state. */
@@ -424,7 +427,7 @@ static unsigned char *put_event(const struct cnnvp_trace *trace, struct cnnvp_tr
     return close_message(packet, close_message(message, p));
 }
 
-/* All events of a stream; not a counter's value that it has already. */
+/* Writes all events of a stream, except repeated values of a counter. */
 static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32_t number)
 {
     struct prefix prefixes[CNNVP_EVENT_VALUE + 1];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of a stream, as trace.c writes and trace_cursor.c reads them. Times and most numbers are differences to the
- * stream's record before.
+ * Records of a stream, written by trace.c and read by trace_cursor.c. Times and most numbers are differences from the
+ * stream's previous record.
  *
- *   track:   begin - last end, length, name, tag, flow - last flow: numbers of variable length, about 9 bytes; then 0,
- *            or 1 + registers of its command's descriptor, opcode, status, halves, immediate, these registers
- *   others:  a pair, mostly of 8 bytes: at - last at, and of a
+ *   track:   begin - last end, length, name, tag, flow - last flow: variable-length numbers, about 9 bytes; then 0, or
+ *            1 + number of registers of its command's descriptor, opcode, status, halves, immediate, the registers
+ *   others:  a pair, mostly of 8 bytes: at - last at, and for a
  *     counter: value - last value
  *     level:   level
- *     calls:   0 for a return or 1 + name of the function
+ *     calls:   0 for a return, or 1 + name of the function
  */
 #ifndef CNNVP_PLATFORM_TRACE_RECORD_H
 #define CNNVP_PLATFORM_TRACE_RECORD_H
@@ -18,15 +18,15 @@
 
 #include <string.h>
 
-/* Longest record: five numbers of ten bytes, and those of a command. */
+/* Longest record: five numbers of ten bytes, and the numbers of a command. */
 #define CNNVP_RECORD_BYTES (50u + 5u * (5u + CNNVP_DESCRIPTOR_MAX))
 
-/* In place of the time: two numbers of 64 bits follow. */
+/* Stands for the time if two 64-bit numbers follow. */
 #define CNNVP_PAIR_IS_WIDE UINT32_MAX
 
 struct cnnvp_pair {
     uint64_t time;
-    uint64_t number; /* small, or a difference of two's complement */
+    uint64_t number; /* small, or a difference in two's complement */
 };
 
 static inline unsigned char *cnnvp_pair_put(unsigned char *p, struct cnnvp_pair pair)

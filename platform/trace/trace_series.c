@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace as a compact JSON file of time series for the report page (schema cnnvp-series/1), thinned so that a page of
- * any run stays small: counters and links as minimum, maximum, last value and mean of those of BINS windows in which
- * they change; spans one by one, or where there are more than SPANS of them, neighbours of a track joined as long as
- * nothing wider than a window is lost. Windows reach to the last event: a counter over windows of its own ends after
- * the run.
+ * A trace as a compact JSON file of time series for the report page (schema cnnvp-series/1). It is thinned so that the
+ * page stays small for any run. Counters and links are reduced to minimum, maximum, last value and mean in those of
+ * BINS windows in which they change. Spans are written one by one up to SPANS; if there are more, neighbours on a track
+ * are joined unless something wider than a window would be lost. Windows reach to the last event, since a windowed
+ * counter may end after the run.
  */
 #include "trace.h"
 
@@ -28,7 +28,7 @@ struct bin {
 struct span {
     uint64_t begin;
     uint64_t end;
-    uint64_t busy; /* of what was joined */
+    uint64_t busy; /* time of the joined spans */
     uint32_t name;
     uint32_t tag;
     uint32_t count;
@@ -36,7 +36,7 @@ struct span {
 
 struct series {
     struct bin *bins;
-    uint64_t time, value; /* of the last change, and up to where it is in the means */
+    uint64_t time, value; /* of the last change; the means are complete up to `time` */
     struct span *spans;
     size_t span_count;
 };
@@ -44,15 +44,15 @@ struct series {
 struct writer {
     struct cnnvp_trace *trace;
     cnnvp_output *output;
-    struct series *series; /* of each stream */
-    uint64_t width;        /* of a window */
-    uint64_t join_ps;      /* gaps and spans up to this are joined; 0: none */
+    struct series *series; /* one for each stream */
+    uint64_t width;        /* window size */
+    uint64_t join_ps;      /* gaps and spans up to this length are joined; 0: none */
     size_t spans;
 };
 
 /* ---- collecting ---- */
 
-/* Joins where the gap is narrow and either the name is the same or nothing wide is hidden. */
+/* Spans are joined if the gap is narrow and they have the same name, or together are narrow. */
 static int joins(const struct writer *writer, const struct span *before, const struct span *after)
 {
     int same = before->name == after->name && before->tag == after->tag;
@@ -108,12 +108,12 @@ static void add_span(struct writer *writer, const struct cnnvp_event *event)
     }
     series->spans = spans;
     series->spans[series->span_count++] = span;
-    /* A track of spans that touch cannot become fewer than its windows: the loop ends by the width doubling. */
+    /* Touching spans on a track never become fewer than its windows; the loop ends because join_ps doubles. */
     for (writer->spans++; writer->spans > SPANS;)
         thin(writer);
 }
 
-/* The value that a counter has is kept up to `until`. */
+/* Adds the counter's current value to the means up to `until`. */
 static void keep_value(const struct writer *writer, struct series *series, uint64_t until)
 {
     const double width = (double)writer->width, value = (double)series->value;
@@ -266,7 +266,7 @@ static void write_all(struct writer *writer)
     write_text(writer, "]}\n");
 }
 
-/* Time of the last event, or the run's end. */
+/* Time of the last event, or the end of the run. */
 static uint64_t last_time(const struct cnnvp_trace *trace)
 {
     uint64_t last = trace->end_ps;

@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Identifiers are numbers of base 94 in the printable characters from '!'. */
+/* Identifiers are base-94 numbers in the printable characters from '!'. */
 #define ID_BASE 94u
 #define ID_FIRST 33u
 #define LINE_BYTES (8 * CNNVP_WAVE_CHARACTERS + 32)
 
-/* Digits of a time that change often; those above are kept as text. */
+/* Low digits of the time, which change often; the digits above are cached as text. */
 #define LOW_DIGITS 8
 #define LOW_RANGE 100000000u
-/* Of lines that are put down before the output is asked for more. */
+/* Bytes of lines that are collected before the output is asked for more room. */
 #define ROOM_BYTES 65536
 
 struct file {
@@ -26,7 +26,7 @@ struct file {
     char high_text[24];
 };
 
-/* Room for a line. */
+/* Returns room for a line. */
 static char *line(struct file *file)
 {
     if (file->room == NULL || file->at - file->room > ROOM_BYTES - (ptrdiff_t)LINE_BYTES) {
@@ -79,7 +79,7 @@ static char *put_time(struct file *file, char *p, uint64_t time)
     return p + LOW_DIGITS;
 }
 
-/* ---- what the signals call ---- */
+/* ---- callbacks for signals ---- */
 
 static void open_scope(void *context, const char *name)
 {

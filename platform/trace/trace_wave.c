@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace as signals of a waveform, one scope for each instance:
- *   TRACK_busy   1 while a span lasts        TRACK_spans  number of spans begun (tells spans that touch apart)
- *   TRACK_layer  the span's tag: layer + 1   TRACK_op     its name in ASCII
- *   the guest's functions as the name of the innermost one,
- *   counters as 64-bit numbers, interrupts as wires; in the scope `links` each link's bandwidth in bytes per second.
- * At one time a signal changes once, to the last of its values; a span without length shows in TRACK_spans alone.
+ * A trace as waveform signals, with one scope for each instance:
+ *   TRACK_busy   1 during a span                TRACK_spans  number of spans begun (separates adjacent spans)
+ *   TRACK_layer  the span's tag: layer + 1      TRACK_op     its name in ASCII
+ * Also the name of the guest's innermost function, counters as 64-bit numbers, interrupts as wires, and in the scope
+ * `links` each link's bandwidth in bytes per second. A signal changes at most once at a time, to its last value then; a
+ * span of length 0 appears only in TRACK_spans.
  */
 #include "trace_wave.h"
 
@@ -16,14 +16,14 @@
 enum part { BUSY, SPANS, LAYER, OP, TRACK_PARTS };
 
 struct signal {
-    uint64_t value; /* TRACK_op: as in dump.texts */
+    uint64_t value; /* for TRACK_op: index as in dump.texts */
     uint64_t shown;
     uint32_t width;
     int is_text;
-    int changed; /* is in the list */
+    int changed; /* 1: it is in the list of changes */
 };
 
-/* What a signal shows of a name. */
+/* A name as the value of a signal. */
 struct text {
     char bits[8 * CNNVP_WAVE_CHARACTERS];
     size_t count;
@@ -34,19 +34,19 @@ struct dump {
     const struct cnnvp_wave_writer *writer;
     void *file;
     struct signal *signals;
-    uint32_t *first;          /* signal of each stream */
-    uint32_t *texts;          /* of each name: 0 nothing to show, else 1 + the first name that shows the same */
-    struct text *shown_texts; /* of each name that is the first */
+    uint32_t *first;          /* first signal of each stream */
+    uint32_t *texts;          /* for each name: 0: nothing to show; otherwise 1 + the first name with the same text */
+    struct text *shown_texts; /* for each name that is the first with its text */
     uint32_t signal_count;
     uint32_t *changes;
     uint32_t change_count;
     cnnvp_time now;
-    int started; /* the first values have been written */
+    int started; /* the initial values have been written */
 };
 
 /* ---- declarations ---- */
 
-/* Names of scopes and signals are identifiers. */
+/* Makes an identifier of a scope or signal name. */
 static void put_identifier(char *name, size_t size, const char *text, const char *suffix)
 {
     snprintf(name, size, "%.100s%s", text, suffix);
@@ -171,7 +171,7 @@ static void write_value(struct dump *dump, uint32_t number)
     signal->shown = signal->value;
 }
 
-/* All that has changed at the present time. */
+/* Writes all changes at the current time. */
 static void write_step(struct dump *dump)
 {
     int has_time = 0;
@@ -241,7 +241,7 @@ static void write_changes(struct dump *dump, struct cnnvp_merge *merge)
         dump->writer->time(dump->file, dump->trace->end_ps);
 }
 
-/* Eight bits for each character, the first one highest. */
+/* Encodes each character in eight bits, the first character highest. */
 static void set_text(struct text *text, const char *name)
 {
     for (; *name && text->count < sizeof text->bits; ++name, text->count += 8) {
@@ -269,7 +269,7 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
 {
     struct dump dump = {.trace = trace, .writer = writer, .file = file};
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
-    size_t signals = (size_t)trace->stream_count * TRACK_PARTS + 1; /* at most */
+    size_t signals = (size_t)trace->stream_count * TRACK_PARTS + 1; /* upper bound */
 
     CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     dump.signals = cnnvp_arena_array(&arena, signals, sizeof *dump.signals);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trace shows of the platform as a whole: which unit the run waited for when, which layer was at work, and which
- * phase. */
+/* Streams of the platform as a whole: the unit that the run waited for, the layer at work, and the phase, over time. */
 #include "trace.h"
 
 #include <errno.h>
@@ -39,7 +38,7 @@ void cnnvp_trace_set_path(struct cnnvp_trace *trace, struct cnnvp_path *path, cn
 
 /* ---- layers and phases ---- */
 
-/* It takes commands, and leaves data where they are. */
+/* True for a unit that takes commands but does not move data to or from memory. */
 static int calculates(const struct cnnvp_unit *unit)
 {
     return cnnvp_unit_command_port(unit) != UINT32_MAX && !cnnvp_unit_has_port(unit, CNNVP_PORT_MEM_INITIATOR);
@@ -48,8 +47,8 @@ static int calculates(const struct cnnvp_unit *unit)
 struct at_work {
     struct cnnvp_trace *trace;
     enum cnnvp_whole_track track;
-    uint32_t name; /* UINT32_MAX: nothing yet */
-    uint32_t tag;  /* of a layer */
+    uint32_t name; /* UINT32_MAX: none yet */
+    uint32_t tag;  /* for a layer */
     cnnvp_time begin, end;
 };
 
@@ -59,7 +58,7 @@ static void put(const struct at_work *work)
         cnnvp_trace_whole_span(work->trace, work->track, work->name, work->tag, work->begin, work->end);
 }
 
-/* What of this name is at work from `begin` on; what was before ends there at the latest. */
+/* Extends the current span, or begins one with another name at `begin`, where the previous span ends at the latest. */
 static void change(struct at_work *work, const char *name, uint32_t tag, cnnvp_time begin, cnnvp_time end)
 {
     const uint32_t index = cnnvp_trace_text(work->trace, name);
@@ -74,7 +73,7 @@ static void change(struct at_work *work, const char *name, uint32_t tag, cnnvp_t
     work->end = end > work->end ? end : work->end;
 }
 
-/* Neighbouring spans of one layer, of all units that calculate, are one; so are those of one phase. */
+/* Joins adjacent spans of the same layer over all calculating units, and likewise of the same phase. */
 void cnnvp_trace_add_layers(struct cnnvp_trace *trace)
 {
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);

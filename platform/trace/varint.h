@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of variable length as in protocol buffers: 7 bits a byte, low bits first, at most 10 bytes. */
+/* Variable-length numbers as in protocol buffers: 7 bits per byte, low bits first, at most 10 bytes. */
 #ifndef CNNVP_PLATFORM_VARINT_H
 #define CNNVP_PLATFORM_VARINT_H
 
@@ -16,7 +16,7 @@ static inline unsigned char *cnnvp_varint_put(unsigned char *p, uint64_t value)
     return p;
 }
 
-/* A two's complement difference; small magnitudes are short (zigzag). */
+/* A two's complement difference in zigzag coding: small magnitudes are short. */
 static inline unsigned char *cnnvp_varint_put_signed(unsigned char *p, uint64_t difference)
 {
     return cnnvp_varint_put(p, difference << 1 ^ (0 - (difference >> 63)));

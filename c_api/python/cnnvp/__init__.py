@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cnnvp, a virtual platform for CNN accelerators: its commands as functions, arrays in and out.
+"""cnnvp, a virtual platform for CNN accelerators: its commands as functions, with arrays as inputs and outputs.
 
     import cnnvp
     result = cnnvp.run("lenet5", platform="nfu", set={"pe_array.rows": 16}, input=images)
     result.outputs[0], result.stats["total"]["accel_cycles"], result.layers
 
-Long options of the command (`cnnvp run --help`) are keywords: timing_only=True, max_time="2ms", shape=["1x3x64x64"]. Those
-that say what is printed (quiet, color, advise) are the command's alone. One thread at a time is at work.
+Long options of the command (`cnnvp run --help`) are keywords: timing_only=True, max_time="2ms", shape=["1x3x64x64"].
+Options for printing (quiet, color, advise) belong to the command only. One call runs at a time; other threads wait.
 """
 from ._library import Error
 from ._run import Result, exec, platform, run, train, version

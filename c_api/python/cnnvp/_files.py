@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dictionaries as files of the library and back, and arrays as its struct."""
+"""Converts dictionaries to the library's files and back, and arrays to its struct and back."""
 import contextlib
 import ctypes
 import os
@@ -15,8 +15,8 @@ _TYPES = {numpy.dtype(numpy.float32): 0, numpy.dtype(numpy.uint8): 1, numpy.dtyp
 
 
 def to_array(value, name):
-    """The struct of an array, and the numpy array whose memory it has, to be kept as long. Other floating-point numbers
-    become float32, other whole numbers int64."""
+    """Returns a struct, and the numpy array whose memory it uses and which must live as long. Unsupported floating-point
+    types become float32, unsupported integer types int64."""
     try:
         values = numpy.asarray(value)
         if values.dtype not in _TYPES and values.dtype.kind in "fiu" and values.dtype != numpy.uint64:
@@ -33,7 +33,7 @@ def to_array(value, name):
 
 
 def from_array(array):
-    """A numpy array of its own with what a struct has."""
+    """Copies a struct's contents to a new numpy array."""
     shape = tuple(array.shape[:array.rank])
     dtype = next(dtype for dtype, number in _TYPES.items() if number == array.type)
     count = int(numpy.prod(shape, dtype=numpy.int64))
@@ -54,7 +54,7 @@ def _yaml(value, place, key=None):
     if not isinstance(value, (str, os.PathLike)):
         raise Error(f"{place}: {type(value).__name__} cannot be in it; texts, numbers, lists and dictionaries can")
     text = os.fspath(value)
-    # Files are found from the current folder, not from that of the temporary file.
+    # Relative paths refer to the current folder, not to that of the temporary file.
     if (key in ("model", "base", "network", "order", "program", "platform") and not os.path.isabs(text)
             and os.path.exists(text.partition(":")[0])):
         text = os.path.abspath(text)
@@ -66,7 +66,7 @@ def _yaml(value, place, key=None):
 
 @contextlib.contextmanager
 def as_file(value, place):
-    """The path of a file: `value` itself, or a temporary one with a dictionary's contents."""
+    """Yields the path of a file: `value` itself, or a temporary file with a dictionary's contents."""
     if not isinstance(value, dict):
         if not isinstance(value, (str, os.PathLike)):
             raise Error(f"{place}: {type(value).__name__} is neither a dictionary nor a file's name")
@@ -83,7 +83,7 @@ def as_file(value, place):
 
 
 def from_yaml(text):
-    """The dictionary of a platform, as the library writes one: maps and scalars, by indentation."""
+    """Parses a platform as the library writes it: maps and scalars, by indentation."""
     root = {}
     levels = [(-1, root)]
     for line in text.splitlines():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libcnnvp.so.1 by ctypes, and what its calls say is wrong."""
+"""libcnnvp.so.1 through ctypes, with its errors as exceptions."""
 import ctypes as c
 import os
 import pathlib
@@ -9,11 +9,11 @@ from ._structs import ERROR, OTHERS, RESULTS, ErrorText
 
 
 class Error(Exception):
-    """What a call of the library says is wrong."""
+    """The message of a library call that failed."""
 
 
 def _path():
-    """Of the library: as CNNVP_LIBRARY says, of the same installed copy, or wherever the system has it."""
+    """Path of the library: $CNNVP_LIBRARY, the same installation, or a name for the system's search."""
     name = "libcnnvp.so.1"
     found = [os.environ["CNNVP_LIBRARY"]] if os.environ.get("CNNVP_LIBRARY") else []
     for folder in pathlib.Path(__file__).resolve().parents:
@@ -23,7 +23,7 @@ def _path():
 
 
 def _load():
-    """The functions whose arguments are known, and no others."""
+    """Loads the functions whose arguments are declared here."""
     try:
         library = c.CDLL(_path())
         functions = {name: getattr(library, name) for name in (*RESULTS, *OTHERS)}
@@ -41,7 +41,7 @@ _free.argtypes = (c.c_void_p,)
 
 
 def call(name, *arguments):
-    """Calls a function that returns a cnnvp_result; Error with its words where that is not 0."""
+    """Calls a function that returns a cnnvp_result. Raises Error with its message if the result is not 0."""
     error = ErrorText()
     last = (c.byref(error),) if RESULTS[name][-1] is ERROR else ()
     result = getattr(library, name)(*arguments, *last)
@@ -54,7 +54,7 @@ def text(value):
 
 
 def take(pointer):
-    """The text of memory that the caller owns, which is given back."""
+    """Returns a text from memory that the caller owns, and frees the memory."""
     value = text(c.cast(pointer, c.c_char_p).value)
     _free(pointer)
     return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run, train and exec: the commands' work on what the C API has."""
+"""run, train and exec: the commands' work through the C API."""
 import contextlib
 import ctypes
 import json
@@ -24,9 +24,9 @@ _TRAIN_STEP, _TRAIN_EVALUATION, _TRAIN_END = range(3)
 
 
 class Result(types.SimpleNamespace):
-    """What has come out. Of all: `stats`, the dictionary of the statistics, and `layers`, its list of layers. Of run:
-    `outputs`, numpy arrays in the network's order, `names` of them, and `sqnr` in dB. Of train: `steps`, a dictionary for
-    each step, and `evaluations`. Of exec: `console`, the program's bytes, and `exit_code`."""
+    """Results of a call. Always: `stats`, the dictionary of the statistics, and `layers`, its list of layers. From run:
+    `outputs`, numpy arrays in the network's order, their `names`, and `sqnr` in dB. From train: `steps`, a dictionary for
+    each step, and `evaluations`. From exec: `console`, the program's output as bytes, and `exit_code`."""
 
     @property
     def layers(self):
@@ -41,7 +41,7 @@ def version():
 
 
 class _Work:
-    """Of one call: handles, which are freed in the order against that in which they were made, and memory to be kept."""
+    """Resources of one call: handles, which are freed in reverse order, and memory that must stay alive."""
 
     def __init__(self, command):
         self.stack = contextlib.ExitStack()
@@ -58,7 +58,7 @@ class _Work:
         return handle
 
     def bytes(self, value, name):
-        """A text of C, which lives as long as the work."""
+        """A C string that lives as long as this object."""
         if not isinstance(value, (str, os.PathLike)):
             raise Error(f"{name}: a text is expected, not {type(value).__name__}")
         try:
@@ -90,7 +90,7 @@ class _Work:
         call("cnnvp_options_check", self.options)
 
     def configure(self, platform, settings):
-        """A resolved configuration."""
+        """Creates a resolved configuration."""
         if platform is None:
             platform = text(library.cnnvp_command_platform(self.command.encode()))
         if settings is not None and not isinstance(settings, dict):
@@ -123,7 +123,7 @@ class _Work:
 
     @contextlib.contextmanager
     def interruptible(self, ask=lambda: None):
-        """Ctrl-C ends what the library does, which is asked to."""
+        """Ctrl-C asks the library to end its work, by `ask`."""
         def interrupt(number, frame):
             self.interrupted = True
             ask()
@@ -140,7 +140,7 @@ class _Work:
                 raise KeyboardInterrupt
 
     def run(self, platform, progress=None):
-        """To the end of the program, which is returned."""
+        """Runs to the end of the program, and returns how it ended."""
         end = RunResult()
         failed = []
 
@@ -163,7 +163,7 @@ class _Work:
         return json.loads(take(pointer))
 
     def finish(self, platform):
-        """Closes the traces; Error if results were compared and differ."""
+        """Closes the traces. Raises Error if compared results differ."""
         call("cnnvp_platform_close_trace", platform)
         results = ResultsCheck()
         if library.cnnvp_platform_results(platform, ctypes.byref(results)) == 0 and results.wrong:
@@ -208,8 +208,8 @@ def _write_stats(options, stats):
 
 
 def platform(platform=None, set=None):
-    """The dictionary of a platform with every parameter: of a preset, a file or another dictionary, with settings. It may
-    be changed and given to run, train, exec or platform."""
+    """A platform with all its parameters as a dictionary, from a preset, a file or another dictionary, with settings
+    applied. It may be changed and passed to run, train, exec or platform."""
     with _lock:
         work = _Work("check")
         with work.stack:
@@ -222,7 +222,7 @@ def platform(platform=None, set=None):
 
 
 def _accuracy(outputs, references, labels):
-    """values.accuracy of the command's statistics."""
+    """Computes values.accuracy of the command's statistics."""
     _, labels = _files.to_array(labels, "labels")
     images = outputs[0].shape[0] if outputs and outputs[0].ndim else 0
     if not images or labels.size < images or labels.shape[:1] != (labels.size,) or labels.dtype.kind not in "iu":
@@ -237,8 +237,9 @@ def _accuracy(outputs, references, labels):
 
 
 def run(network, *, platform=None, set=None, input=None, calibration=None, labels=None, progress=None, log=None, **options):
-    """Runs an ONNX file or an installed network: `cnnvp run`. input, calibration, labels: arrays, or .npy files; of
-    several inputs a dictionary of such by name. progress: called with the share of the work, layers and picoseconds; log: with a level and a line, else logging's "cnnvp"."""
+    """Runs an ONNX file or an installed network, as `cnnvp run` does. input, calibration, labels: arrays or .npy files; for
+    several inputs, a dictionary of them by name. progress: called with the share of the work, the layers and picoseconds.
+    log: called with a level and a line; by default lines go to the logger "cnnvp"."""
     given = {name: value for name, value in (("input", input), ("calibration", calibration), ("labels", labels)) if value is not None}
     options |= {name: value for name, value in given.items() if isinstance(value, (str, os.PathLike))}
     with _work("run", options) as work:
@@ -254,7 +255,7 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
                   for name, value in named.items()]
         chosen.inputs, chosen.input_count = (NamedArray * len(inputs))(*inputs), len(inputs)
         chosen.stopped = Stopped(lambda: int(work.interrupted))
-        chosen.computing = chosen.tuning = Share(lambda context, share: None)  # where Ctrl-C is seen
+        chosen.computing = chosen.tuning = Share(lambda context, share: None)  # lets Python notice Ctrl-C
         with work.interruptible():
             made = work.new("network", work.bytes(network, "network"), config, ctypes.byref(chosen))
         if options.get("plan_out") is not None:
@@ -305,7 +306,7 @@ def _array(kind, *arguments):
 
 @contextlib.contextmanager
 def _beside(network, number, options, reference):
-    """What an output is compared with: where it runs depth first the float model padded by blocks."""
+    """The reference of an output: if it runs depth first, the float model padded by blocks."""
     if str(options.get("schedule")).replace("_", "-") != "depth-first":
         yield reference
         return
@@ -314,7 +315,7 @@ def _beside(network, number, options, reference):
 
 
 def _write_run(work, options, network, platform, outputs, stats):
-    """The files that options name."""
+    """Writes the files that options name."""
     _write_stats(options, stats)
     if options.get("plan_out") is not None:
         call("cnnvp_network_plan", network, work.bytes(options["plan_out"], "plan_out"))
@@ -328,8 +329,8 @@ def _write_run(work, options, network, platform, outputs, stats):
 
 
 def train(network, *, platform=None, set=None, progress=None, log=None, **options):
-    """Trains an ONNX file or an installed network: `cnnvp train`. progress: called with the dictionary of each step.
-    Checkpoints and the log are the command's."""
+    """Trains an ONNX file or an installed network, as `cnnvp train` does. progress: called with the dictionary of each
+    step. Checkpoints and the log file are only available in the command."""
     for name in ("checkpoint", "checkpoint_every", "resume", "log"):
         if name in options:
             raise Error(f"{name}: `cnnvp train` has it")
@@ -365,8 +366,8 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
 
 
 def exec(program, *arguments, platform=None, set=None, progress=None, log=None, **options):
-    """Runs an RV32 program, an ELF file, with its arguments: `cnnvp exec`. A program that ends with another code than 0 is
-    no Error; one that does not end is."""
+    """Runs an RV32 program (an ELF file) with its arguments, as `cnnvp exec` does. A nonzero exit code is not an Error; a
+    program that does not end is."""
     with _work("exec", options) as work:
         config = work.configure(platform, set)
         console = bytearray()

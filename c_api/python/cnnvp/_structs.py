@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structs and functions of libcnnvp.so.1 as the headers of c_api have them; the test of the C API compares them."""
+"""Structs and functions of libcnnvp.so.1, as declared in the headers of c_api; a test of the C API compares them."""
 import ctypes as c
 
 
@@ -76,7 +76,7 @@ class TrainerOptions(c.Structure):
 
 
 class WorkInfo(c.Structure):
-    """Its first members: an older client's."""
+    """Only the first members, as in a client with an older header."""
     _fields_ = [("struct_size", c.c_uint32), ("command", c.c_char_p), ("network", c.c_char_p),
                 ("network_hash", c.c_uint64), ("seed", c.c_uint64)]
 
@@ -97,7 +97,7 @@ class SweepOptions(c.Structure):
                 ("progress_context", c.c_void_p)]
 
 
-# The structs by their names in the headers.
+# Structs by their names in the headers.
 STRUCTS = {"cnnvp_array": Array, "cnnvp_error": ErrorText, "cnnvp_run_result": RunResult, "cnnvp_progress": Progress,
            "cnnvp_results_check": ResultsCheck, "cnnvp_difference": Difference, "cnnvp_train_record": TrainRecord,
            "cnnvp_platform_options": PlatformOptions, "cnnvp_network_options": NetworkOptions,
@@ -107,7 +107,7 @@ STRUCTS = {"cnnvp_array": Array, "cnnvp_error": ErrorText, "cnnvp_run_result": R
 _P, _S, _U, _Z, _I = c.c_void_p, c.c_char_p, c.c_uint64, c.c_size_t, c.c_int
 ERROR = c.POINTER(ErrorText)
 
-# Arguments of functions that return a cnnvp_result, and what others return before theirs.
+# RESULTS: arguments of functions that return a cnnvp_result. OTHERS: return type and arguments of other functions.
 RESULTS = {
     "cnnvp_config_new": (_S, _P, ERROR), "cnnvp_config_set": (_P, _S, ERROR), "cnnvp_config_resolve": (_P, ERROR),
     "cnnvp_config_text": (_P, _P, _P), "cnnvp_options_set": (_P, _S, _S, ERROR), "cnnvp_options_check": (_P, ERROR),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sweeps, and what is in their databases."""
+"""Sweeps and their databases."""
 import ctypes
 import json
 import os
@@ -20,8 +20,8 @@ class Point(types.SimpleNamespace):
 
 
 def sweep(spec, *, output, jobs=0, seed=0, retry_failed=False, progress=None):
-    """Runs what the database `output` does not have yet of a specification, a file or a dictionary, and returns the
-    database's points. progress: called now and then with a dictionary. Points that fail are points, too."""
+    """Runs the points of a specification (a file or a dictionary) that the database `output` does not contain yet. Returns
+    all points of the database, failed ones included. progress: called from time to time with a dictionary."""
     with _lock:
         work = _Work("sweep")
         with work.stack, _files.as_file(spec, "spec") as file:
@@ -52,7 +52,7 @@ def sweep(spec, *, output, jobs=0, seed=0, retry_failed=False, progress=None):
 
 
 def load_results(file):
-    """The points of a sweep's database, in the order in which they were run."""
+    """The points of a sweep's database, in the order of their runs."""
     if not isinstance(file, (str, os.PathLike)) or not os.path.exists(file):
         raise Error(f"{file}: there is no such database")
     try:
@@ -65,8 +65,8 @@ def load_results(file):
 
 
 def records(points, *statistics):
-    """A flat dictionary for each point, as pandas.DataFrame takes them: its parameters, its status, and statistics by their
-    names, such as "energy.total_pj" or "layers.C1.cycles"; without names those of `total`."""
+    """One flat dictionary for each point, as for pandas.DataFrame: parameters, status, and the named statistics, such as
+    "energy.total_pj" or "layers.C1.cycles". Without names: all statistics of `total`."""
     result = []
     for point in points:
         names = statistics or [f"total.{name}" for name in point.stats.get("total", {})]
