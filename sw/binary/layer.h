@@ -198,7 +198,7 @@ struct cnnvp_layer {
         struct cnnvp_layer_operands operands; /* add; conv with `added`; average */
     };
     uint32_t format; /* descriptor register `format` of its main instruction: shift, bias shift, rounding, word sizes */
-    uint32_t seed;   /* of stochastic rounding; the guest adds the image number */
+    uint32_t seed;   /* seed of stochastic rounding; the guest adds terms for image and step */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t first_weight_tile, weight_tile_count;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tasks that drive several accelerators, and their scheduling; see accelerators.h. */
 #include "accelerators.h"
 
 #include "depth.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The layer functions of S000, except normalisation.c and softmax.c, and elementwise arithmetic; see layers.h. */
 #include "layers_internal.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Instruction lists in memory (--issue list); see list.c. */
 #ifndef CNNVP_GUEST_LIST_H
 #define CNNVP_GUEST_LIST_H
 

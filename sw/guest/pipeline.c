@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pushes loads, calculations and epilogues, so that tiles overlap; see pipeline.h. */
 #include "pipeline.h"
 
 #include "binary/layer_command.h"

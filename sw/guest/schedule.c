@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The layer schedule: cuts layers into steps, and calls chains and fused groups in their place; see schedule.h. */
 #include "schedule.h"
 
 #include "depth.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses and checks the options of commands, as the table options.def describes them. */
 #include "command_options.h"
 
 #include <stdio.h>

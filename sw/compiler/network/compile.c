@@ -372,7 +372,7 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
     return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;
 }
 
-/* ---- all of it ---- */
+/* ---- the compilation ---- */
 
 cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
                                    const struct cnnvp_network_options *options, struct cnnvp_error *error)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Plans a training binary: tiles of all layers, and places in memory; see train_build.h. */
 #include "train_build.h"
 
 #include "train_price.h"

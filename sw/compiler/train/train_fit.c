@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which tiles of a layer fit into the training engine's buffers. */
 #include "train_plan.h"
 #include "cnnvp_integer.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns an imported graph into a chain of nodes that the training engine can train; see train_net.h. */
 #include "train_net.h"
 
 #include <string.h>

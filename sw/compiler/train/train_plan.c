@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Searches the tiles of a layer with the lowest price among those that fit; see train_plan.h. */
 #include "train_plan.h"
 #include "train_price.h"
 

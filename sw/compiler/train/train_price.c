@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prices a pass of a layer by running the guest's layer function on a recording machine; see train_price.h. */
 #include "train_price.h"
 #include "cnnvp_integer.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the training engine's parameters from a configuration. */
 #include "train_plan.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the guest program's ELF file, and loads it. */
 #ifndef CNNVP_COMPILER_GUEST_FILE_H
 #define CNNVP_COMPILER_GUEST_FILE_H
 
