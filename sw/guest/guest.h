@@ -40,7 +40,7 @@ struct cnnvp_epilogue {
     uint32_t table_address; /* in that half */
     uint32_t first_post;
     uint32_t divide;
-    uint32_t channels; /* results: channels x height x width, dense from 0 in the output half */
+    uint32_t channels; /* results: channels x height x width, dense in the output half */
     uint32_t height;
     uint32_t width;
     int32_t row; /* first output row and column */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime for cores that are not the platform's: copies inputs and outputs around an inference run; see cnnvp_runtime.h. */
+/* The runtime for cores that are not the platform's: moves inputs and outputs around an inference run. */
 #include "cnnvp_runtime.h"
 #include "depth.h"
 #include "inference.h"
