@@ -164,7 +164,7 @@ struct cnnvp_train_binary {
     uint32_t mantissa_bits;
     uint32_t value_bytes;    /* bytes of a mantissa: 1 or 4 */
     uint32_t held_scale;     /* offset in the max-min buffer, after all entries: scale of forward and gradient sums */
-    uint32_t held_back;      /* offset of the scale of error sums */
+    uint32_t held_back;      /* offset of the scale of error sums and bias gradients */
     uint32_t held_exponents; /* offset of the exponents of the tensor in work */
     uint32_t classes;
     uint32_t block;          /* enum cnnvp_train_binary_block; weights are blocked by tensor where images have blocks */
