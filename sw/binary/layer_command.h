@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calculations of a layer's tiles as instructions: what the guest software pushes, and what the planner asks the
- * units about. Addresses, strides of the input and seeds are the caller's. */
+/* Translates a layer's tiles into instructions: opcode, status bits and descriptor. The guest pushes them; the planner
+ * asks the units what they cost. The caller adds addresses, input strides and seeds. */
 #ifndef CNNVP_LAYER_COMMAND_H
 #define CNNVP_LAYER_COMMAND_H
 
@@ -13,13 +13,14 @@ struct cnnvp_operation {
     uint32_t status;
 };
 
-/* The bit `clip`, which stands at the same place for all instructions. */
+/* The status bit `clip`. All instructions have it at the same place. */
 static inline uint32_t cnnvp_clip_status(uint32_t clips)
 {
     return (clips != 0 ? 1u : 0u) << CNNVP_STATUS_conv_clip;
 }
 
-/* 1: the write-out of the instruction before it does this post; 0: it takes a pass of the vector unit. */
+/* 1: the write-out of the layer's (or addition's) instruction does this post-operation; 0: it takes a pass of the
+ * vector unit. */
 static inline int cnnvp_is_written_out(const struct cnnvp_layer *layer, uint32_t post)
 {
     const uint32_t first = layer->op == CNNVP_OP_ACTIVATION;
@@ -27,8 +28,8 @@ static inline int cnnvp_is_written_out(const struct cnnvp_layer *layer, uint32_t
     return (post >= first && post - first < layer->clips) || (post >= added && post - added < layer->added.clips);
 }
 
-/* Of a conv or matmul instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
- * The fields stand at the same places for both. */
+/* Status of a conv or matmul instruction for one input slice. Partial sums are kept from slice to slice; the last slice
+ * adds the bias and rounds. Both instructions have these fields at the same places. */
 static inline uint32_t cnnvp_slice_status(const struct cnnvp_layer *layer, int first, int last)
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
@@ -37,35 +38,35 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_layer *layer, int f
     return last ? status | cnnvp_clip_status(layer->clips) : status;
 }
 
-/* That status of a layer whose results may be scaled: these have no bias. */
+/* The same status, for a layer whose results may be scaled. Scaled layers have `scale` in place of `bias`. */
 static inline uint32_t cnnvp_scaled_status(const struct cnnvp_layer *layer, uint32_t status)
 {
     const int scaled = layer->bias > 1u && (status >> CNNVP_STATUS_conv_bias & 1u) != 0;
     return scaled ? status ^ (1u << CNNVP_STATUS_conv_bias | 1u << CNNVP_STATUS_conv_scale) : status;
 }
 
-/* Words of weights that an output of a slice of this many inputs has. All outputs' follow each other, then biases or
- * scales. */
+/* Weight words per output in a slice of `in` inputs. In a weight tile the weights of all outputs come first, then
+ * biases or scales. */
 static inline uint32_t cnnvp_output_weights(const struct cnnvp_layer *layer, uint32_t in)
 {
     const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;
     return layer->depthwise ? taps : in * taps;
 }
 
-/* Where 16-bit words may follow so many bytes. */
+/* Rounds up to the next multiple of 2, where 16-bit words may begin. */
 static inline uint32_t cnnvp_even(uint32_t bytes)
 {
     return (bytes + 1u) & ~1u;
 }
 
-/* Bytes of so many weights of a weight tile, after which biases or a table follow. */
+/* Bytes that `weights` weights take in a weight tile, before biases or a table. */
 static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_layer *layer, uint32_t weights)
 {
     return cnnvp_even(weights * cnnvp_format_bytes(layer->format, CNNVP_NARROW_B));
 }
 
-/* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. `first` and `last`
- * of the input's slices; of a pooling window's parts. */
+/* The instruction that sweeps the windows of a conv or pool layer, on the layer's unit. `first` and `last`: whether
+ * this is the first and the last input slice (conv) or part of the window (pool). */
 static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_layer *layer, int first, int last)
 {
     const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
@@ -80,7 +81,8 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_l
                                         (sum ? 0 : cnnvp_clip_status(layer->clips))};
 }
 
-/* Where a pooling step of this many results keeps sums: after the maxima of the window's parts before, if there are. */
+/* Offset of the partial sums of a pooling step with `words` results. Maxima of the window's earlier parts lie before
+ * them. */
 static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_layer *layer, int first, uint32_t words)
 {
     if (layer->pool == CNNVP_POOL_AVERAGE || first)
@@ -89,7 +91,7 @@ static inline uint32_t cnnvp_pool_sums_at(const struct cnnvp_layer *layer, int f
     return cnnvp_even(bytes);
 }
 
-/* Rows and columns of the window that are swept at once. */
+/* Rows and columns of a pooling window that one instruction sweeps. */
 static inline uint32_t cnnvp_window_rows(const struct cnnvp_layer *layer)
 {
     return layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
@@ -100,8 +102,8 @@ static inline uint32_t cnnvp_window_columns(const struct cnnvp_layer *layer)
     return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
 }
 
-/* A window of kx columns and ky rows over this many positions; results are dense. All members: nothing need be cleared.
- */
+/* Descriptor of a window of kx columns and ky rows over rows x columns positions, with dense results. Every member is
+ * set, so that the compiler emits no clearing. */
 static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_layer *layer, uint32_t kx, uint32_t ky,
                                                      uint32_t rows, uint32_t columns)
 {
@@ -129,13 +131,13 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_layer *l
     };
 }
 
-/* 1: the write-out of its conv takes results through a table. */
+/* 1: the write-out of the layer's conv passes results through a table. */
 static inline uint32_t cnnvp_is_tabled(const struct cnnvp_layer *layer)
 {
     return layer->format >> CNNVP_TABLED_LSB & 1u;
 }
 
-/* Where the table of such a layer is, after the biases of the window's outputs. */
+/* Sets where the table of such a layer lies: after the biases of the window's outputs. */
 static inline void cnnvp_set_table(const struct cnnvp_layer *layer, struct cnnvp_window *window)
 {
     const struct cnnvp_layer_post *post = &layer->posts[layer->clips - 1u];
@@ -144,8 +146,8 @@ static inline void cnnvp_set_table(const struct cnnvp_layer *layer, struct cnnvp
         (post->table_words - CNNVP_TABLE_HEADER / CNNVP_WORD_BYTES) / 2u, (uint32_t)(int8_t)(post->format & 0xffu));
 }
 
-/* The layer's windows are one word each, and its positions one row, such as tokens: the words of a tile lie side by
- * side, in as many rows as one likes. */
+/* 1: a 1x1 convolution, stride 1, over a single row of positions, such as tokens. Its tile is contiguous, so it may be
+ * folded into any number of rows. */
 static inline int cnnvp_is_row(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV && layer->depthwise == 0 && layer->kx * layer->ky == 1u &&
@@ -153,8 +155,8 @@ static inline int cnnvp_is_row(const struct cnnvp_layer *layer)
            layer->in.width == layer->out.width && layer->pad_left == 0;
 }
 
-/* The part of a row of this many positions that is taken at once: a multiple of `folded`, then what is left. All of it
- * where there are partial sums, which the results of a first part would overwrite. */
+/* Positions to take next of a row that has `columns` left: the largest multiple of `folded`, then the rest. With
+ * partial sums the whole row is taken at once, because results of a first part would overwrite sums. */
 static inline uint32_t cnnvp_row_part(const struct cnnvp_layer *layer, uint32_t columns)
 {
     return columns > layer->folded && layer->tile_in == layer->in.channels
@@ -162,7 +164,7 @@ static inline uint32_t cnnvp_row_part(const struct cnnvp_layer *layer, uint32_t 
                : columns;
 }
 
-/* Such a part, if it is a multiple, as rows of `folded` positions, which keep all PEs of an array busy. */
+/* Folds such a part into rows of `folded` positions, which keep all PEs of the array busy. The rest stays one row. */
 static inline void cnnvp_fold_row(const struct cnnvp_layer *layer, uint32_t part, struct cnnvp_window *window)
 {
     window->out_w = part % layer->folded == 0 ? layer->folded : part;
@@ -170,7 +172,8 @@ static inline void cnnvp_fold_row(const struct cnnvp_layer *layer, uint32_t part
     window->in_row_stride = window->out_w;
 }
 
-/* An elementwise layer: both operands from the input buffer; or an addition to a convolution's results. */
+/* Instruction of an elementwise layer with both operands in the input buffer, or of an addition to a convolution's
+ * results. */
 static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_layer *layer)
 {
     static const enum cnnvp_opcode opcodes[] = {
@@ -185,7 +188,7 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
             cnnvp_clip_status(layer->added.tag != 0 ? layer->added.clips : layer->clips)};
 }
 
-/* What its descriptor has but for addresses, strides and counts. */
+/* Its descriptor, without addresses, strides and counts. */
 static inline struct cnnvp_vector cnnvp_arithmetic_vector(const struct cnnvp_layer *layer, uint32_t seed)
 {
     const int added = layer->added.tag != 0;
@@ -198,20 +201,20 @@ static inline struct cnnvp_vector cnnvp_arithmetic_vector(const struct cnnvp_lay
         .limits = added ? layer->added.limits : layer->limits};
 }
 
-/* Where an addition to a convolution's results takes its operands from: these lie in the output buffer. */
+/* Status bits that name the operand which an addition takes from the output buffer: the convolution's results. */
 static inline uint32_t cnnvp_addition_sources(const struct cnnvp_layer *layer)
 {
     return 2u << (layer->added.second != 0 ? CNNVP_STATUS_vadd_b : CNNVP_STATUS_vadd_a);
 }
 
-/* Those of a tile whose dimensions change places, by the results' dimensions. */
+/* Strides of a tile in the order of the results' dimensions, for a layer that permutes dimensions. */
 static inline struct cnnvp_strides cnnvp_permuted_strides(const struct cnnvp_layer *layer, struct cnnvp_strides tile)
 {
     const uint32_t strides[3] = {tile.channel, tile.row, tile.column};
     return (struct cnnvp_strides){strides[layer->from[0]], strides[layer->from[1]], strides[layer->from[2]]};
 }
 
-/* Those of an operand's tile: dimensions of 1 count for all positions. */
+/* Strides of an operand's tile, 0 along the dimensions that are broadcast. */
 static inline struct cnnvp_strides cnnvp_spread_strides(const struct cnnvp_tensor *operand,
                                                         const struct cnnvp_tensor *out, struct cnnvp_strides tile)
 {
@@ -220,14 +223,15 @@ static inline struct cnnvp_strides cnnvp_spread_strides(const struct cnnvp_tenso
         operand->width < out->width ? 0 : tile.column};
 }
 
-/* Words of a plane follow each other, or one word counts for all of them. */
+/* 1: one stride covers a whole plane: its rows are contiguous, or one word is broadcast to all positions. */
 static inline int cnnvp_is_plane(const struct cnnvp_strides *tile, uint32_t rows, uint32_t columns)
 {
     return rows == 1 || tile->row == columns * tile->column;
 }
 
-/* Sets counts and strides of an elementwise instruction over a box of dense results. How many of them the box takes:
- * one a channel where its first row does not follow the last row of the one before as rows follow each other. */
+/* Sets counts and strides of an elementwise instruction over a box with dense results. `b` may be NULL. Returns how
+ * many instructions the box takes: one, or one per channel if the rows of a channel do not follow the rows of the
+ * channel before at the same stride. */
 static inline uint32_t cnnvp_elementwise(const struct cnnvp_strides *a, const struct cnnvp_strides *b,
                                          uint32_t channels, uint32_t rows, uint32_t columns,
                                          struct cnnvp_vector *vector)
@@ -253,8 +257,8 @@ static inline uint32_t cnnvp_elementwise(const struct cnnvp_strides *a, const st
     return rows_follow ? 1u : channels;
 }
 
-/* Batch normalisation, one after the other: stored statistics take the last alone. mean, variance and transform are
- * over all words of each channel, the three between them over the channels. */
+/* Instructions of batch normalisation, in order. Stored statistics need the last one alone. Mean, variance and
+ * transform run over all words of each channel; the three between them run over one word per channel. */
 enum cnnvp_norm_step {
     CNNVP_NORM_MEAN,
     CNNVP_NORM_VARIANCE,
@@ -289,7 +293,7 @@ static inline struct cnnvp_operation cnnvp_norm_operation(const struct cnnvp_lay
     }
 }
 
-/* Their descriptor registers `format`: vectors of one word a channel have 16 bits. */
+/* Descriptor register `format` of a step. Vectors of one word per channel have 16-bit words. */
 static inline uint32_t cnnvp_norm_format(const struct cnnvp_layer *layer, enum cnnvp_norm_step step)
 {
     const struct cnnvp_layer_norm_data *formats = &layer->norm_data;
@@ -309,7 +313,8 @@ static inline uint32_t cnnvp_norm_format(const struct cnnvp_layer *layer, enum c
     }
 }
 
-/* P + A, or P + A^2, over the parts of channels (S002): sums at acc_addr, [channel][part]. */
+/* The array's sums P + A, or P + A^2, over the parts of each channel (S002). They lie at acc_addr as
+ * [channel][part]. */
 static inline struct cnnvp_operation cnnvp_sums_operation(int squares)
 {
     return (struct cnnvp_operation){
@@ -347,8 +352,8 @@ static inline uint32_t cnnvp_sums_format(const struct cnnvp_layer *layer, uint32
     return format | layer->sum_bytes / CNNVP_WORD_BYTES << CNNVP_SLOT_LSB;
 }
 
-/* A vector instruction over elements becomes one over the sums of parts, which lie at 0, those of squares after them.
- */
+/* Turns a vector instruction over elements into one over the sums of parts. The sums lie at 0, the sums of squares
+ * behind them. */
 static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
                                                     const struct cnnvp_vector *elements)
 {
@@ -364,8 +369,8 @@ static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *la
     return vector;
 }
 
-/* A function of each word that comes from operand a; sets the vector's constant and format. A table is read from the
- * weight buffer. */
+/* Instruction of a post-operation on each word of operand a. Sets the vector's constant and format. The caller sets
+ * where in the weight buffer a table lies. */
 static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_layer_post *post,
                                                           struct cnnvp_vector *vector)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The weight tiles of a layer with weights, by what they hold (layer.h): for the guest, which looks for one, and for
- * the compiler, which fills them. */
+/* Maps a layer's slices to the numbers of its weight tiles, and back (layer.h). The guest uses it to find a tile, the
+ * compiler to fill the tiles. */
 #ifndef CNNVP_LAYER_WEIGHTS_H
 #define CNNVP_LAYER_WEIGHTS_H
 
@@ -8,43 +8,41 @@
 #include "layer.h"
 
 struct cnnvp_weight_tile_part {
-    uint32_t in, inputs; /* first one, and how many */
+    uint32_t in, inputs; /* first input of the slice, and their number */
     uint32_t out, outputs;
-    uint32_t last; /* 1: of the input slices: biases and table follow */
+    uint32_t last; /* 1: last input slice of the group: biases and table follow */
 };
 
-/* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
+/* Inputs that a layer's slices divide: channels, or words of a fully connected layer. */
 static inline uint32_t cnnvp_layer_inputs(const struct cnnvp_layer *layer)
 {
     return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
 }
 
-/* Output slices of a group of this many outputs. */
 static inline uint32_t cnnvp_output_slices(const struct cnnvp_layer *layer, uint32_t outputs)
 {
     return cnnvp_divide_up32(outputs, layer->tile_out);
 }
 
-/* Depthwise, an output has the one input of its number. */
+/* A depthwise layer has one input slice: each output channel reads the input channel of its own number. */
 static inline uint32_t cnnvp_input_slices(const struct cnnvp_layer *layer)
 {
     return layer->depthwise != 0 ? 1u : cnnvp_divide_up32(cnnvp_layer_inputs(layer), layer->tile_in);
 }
 
-/* Weight tiles of a group with all its outputs; only the last one may have fewer. */
+/* Weight tiles of a full group. The last group may have fewer. */
 static inline uint32_t cnnvp_group_weight_tiles(const struct cnnvp_layer *layer)
 {
     return cnnvp_input_slices(layer) * cnnvp_output_slices(layer, layer->group_out);
 }
 
-/* Outputs of the group that begins at output `first`. */
 static inline uint32_t cnnvp_group_outputs(const struct cnnvp_layer *layer, uint32_t first)
 {
     return cnnvp_minimum32(layer->group_out, layer->out.channels - first);
 }
 
-/* The number of the weight tile whose slice begins at input `in` and at output `out` of the group that begins at
- * `first`. */
+/* Number of the weight tile of the slice that begins at input `in` and at output `out`. `out` counts from the group's
+ * first output, `first`. */
 static inline uint32_t cnnvp_weight_tile_number(const struct cnnvp_layer *layer, uint32_t first, uint32_t in,
                                                 uint32_t out)
 {
@@ -52,7 +50,7 @@ static inline uint32_t cnnvp_weight_tile_number(const struct cnnvp_layer *layer,
            in / layer->tile_in * cnnvp_output_slices(layer, cnnvp_group_outputs(layer, first)) + out / layer->tile_out;
 }
 
-/* What the layer's weight tile `index` holds, from 0 on. */
+/* What the layer's weight tile number `index` holds. `index` counts from the layer's first weight tile. */
 static inline struct cnnvp_weight_tile_part cnnvp_weight_tile_part(const struct cnnvp_layer *layer, uint32_t index)
 {
     const uint32_t first = index / cnnvp_group_weight_tiles(layer) * layer->group_out;

@@ -4,18 +4,18 @@
  * every network.
  *
  * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the weight tile
- * table and the weight tiles (weights, biases, tables). Behind it lie the tensors. All members are 32-bit
+ * table and the weight tiles (weights, biases, tables). The tensors lie behind it. All members are 32-bit
  * little-endian, all addresses are absolute bytes, all weight tiles and tensors start on 64-byte boundaries. Words are
- * fixed point of 16 bits or of 8 (two's complement, value = (word - zero) * 2^-frac, one of each and one size for each
- * tensor). Sizes of weights and of what layers make of their operands are in their descriptor registers `format` (enum
- * cnnvp_narrow).
+ * fixed point with 16 or 8 bits (two's complement, value = (word - zero) * 2^-frac; each tensor has one size, zero and
+ * frac). The descriptor registers `format` hold the word sizes of weights and of each layer's operands and results
+ * (enum cnnvp_narrow).
  *
- * Where several accelerators share the images it starts with struct cnnvp_accelerators_binary instead, and each of them
- * has a struct cnnvp_binary of its own: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
- * the outputs are there once; maps between layers, and tables that refer to them, once for each.
+ * Where several accelerators share the images, the binary starts with struct cnnvp_accelerators_binary, and each
+ * accelerator has a struct cnnvp_binary: accelerator k of n takes batches k, k + n, and so on. Weights, the input and
+ * the outputs exist once. Maps between layers, and tables that refer to them, exist once per accelerator.
  *
  * Memory: [guest program, its stack | binary | tensors of one batch | inputs of all images | outputs of all images |
- * instructions that stay].
+ * instruction lists (cnnvp_binary.list)].
  */
 #ifndef CNNVP_NETWORK_IMAGE_H
 #define CNNVP_NETWORK_IMAGE_H
@@ -27,38 +27,39 @@
 #define CNNVP_BINARY_VERSION UINT32_C(15)
 
 enum cnnvp_binary_flag {
-    /* All weight tiles stay in the weight buffer; they are loaded once, before the first image. */
+    /* All weight tiles stay in the weight buffer. They are loaded once, before the first image. */
     CNNVP_BINARY_PRELOAD = 1u << 0
 };
 
 struct cnnvp_binary {
     uint32_t magic;
     uint32_t version;
-    uint32_t flags; /* of enum cnnvp_binary_flag */
+    uint32_t flags; /* enum cnnvp_binary_flag */
     uint32_t layer_count;
     uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
     uint32_t weight_tiles; /* address of all layers' struct cnnvp_weight_tile[weight_tile_count] */
-    uint32_t images;       /* how many images to run */
-    uint32_t batch;        /* this many go through a layer together, 1 or more; the last ones may be fewer */
+    uint32_t images;       /* images to run */
+    uint32_t batch;        /* images that go through a layer together, 1 or more; the last batch may have fewer */
     uint32_t element;      /* address of the instruction element's registers */
     uint32_t plic;         /* address of the interrupt controller */
     uint32_t element_irq;  /* line of the element at the interrupt controller */
-    uint32_t input_halves; /* 1 or 2: halves of the input buffer */
+    uint32_t input_halves; /* halves of the input buffer: 1 or 2 */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t chains;    /* address of struct cnnvp_binary_chain[], as many as layers name */
-    uint32_t groups;    /* address of struct cnnvp_binary_group[], as many as layers name */
-    uint32_t scheduler; /* address of the depth-first scheduler's registers, 0: there is none */
+    uint32_t chains;    /* address of struct cnnvp_binary_chain[]; cnnvp_layer.chain is the index + 1 */
+    uint32_t groups;    /* address of struct cnnvp_binary_group[]; cnnvp_layer.group is the index + 1 */
+    uint32_t scheduler; /* address of the depth-first scheduler's registers; 0: none */
     uint32_t scheduler_irq;
-    uint32_t list; /* address of room for the instructions of a batch, which then stay there; 0: none do */
+    uint32_t list; /* address of memory for a batch's instructions, reused from batch to batch (--issue list); 0: they
+                      are pushed */
     uint32_t list_bytes;
-    uint32_t scratchpad;       /* address of the registers of the one memory on chip, 0: there are three buffers */
-    uint32_t regions;          /* address of struct cnnvp_binary_regions[layer_count] where there is one */
-    struct cnnvp_tensor input; /* the network's input */
+    uint32_t scratchpad; /* address of the scratchpad's registers; 0: there are three buffers */
+    uint32_t regions;    /* with a scratchpad: address of struct cnnvp_binary_regions[layer_count] */
+    struct cnnvp_tensor input;
 };
 
-/* What stands behind it where there is one accelerator, for cores that are not the platform's: the first output, as
- * above. */
+/* The binary of one accelerator continues with the place of the first output. The runtime on cores other than the
+ * platform's reads it (cnnvp_runtime.h). Members are as in struct cnnvp_tensor. */
 struct cnnvp_binary_results {
     struct cnnvp_binary binary;
     uint32_t address;
@@ -71,7 +72,7 @@ struct cnnvp_binary_results {
     uint32_t word_shift;
 };
 
-/* What each accelerator has in memory for the guest software that drives it: its context, then its stack. */
+/* Memory of each accelerator's guest software: its context, then its stack. */
 #define CNNVP_CONTEXT_BYTES UINT32_C(0x2000)
 #define CNNVP_STACK_BYTES UINT32_C(0x4000)
 #define CNNVP_ROOM_BYTES (CNNVP_CONTEXT_BYTES + CNNVP_STACK_BYTES)
@@ -81,51 +82,52 @@ struct cnnvp_accelerators_binary {
     uint32_t magic;
     uint32_t version; /* CNNVP_BINARY_VERSION */
     uint32_t plic;
-    uint32_t clint; /* address of the registers of the core's own interrupts */
-    uint32_t rooms; /* address of CNNVP_ROOM_BYTES for each accelerator */
+    uint32_t clint; /* address of the core-local interrupt registers */
+    uint32_t rooms; /* address of CNNVP_ROOM_BYTES per accelerator */
     uint32_t count;
-    uint32_t binaries[CNNVP_ACCELERATORS]; /* address of the struct cnnvp_binary of each */
+    uint32_t binaries[CNNVP_ACCELERATORS]; /* addresses of each accelerator's struct cnnvp_binary */
 };
 
 /*
- * A chain of layers that runs depth first (S004): feature 0 is what its first layer reads, feature j + 1 what its layer
- * j makes. Maps are divided into blocks with all their channels; a block's convolution is padded with zeros at all its
- * edges. Only feature 0 and the last one lie in memory. One level for each feature.
+ * A chain of layers that runs depth first (S004): its layer 0 reads feature 0, and its layer j makes feature j + 1.
+ * Maps are divided into blocks with all channels. The convolution of a block sees zeros at all edges of the block. Only
+ * feature 0 and the last feature lie in memory. Each feature has a level.
  */
 struct cnnvp_binary_level {
-    uint32_t bits_x; /* 2^bits_x blocks side by side, 2^bits_y one above the other */
+    uint32_t bits_x; /* the map has 2^bits_x by 2^bits_y blocks */
     uint32_t bits_y;
-    uint32_t target;  /* positions of a block: this many make it ready */
-    uint32_t order;   /* address of the preset order, a word x | y << 16 for each block; 0: Morton order by counting */
-    uint32_t on_chip; /* 0: the last feature's blocks leave for memory from the output buffer, `block` is not used */
+    uint32_t target;  /* positions of a block; it is ready when all of them are there */
+    uint32_t order;   /* address of the preset order, a word x | y << 16 per block; 0: Morton order */
+    uint32_t on_chip; /* 1: blocks lie in `block`; 0 (last feature only): results go from the output buffer to memory */
     uint32_t padding; /* enum cnnvp_binary_padding */
-    struct cnnvp_tensor block; /* one block in its slot of the input buffer; its frame is the block's padding */
+    struct cnnvp_tensor block; /* a block in its slot of the input buffer; its frame is the block's padding */
 };
 
-/* When the frame of a block is set to zeros. */
+/* When the frame of a block's slot is zeroed. */
 enum cnnvp_binary_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */
-    CNNVP_PADDING_ONCE = 1, /* before the first block: nothing else writes there while the chain runs */
+    CNNVP_PADDING_ONCE = 1, /* before the first block; nothing else writes there while the chain runs */
     CNNVP_PADDING_EACH = 2  /* before each block: the slot is shared */
 };
 
-/* The guest keeps descriptors for each of this many first layers of a chain, which it repeats from block to block. */
+/* First layers of a chain that have descriptors of their own, which stay in registers from block to block. */
 #define CNNVP_CHAIN_SETS 3u
 
 struct cnnvp_binary_chain {
-    uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
+    uint32_t first_layer; /* the schedule runs the chain here, and skips its other layers */
     uint32_t layer_count;
-    uint32_t layers;    /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
-                           slots */
-    uint32_t levels;    /* address of struct cnnvp_binary_level[layer_count + 1] */
-    uint32_t resident;  /* 1: some weight tiles stay in the weight buffer while the chain runs; others are loaded for
-                           each  block that needs them */
-    uint32_t scheduled; /* 1: the scheduler issues its instructions where they fit its table; 2: or none does */
-    struct cnnvp_tensor in;  /* feature 0 in memory */
+    uint32_t layers;   /* address of struct cnnvp_binary_layer[layer_count]; `in` and `out` are slots */
+    uint32_t levels;   /* address of struct cnnvp_binary_level[layer_count + 1] */
+    uint32_t resident; /* 1: some weight tiles stay in the weight buffer while the chain runs; the others are loaded for
+                          each block that needs them */
+    uint32_t scheduled;     /* 1: the scheduler issues the instructions if they fit its table, else the core does; 2: if
+                               they do not fit, the run fails */
+    struct cnnvp_tensor in; /* feature 0 in memory */
     struct cnnvp_tensor out; /* the last feature in memory */
 };
 
-/* Where the regions of a scratchpad for weights and results begin while a layer runs: bytes of a half. */
+/* Where the scratchpad's regions for weights and for results begin while a layer runs, in bytes from the start of a
+ * half. */
 struct cnnvp_binary_regions {
     uint32_t weight_base;
     uint32_t output_base;
@@ -134,32 +136,32 @@ struct cnnvp_binary_regions {
 /* An entry of the layer table. */
 struct cnnvp_binary_layer {
     struct cnnvp_layer plan;
-    uint32_t fill;     /* 1: on chip the output's place, frame included, is set to zeros before the layer */
-    uint32_t frees_in; /* 1: `in` lies in a slot, and no layer of the group reads it after this one */
+    uint32_t fill;     /* 1: the output's place on chip, frame included, is zeroed before the layer */
+    uint32_t frees_in; /* 1: `in` lies in a slot, and this is the group's last layer that reads it */
     uint32_t frees_in2;
 };
 
 /* A layer of a fused group. */
 struct cnnvp_binary_member {
-    struct cnnvp_binary_layer layer; /* tensors that lie in slots are on_chip, as if line (0, 0) were a slot's first */
-    struct cnnvp_tensor slot;        /* that its results go to: all channels and lines that the slot has room for */
-    uint32_t makes;                  /* 1: they do; 0: they leave the group */
-    uint32_t begins;                 /* 1: it is the first one of a tile to write to its slot */
-    uint32_t made;                   /* channels of the slot that are there when it is done */
-    uint32_t in_maker;               /* 1 + number of the group's layer that makes `in`; 0: that lies in no slot */
+    struct cnnvp_binary_layer layer; /* its tensors in slots are on_chip, as if line (0, 0) were the slot's first */
+    struct cnnvp_tensor slot;        /* slot of its results, with all channels and lines that it has room for */
+    uint32_t makes;                  /* 1: results go to `slot`; 0: they leave the group */
+    uint32_t begins;                 /* 1: the first layer of a tile that writes to `slot` */
+    uint32_t made;                   /* channels of the slot that are complete when the layer is done */
+    uint32_t in_maker;               /* 1 + index of the layer of the group that makes `in`; 0: `in` lies in no slot */
     uint32_t in2_maker;
-    uint32_t done;      /* 1: an addition that the layer before it has done */
-    uint32_t tile_half; /* tiles of maps in memory go to this half alone, 1 or 2; 0: to both in turn */
+    uint32_t done;      /* 1: an addition that the layer before has done */
+    uint32_t tile_half; /* half for tiles that come from memory: 1 or 2; 0: both in turn */
 };
 
 /*
- * A fused group: layers one after the other that go tile by tile of what the last one gives, so that nothing that is
- * made between them leaves the chip. Values are those of ordinary convolution: a tile's results need more of what is
- * read the further back one looks, and what lies beside a map is zero as in its frame. Which lines (rows, columns) each
- * layer calculates in a tile, and what its slot in the input buffer holds then, is a table for each axis.
+ * A fused group: consecutive layers that run tile by tile of the last layer's results, so that no intermediate leaves
+ * the chip. Values are those of ordinary convolution: the further back a layer is, the more of its map a tile needs,
+ * and the map is surrounded by zeros. A table per axis says which lines (rows, columns) each layer computes in a tile,
+ * and what its slot in the input buffer then holds.
  */
 struct cnnvp_binary_group {
-    uint32_t first_layer; /* the group runs in its place; its other layers are passed over */
+    uint32_t first_layer; /* the schedule runs the group here, and skips its other layers */
     uint32_t layer_count;
     uint32_t members; /* address of struct cnnvp_binary_member[layer_count] */
     uint32_t rows;    /* address of struct cnnvp_group_reach[tile_rows][layer_count] */
@@ -173,15 +175,16 @@ struct cnnvp_binary_group {
 enum cnnvp_binary_stay {
     CNNVP_WEIGHT_TILE_PASSES = 0,
     CNNVP_WEIGHT_TILE_STAYS =
-        1, /* it has a place: it is loaded once, before the first image or where its chain begins */
-    CNNVP_WEIGHT_TILE_TENSOR = 2 /* words of a tensor, `product` above */
+        1, /* loaded once to its own place, before the first image or when its chain or group needs it first */
+    CNNVP_WEIGHT_TILE_TENSOR = 2 /* part of a tensor (cnnvp_layer.product) */
 };
 
 struct cnnvp_weight_tile {
     uint32_t address;
     uint32_t bytes;
     uint32_t stays; /* enum cnnvp_binary_stay */
-    /* Where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
+    /* CNNVP_WEIGHT_TILE_STAYS: place in the weight buffer. Otherwise the guest chooses the half, and the address
+     * is 0. */
     uint32_t chip_half;
     uint32_t chip_address;
 };

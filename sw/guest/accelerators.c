@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The tasks that drive several accelerators, and their scheduling; see accelerators.h. */
 #include "accelerators.h"
 
 #include "depth.h"
@@ -27,14 +28,14 @@ void cnnvp_tasks_init(struct cnnvp_tasks *tasks, const struct cnnvp_machine *mac
     for (uint32_t i = 0; i < tasks->count; ++i) {
         struct cnnvp_guest *guest = tasks->guests[i];
         tasks->has_ended[i] = 0;
-        /* Words are collected without sleeping: one room for all will do. */
+        /* Collecting words never sleeps, so the tasks can share this memory. */
         *guest = (struct cnnvp_guest){.machine = machine, .collected = collected};
         const uint32_t element = cnnvp_inference_take(guest, cnnvp_memory(machine, binary->binaries[i]));
         cnnvp_inference_connect(guest, machine, element);
     }
 }
 
-/* The element counts its cycles from the first word to the last. */
+/* Pushes a word to each element. An element counts cycles from its first word to its last. */
 static void push_mark(struct cnnvp_tasks *tasks)
 {
     for (uint32_t i = 0; i < tasks->count; ++i)
@@ -59,7 +60,7 @@ int cnnvp_tasks_run(struct cnnvp_tasks *tasks)
     return code;
 }
 
-/* Those that are ready go first. */
+/* Lets the other ready tasks run first. */
 static void pass_turn(struct cnnvp_tasks *tasks)
 {
     const uint32_t number = tasks->current;

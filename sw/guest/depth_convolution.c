@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feature-image convolution: one layer of a chain on one block. Maximum pools too: S004 has both in one module. */
+/* Feature-image convolution: runs one layer of a chain, a convolution or a maximum pool, on one block. S004 has both in
+ * one module. */
 #include "depth.h"
 
 static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
@@ -27,7 +28,7 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_layer *laye
     cnnvp_end_step(guest);
 }
 
-/* Whether the next block's step will differ only in where its results go. */
+/* 1: the next block's step will differ only in where its results go. */
 static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t windows)
 {
     if (guest->element.capture != NULL || windows != 1 || cnnvp_rounds_by_chance(layer))
@@ -38,7 +39,7 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_layer
     return 1;
 }
 
-/* The output half is the only one that changes. */
+/* Repeats the step. Of the instruction, only the output half changes. */
 static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
                            struct cnnvp_repeat *repeat)
 {

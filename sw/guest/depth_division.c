@@ -3,7 +3,8 @@
 #include "depth.h"
 #include "cnnvp_integer.h"
 
-/* x0 y0 x1 y1 ... from the low bit on as long as both have bits, the rest of the longer one on top (Part B 4-4). */
+/* Interleaves x0 y0 x1 y1 ... from the low bit on while both have bits; the other bits of the longer one follow on top
+ * (Part B 4-4). */
 static uint32_t interleave(uint32_t x, uint32_t y, uint32_t common)
 {
     uint32_t number = 0;

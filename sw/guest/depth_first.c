@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first invocation (S004 [0005] to [0009]). As soon as a feature has gathered a block the
- * layer behind it runs on that block; where none is ready the next block of feature 0 is taken (Part B 4-6). A
- * feature's block is freed when it has been used (4-14); no intermediate leaves the chip.
+ * Depth-first invocation (S004 [0005] to [0009]). As soon as a feature has gathered a block, the next layer runs on
+ * that block. If no feature has, the next block of feature 0 is taken (Part B 4-6). A feature's block is freed when it
+ * has been read (4-14). No intermediate leaves the chip.
  *
- * What overlaps: while a block goes deeper, the next one of feature 0 is loaded, and the next layer's weights where
- * they do not stay; results leave on the DMA's and the vector unit's time while the array begins the next block.
+ * While a block goes deeper, the next block of feature 0 is loaded, and so are the next layer's weights, if they do not
+ * stay. Results are stored while the array begins the next block.
  */
 #include "depth.h"
 
 #include <stddef.h>
 
-/* Positions that layer j gives of one block. */
+/* Size of the part of the next feature that layer j makes of one block. */
 static uint32_t part_rows(const struct cnnvp_depth *depth, uint32_t layer)
 {
     return depth->levels[layer].block.height / depth->layers[layer].plan.sy;
@@ -42,7 +42,7 @@ void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
     cnnvp_load_block(guest, &depth->chain->in, &box, &level->block);
 }
 
-/* Where layer j's part of the block goes: its place among the next feature's blocks, in the slot or in memory. */
+/* Where layer j's results go: their place in the next feature's block, in its slot or in memory. */
 static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer)
 {
     const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
@@ -58,7 +58,7 @@ static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer
     };
 }
 
-/* Says how many values of the feature are in its slot. */
+/* Records how many values of a feature are live in its slot. */
 static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
     const struct cnnvp_tensor *block = &depth->levels[feature].block;
@@ -77,7 +77,7 @@ static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
     depth->live[set] = guest->element.capture == NULL;
 }
 
-/* The first weights that the next layer needs come while this one calculates. They count as the next one's. */
+/* Loads the next layer's first weights while this layer computes. The load is attributed to the next layer. */
 static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer, uint32_t next)
 {
     uint32_t address;
@@ -126,7 +126,8 @@ void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
         note_values(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
 }
 
-/* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
+/* Runs layer j on the block of feature j. Returns 1 if that completes a block of feature j + 1 and layer j + 1
+ * exists. */
 static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
     const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
@@ -156,9 +157,9 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     return goes_on;
 }
 
-/* Weights that stay are loaded once, and again after other layers, or a chain that reloads its own, have used the
- * weight buffer: where layers need them first, or, for the scheduler, which loads nothing, before the first block. What
- * a half held before may lie under them. */
+/* Weights that stay are loaded once. They are loaded again after other layers, or a chain that reloads its own, have
+ * used the weight buffer. Layers load them when they first need them. The scheduler loads nothing, so for it they are
+ * loaded before the first block. They may overwrite what a half held before. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
     if (depth->chain->resident == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Image zero padding: the frame of a block. In memory order of one channel the frame is a stretch at the beginning
- * (rows above, and what is left of the first row), a stretch between each two rows (right of the one, left of the
- * next), and a stretch at the end: three fills for all channels.
+ * Image zero padding: the frame of a block. In the memory of a channel, the frame is the words before the first
+ * interior word, the words between each two interior rows (right of one, left of the next), and the words behind the
+ * last interior word. Each of these three parts takes one fill instruction for all channels.
  */
 #include "depth.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first invocation by the scheduler unit (S004's all-hardware option). Its table is made by letting this software
- * issue each step once and collecting the words instead of pushing them; again with the next column, row, position,
- * image and output half; what differs are the patches. So the unit issues what the software would.
+ * Depth-first invocation by the scheduler unit (S004's all-hardware option). To make the unit's table, this software
+ * issues each step and collects the words instead of pushing them: once for the first block, and once each for the next
+ * column, row, position, image and output half. The differences are the patches. So the unit issues the same words as
+ * the software.
  */
 #include <stddef.h>
 
@@ -24,22 +25,22 @@ enum scheduler_value {
 };
 
 #define SECTIONS 6u
-#define OUTPUT_HALF (1u << 2) /* of a tile instruction's high word */
+#define OUTPUT_HALF (1u << 2) /* bit of a tile instruction's high word */
 #define LEVEL_WORDS 4u
 #define SECTION_WORDS 4u
 
-/* The ways in which a step is issued for the table. */
+/* Variants of a step that are collected for the table. */
 enum variant { BASE, NEXT_X, SECOND_X, NEXT_Y, SECOND_Y, NEXT_POSITION, NEXT_IMAGE, OTHER_HALF, VARIANTS };
 
-/* A layer's instructions in all variants; the same words in each but for what is patched. */
+/* A layer's instructions in all variants, which differ only in patched words. */
 struct lists {
     struct cnnvp_capture capture[VARIANTS];
-    uint32_t count; /* of sections */
+    uint32_t count; /* number of sections */
     uint32_t control[SECTIONS];
-    uint32_t end[SECTIONS]; /* word after the section */
+    uint32_t end[SECTIONS]; /* index of the word after the section */
 };
 
-/* The table as it is written; beyond the capacity nothing is, and the driver gives up. */
+/* The table as it is written. Words beyond the capacity are counted but not written; then the driver gives up. */
 struct table {
     struct cnnvp_guest *guest;
     uint32_t at;
@@ -71,7 +72,7 @@ static void end_section(struct lists *lists, enum variant variant, uint32_t cond
     lists->end[lists->count++] = lists->capture[variant].count;
 }
 
-/* All that the layer's steps consist of, each part once. */
+/* Collects every part of the layer's steps once, as sections of the table. */
 static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists,
                     enum variant variant)
 {
@@ -116,7 +117,7 @@ static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth
     depth->division[layer] = depth->division[layer + 1u] = division;
     depth->gathered[layer + 1u] = variant == NEXT_POSITION;
     guest->image_number = variant == NEXT_IMAGE;
-    /* The half after this one is taken. */
+    /* begin_step takes the half after this one. */
     guest->next_output = variant == OTHER_HALF ? 0 : guest->binary->output_halves - 1u;
     collect(guest, depth, layer, lists, variant);
     guest->image_number = image;
@@ -124,7 +125,7 @@ static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth
     depth->gathered[layer + 1u] = 0;
 }
 
-/* 1 if the variants are the same words but for low halves and the output half. */
+/* Collects all variants. Returns 1 if they differ only in low halves and in the output half. */
 static int collect_all(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists)
 {
     const uint32_t room = CNNVP_COLLECTED_WORDS / VARIANTS;
@@ -153,7 +154,7 @@ static uint32_t growth(const struct lists *lists, enum variant variant, uint32_t
     return lists->capture[variant].words[word].low - lists->capture[BASE].words[word].low;
 }
 
-/* Writes the patch of a word, if it has one. */
+/* Writes the patch of a word, if it needs one. Returns how many patches it wrote. */
 static uint32_t put_patch(struct table *table, const struct lists *lists, uint32_t first, uint32_t word)
 {
     const uint32_t by_x = growth(lists, NEXT_X, word);
@@ -176,7 +177,7 @@ static uint32_t put_patch(struct table *table, const struct lists *lists, uint32
     return 1;
 }
 
-/* Writes a layer's sections; gives where their list begins. */
+/* Writes a layer's sections. Returns where their list begins. */
 static uint32_t put_layer(struct table *table, const struct lists *lists)
 {
     uint32_t words[SECTIONS];
@@ -216,7 +217,7 @@ static void put_level(struct table *table, const struct cnnvp_depth *depth, uint
     put(table, list);
 }
 
-/* Makes the chain's table. 0: it does not fit, or cannot be told by patches. */
+/* Makes the chain's table. Returns 0 if it does not fit, or patches cannot express it. */
 static int make_table(struct cnnvp_guest *guest, struct cnnvp_depth *depth)
 {
     const uint32_t levels = depth->chain->layer_count + 1u;
@@ -248,7 +249,7 @@ static int make_table(struct cnnvp_guest *guest, struct cnnvp_depth *depth)
 
 void cnnvp_scheduler_interrupt(struct cnnvp_guest *guest)
 {
-    write_register(guest, SCHEDULER_IRQ_ENABLE, 0); /* STATUS tells the rest */
+    write_register(guest, SCHEDULER_IRQ_ENABLE, 0); /* the cause is read from STATUS */
     guest->element.interrupts = guest->element.interrupts + 1u;
 }
 
@@ -265,7 +266,7 @@ static void run(struct cnnvp_guest *guest)
             element->failed = 1;
         if (element->failed != 0 || (status & ends) != 0)
             break;
-        /* Each time: the handler takes it away, and what it served may have been pending since the run before. */
+        /* Enable each time: the handler disables the interrupt, which may have been left pending by an earlier run. */
         write_register(guest, SCHEDULER_IRQ_ENABLE, 1);
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
     }

@@ -33,7 +33,7 @@ void cnnvp_element_interrupt(struct cnnvp_element *element)
     const uint32_t causes = read_register(element, CNNVP_ELEMENT_IRQ_STATUS);
     if ((causes & (CNNVP_ELEMENT_IRQ_STATUS_error | CNNVP_ELEMENT_IRQ_STATUS_refused)) != 0) {
         element->failed = 1;
-        /* The error stays set: it keeps the element stopped. Only its interrupt is taken away. */
+        /* The error stays set and keeps the element stopped. Only its interrupts are disabled. */
         write_register(element, CNNVP_ELEMENT_IRQ_ENABLE, 0);
     }
     write_register(element, CNNVP_ELEMENT_IRQ_STATUS, causes & ~(uint32_t)CNNVP_ELEMENT_IRQ_STATUS_error);
@@ -57,8 +57,8 @@ uint32_t cnnvp_element_event(const struct cnnvp_element *element)
     return read_register(element, CNNVP_ELEMENT_EVENT);
 }
 
-/* Sleeps until the queue has room for `words`. 0 where none are to be pushed: they are collected, or the element has
- * failed; then nothing executes any more, and the application sees it in cnnvp_element_finish. */
+/* Sleeps until the queue has room for `words`. Returns 0 if they are not to be pushed: words are collected, or the
+ * element has failed. After a failure nothing executes any more; cnnvp_element_finish reports it. */
 static int wait_for_room(struct cnnvp_element *element, uint32_t words)
 {
     if (element->capture != NULL)
@@ -70,7 +70,7 @@ static int wait_for_room(struct cnnvp_element *element, uint32_t words)
         return element->room >= words;
     }
     while (element->free < words) {
-        const uint32_t last = element->interrupts; /* before the look: one that comes after it ends the sleep */
+        const uint32_t last = element->interrupts; /* read first: an interrupt after it ends the sleep */
         element->free = read_register(element, CNNVP_ELEMENT_FREE);
         if (element->failed != 0)
             return 0;

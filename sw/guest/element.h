@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Driver of the instruction element: pushes instruction words, follows completion. It remembers what each of the
- * element's registers holds at the end of what was pushed, and pushes a `set` only where a value changes.
- */
+/* Driver of the instruction element: pushes instruction words and follows their completion. It remembers the value that
+ * each of the element's registers has after the words pushed so far, and pushes a `set` only where a value changes. */
 #ifndef CNNVP_GUEST_ELEMENT_H
 #define CNNVP_GUEST_ELEMENT_H
 
@@ -17,119 +15,120 @@ struct cnnvp_word {
     uint32_t low;
 };
 
-/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep`
- * marks the high half of those that are pushed in any case (`always` of cnnvp_element_push_tile). */
+/* Collects words instead of pushing them. Every register of a descriptor is assigned, even if it holds the value
+ * already. `keep` is put into the high half of those that would always be pushed (`always` of
+ * cnnvp_element_push_tile). */
 struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
     uint32_t capacity;
-    uint32_t overflow; /* did not fit */
+    uint32_t overflow; /* 1: words did not fit */
     uint32_t keep;
-    uint32_t touched[8]; /* bit n of all: register n is assigned */
+    uint32_t touched[8]; /* bit n % 32 of word n / 32: register n is assigned */
 };
 
-/* Words in memory, as the element reads them: two copies, one behind the other, for every other run of them, and how
- * they change from one run to the next. */
+/* Instruction words in memory, which the element reads. Two copies, one behind the other, serve alternate runs. The
+ * patches say how words change from run to run. */
 struct cnnvp_program {
-    uint32_t address; /* of the first copy */
-    uint32_t bytes;   /* of one copy */
-    uint32_t patches; /* address of the last patch: which byte of a copy a word's low half is, and how much that grows
-                         from run to run; they fill the memory from its end on */
+    uint32_t address;
+    uint32_t bytes;   /* size of one copy */
+    uint32_t patches; /* address of the last patch; patches fill the memory from `end` down. A patch is the offset of a
+                         word in a copy, and the growth of its low half per run */
     uint32_t end;
 };
 
 enum cnnvp_element_failure {
     CNNVP_ELEMENT_WORKS = 0,
-    CNNVP_ELEMENT_STOPPED = 1,  /* it reported an error */
-    CNNVP_ELEMENT_NO_TABLE = 2, /* the scheduler's table has no room for a chain that only it may issue */
+    CNNVP_ELEMENT_STOPPED = 1,  /* the element reported an error */
+    CNNVP_ELEMENT_NO_TABLE = 2, /* the scheduler's table has no room for a chain that only the scheduler may issue */
     CNNVP_ELEMENT_NO_LIST = 3   /* memory has no room for the instructions of a batch */
 };
 
 struct cnnvp_element {
     const struct cnnvp_machine *machine;
     uint32_t base;                 /* address of the element's registers */
-    uint32_t free;                 /* words that fit for certain; 0 while words are collected */
-    uint32_t tag;                  /* layer tag in effect at the end of what was pushed; UINT32_MAX: not known */
+    uint32_t free;                 /* words that the queue has room for, at least; 0 while words are collected */
+    uint32_t tag;                  /* layer tag after the words pushed so far; UINT32_MAX: not known */
     uint32_t events;               /* irq instructions pushed */
     volatile uint32_t interrupts;  /* interrupts handled */
     volatile uint32_t failed;      /* enum cnnvp_element_failure */
-    struct cnnvp_capture *capture; /* cnnvp_element_capture */
-    uint32_t place, place_end;     /* where words go instead (cnnvp_element_write); 0: they are pushed */
-    uint32_t room;                 /* words that fit there for certain */
-    uint32_t value[256];           /* of the element's registers at the end of what was pushed; 0 at reset */
+    struct cnnvp_capture *capture; /* where words are collected; NULL: nowhere */
+    uint32_t place, place_end;     /* memory that words go to (cnnvp_element_write); 0: they are pushed */
+    uint32_t room;                 /* words that fit there, at least */
+    uint32_t value[256];           /* register values after the words pushed so far; 0 at reset */
 };
 
-/* Enables the element and its interrupts. Does not block. */
+/* Resets and enables the element and its interrupts. Does not block. */
 void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machine *machine, uint32_t base);
 
-/* Called by the interrupt handler when the element's line is up: notes and clears the causes. */
+/* To be called by the interrupt handler when the element's line is up: notes and clears the causes. */
 void cnnvp_element_interrupt(struct cnnvp_element *element);
 
-/* Has the element read `count` words from memory, two words of 32 bits each, the low one first; nothing else is pushed
- * before it has. Does not block. */
+/* Makes the element read `count` words from memory, each as two 32-bit words, the low one first. Words pushed later
+ * wait until it has read them. Does not block. */
 void cnnvp_element_read(struct cnnvp_element *element, uint32_t address, uint32_t count);
 
-/* Sleeps until the element has read all of it, or has failed. */
+/* Sleeps until the element has read all of these words, or has failed. */
 void cnnvp_element_wait_read(struct cnnvp_element *element);
 
-/* From now on words go to memory from `address` up to `end`, as cnnvp_element_read takes them; 0, 0: they are pushed.
- */
+/* Makes words go to memory from `address` up to `end`, in the form that cnnvp_element_read takes. 0, 0: they are pushed
+ * again. */
 void cnnvp_element_write(struct cnnvp_element *element, uint32_t address, uint32_t end);
 
-/* Makes the patches from both copies. 0 where the copies differ in more than what registers are set to, or the patches
- * have no room. */
+/* Makes the patches from the differences of the two copies. Returns 0 if the copies differ in more than the values of
+ * `set`, or memory has no room for the patches. */
 int cnnvp_element_compare(const struct cnnvp_element *element, struct cnnvp_program *program);
 
-/* Prepares the copy at `copy`, last read for the run before the one before, for the next run. */
+/* Advances the copy at `copy` by two runs, for its next run. */
 void cnnvp_element_patch(struct cnnvp_element *element, const struct cnnvp_program *program, uint32_t copy);
 
-/* STATUS, and the number of the last irq instruction that has completed. */
+/* Register STATUS, and the number of the last irq instruction that has completed. */
 uint32_t cnnvp_element_status(const struct cnnvp_element *element);
 uint32_t cnnvp_element_event(const struct cnnvp_element *element);
 
-/* From now on words go to `capture`; NULL: they are pushed. */
+/* Makes words go to `capture`; NULL: they are pushed again. */
 void cnnvp_element_capture(struct cnnvp_element *element, struct cnnvp_capture *capture);
 
-/* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
+/* The following functions push words and sleep while the queue is full. Not for use in an interrupt handler. */
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
-/* What follows is of the layer with this tag. */
+/* The words that follow belong to the layer with this tag. */
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
-/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on. */
+/* Pushes a tile instruction whose descriptor (`count` registers) lies from register `base` on. */
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
 
-/* One whose descriptor stands there already. */
+/* The same, if the registers hold the descriptor already. */
 void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                               uint32_t immediate, uint32_t base);
 
-/* Register `number`, which an instruction before has used, is to hold `wanted`. */
+/* Sets register `number` to `wanted`. */
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted);
 
-/* Another driver has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this
- * driver believes they hold. */
+/* Restores the registers in `touched` (struct cnnvp_capture), which words of another driver have assigned, to the
+ * values that this driver remembers. */
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched);
 
-/* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on
+/* Sleeps until every irq instruction pushed so far has completed, or the element has failed. Returns 0, or -1 on
  * failure. */
 int cnnvp_element_finish(struct cnnvp_element *element);
 
-/* Prints why the element stopped to the console. */
+/* Prints to the console why the element stopped. */
 void cnnvp_element_explain(const struct cnnvp_element *element);
 
-/* ---- the same, inline: a descriptor's words need not be in memory ---- */
+/* ---- inline part: descriptors need not be in memory ---- */
 
-/* What follows where there is no room for certain: waits for it, or collects the words. */
+/* The slow path, without certain room: waits for room, or collects the words. */
 void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
                                const uint32_t *descriptor, uint32_t count, uint32_t always);
 
-/* A word that there is room for goes to `place`: PUSH_LO and PUSH_HI, or memory. */
+/* Writes a word to `place`: the registers PUSH_LO and PUSH_HI, or memory. There must be room. */
 static inline void cnnvp_element_put(const struct cnnvp_machine *machine, uint32_t place, uint32_t high, uint32_t low)
 {
     cnnvp_device_write(machine, place, low);
     cnnvp_device_write(machine, place + CNNVP_ELEMENT_PUSH_HI - CNNVP_ELEMENT_PUSH_LO, high);
 }
 
-/* A word as it is. */
+/* Pushes one word unchanged. */
 static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32_t high, uint32_t low)
 {
     if (element->free != 0) {
@@ -144,8 +143,8 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
     }
 }
 
-/* Words that a tile instruction has at most where the registers of a mask may differ. The compiler's own count of bits
- * may be a call into a library that a driver elsewhere has not. */
+/* Upper bound of the words of a tile instruction, if only the registers in the mask `changed` may differ. Counts bits
+ * itself: the compiler's builtin may call a library that drivers elsewhere do not have. */
 static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
 {
     uint32_t bits = changed - (changed >> 1 & 0x55555555u);
@@ -154,11 +153,11 @@ static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
     return 1u + (changed == UINT32_MAX ? count : bits * 0x01010101u >> 24);
 }
 
-/* A tile instruction's base register and high half, and a descriptor, without its last register where `last` is 0;
- * there is room for the words. Masks of registers: those of `changed` alone may hold something else since it was pushed
- * last; those of `always` are pushed even if they hold what they are to hold: their value depends on data, and how many
- * words are pushed must not (models/documents.md, invariant 2). They go to `place`, each `step` bytes after the one
- * before. Returns the place of the next one. */
+/* Writes a tile instruction and its descriptor, without the last register if `last` is 0. There must be room. `changed`
+ * and `always` are masks of registers: only those in `changed` may have a new value since the last push; those in
+ * `always` are pushed even if the value is the same, because their values depend on data and the number of words must
+ * not (models/documents.md, invariant 2). Words go to `place`, each `step` bytes after the one before. Returns the
+ * place after the last word. */
 static inline __attribute__((always_inline)) uint32_t cnnvp_element_put_tile(
     struct cnnvp_element *element, uint32_t place, uint32_t step, uint32_t base, uint32_t high, uint32_t immediate,
     const uint32_t *descriptor, uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
@@ -180,7 +179,7 @@ static inline __attribute__((always_inline)) uint32_t cnnvp_element_put_tile(
     return place + step;
 }
 
-/* The same with room or without. */
+/* The same, whether there is room or not. */
 static inline __attribute__((always_inline)) void cnnvp_element_push_tile(
     struct cnnvp_element *element, uint32_t base, uint32_t high, uint32_t immediate, const uint32_t *descriptor,
     uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
@@ -188,7 +187,7 @@ static inline __attribute__((always_inline)) void cnnvp_element_push_tile(
     uint32_t copy[CNNVP_DESCRIPTOR_MAX];
     const uint32_t words = cnnvp_element_words(count, changed);
     if (element->free >= words) {
-        element->free -= words; /* whether all of them are pushed or not */
+        element->free -= words; /* an upper bound: fewer may be pushed */
         (void)cnnvp_element_put_tile(element, element->base + CNNVP_ELEMENT_PUSH_LO, 0, base, high, immediate,
                                      descriptor, count, last, changed, always);
         return;

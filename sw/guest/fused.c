@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tile is the ordinary layer functions on boxes: slots are tensors on chip whose line (0, 0) lies, for the tile in
- * work, so far before the slot's begin that the lines which the slot holds come to lie in it.
+ * Runs fused groups. A tile runs the ordinary layer functions on boxes. A slot is presented to them as a tensor on
+ * chip: its address is moved back, tile by tile, so that the lines which the slot holds lie at their coordinates in the
+ * map.
  */
 #include "fused.h"
 
 #include "layers_internal.h"
 
-/* Groups are told from chains by these numbers (struct cnnvp_guest). */
+/* Added to group numbers in cnnvp_guest.chain_weights, to tell groups from chains. */
 #define FIRST_GROUP 0x10000u
 
 struct work {
@@ -16,7 +17,7 @@ struct work {
     const struct cnnvp_group_reach *rows; /* of the tile in work */
     const struct cnnvp_group_reach *columns;
     const struct cnnvp_group_reach *last_columns;
-    uint32_t row, column; /* its number */
+    uint32_t row, column; /* row and column of the tile in work */
 };
 
 static int is_last_tile(const struct work *work)
@@ -53,7 +54,7 @@ static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_tensor *s
         cnnvp_push_fill(guest, slot, &zeros);
 }
 
-/* Rows that stay go to the slot's begin. */
+/* Copies the rows that stay to the slot's start. */
 static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, const struct cnnvp_group_reach *row)
 {
     struct cnnvp_transfer kept = lines(slot, 0, row->kept, 0, slot->width);
@@ -65,8 +66,8 @@ static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot
     cnnvp_push_keep(guest, slot, &kept);
 }
 
-/* Before a tile's first results: what stays, and zeros where the padding lies in the slot. Rows that stay have theirs;
- * columns of padding stay the same while tiles go down, and in slots as wide as the map. */
+/* Prepares a slot before a tile's first results: moves rows that stay, and zeroes padding. Rows that stay bring their
+ * padding along. Padding columns do not change while tiles go down, nor in slots as wide as the map. */
 static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
 {
     const struct cnnvp_tensor *slot = &work->members[number].slot;
@@ -83,8 +84,8 @@ static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint3
     }
 }
 
-/* Lines of the map in front of `end` that the slot holds after the tile: none where it begins behind `end`, since
- * windows pass over lines. */
+/* Lines of the map before `end` that the slot holds after the tile. None if the slot begins behind `end`, because
+ * strided windows skip lines. */
 static uint32_t lines_held(const struct cnnvp_group_reach *reach, int32_t end)
 {
     const int32_t held = reach->held > 0 ? reach->held : 0;
@@ -100,14 +101,14 @@ static uint32_t words_held(const struct work *work, uint32_t number)
 {
     const struct cnnvp_group_reach *row = &work->rows[number];
     const uint32_t columns = all_lines_held(&work->columns[number]);
-    const uint32_t before = all_lines_held(&work->last_columns[number]); /* of rows that an earlier row of tiles made */
+    const uint32_t before = all_lines_held(&work->last_columns[number]); /* for rows of earlier tiles */
     const uint32_t earlier_columns = work->group->halo == CNNVP_HALO_FULL ? before : columns;
     const uint32_t earlier_rows = lines_held(row, row->first);
     const uint32_t rows = all_lines_held(row) - earlier_rows;
     return work->members[number].made * (earlier_rows * earlier_columns + rows * columns);
 }
 
-/* A slot's tensor as the tile sees it. */
+/* Moves a slot's tensor to where the tile sees it. */
 static void place(const struct work *work, uint32_t maker, struct cnnvp_tensor *tensor)
 {
     const int32_t words = work->rows[maker].held * (int32_t)tensor->row_stride + work->columns[maker].held;
@@ -116,7 +117,8 @@ static void place(const struct work *work, uint32_t maker, struct cnnvp_tensor *
 
 /* ---- tiles ---- */
 
-/* No layer of the tile reads it any more; what stays for the next tile is live until the group is done. */
+/* Records that no layer of the tile reads a slot any more. Lines that stay for the next tile are live until the last
+ * tile. */
 static void note_free(struct cnnvp_guest *guest, const struct work *work, uint32_t maker)
 {
     if (work->group->halo == CNNVP_HALO_RECOMPUTE || is_last_tile(work))
@@ -135,8 +137,8 @@ static void note_values(struct cnnvp_guest *guest, const struct work *work, uint
         note_free(guest, work, member->in2_maker - 1u);
 }
 
-/* Weight tiles that stay are loaded in the order of their numbers, also of a layer with nothing to do in the first
- * tile. */
+/* Loads the weight tiles that stay of a layer with nothing to do in this tile, because staying tiles are loaded in the
+ * order of their numbers. */
 static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     uint32_t address;
@@ -190,8 +192,8 @@ static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row,
         run_member(guest, work, i);
 }
 
-/* Weight tiles that stay are loaded where layers need them first, and again after others have used the weight buffer.
- */
+/* Weight tiles that stay are loaded when a layer first needs them. They are loaded again after other layers have used
+ * the weight buffer. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
 {
     const uint32_t wanted = group->resident ? FIRST_GROUP + number : 0;

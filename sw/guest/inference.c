@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Set-up and interrupt handling of all applications; inference by one accelerator. */
+/* Set-up, interrupt handling and choice of the application, for a single accelerator. */
 #include "inference.h"
 #include "depth.h"
 #include "train/train.h"

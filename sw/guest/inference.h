@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a run, for loops over batches of images. Inline: one accelerator's run has no calls of them. */
+/* The parts of an inference run, for loops over batches of images. They are inline, so that the run of one accelerator
+ * has no calls. */
 #ifndef CNNVP_GUEST_INFERENCE_H
 #define CNNVP_GUEST_INFERENCE_H
 
@@ -8,7 +9,7 @@
 #include "plic.h"
 #include "schedule.h"
 
-/* Takes a network's binary. Returns the address of the instruction element. */
+/* Takes a network's binary into the context. Returns the address of the instruction element. */
 static inline uint32_t cnnvp_inference_take(struct cnnvp_guest *guest, const struct cnnvp_binary *binary)
 {
     guest->binary = binary;
@@ -26,7 +27,7 @@ static inline void cnnvp_inference_open(struct cnnvp_guest *guest, const struct 
     cnnvp_element_init(&guest->element, machine, element);
 }
 
-/* With interrupts through the platform's controller. */
+/* Opens the element, and enables interrupts at the platform's controller. */
 static inline void cnnvp_inference_connect(struct cnnvp_guest *guest, const struct cnnvp_machine *machine,
                                            uint32_t element)
 {
@@ -52,13 +53,14 @@ static inline void cnnvp_inference_batch(struct cnnvp_guest *guest, uint32_t fir
     cnnvp_schedule_layers(guest);
 }
 
-/* The first image from `first` on that functions are to run for. */
+/* Runs batches from image `first` on from an instruction list, if there is one. Returns the first image that is left to
+ * the layer functions. */
 static inline uint32_t cnnvp_inference_first(struct cnnvp_guest *guest, uint32_t first, uint32_t step)
 {
     return guest->binary->list != 0 ? cnnvp_list_run(guest, first, step) : first;
 }
 
-/* Sleeps until all is done. Returns the exit code. */
+/* Sleeps until all work is done. Returns the exit code. */
 static inline int cnnvp_inference_end(struct cnnvp_guest *guest)
 {
     cnnvp_flush_epilogues(guest, 0);
@@ -70,7 +72,7 @@ static inline int cnnvp_inference_end(struct cnnvp_guest *guest)
     return 1;
 }
 
-/* All of it, by one accelerator. */
+/* A whole run on one accelerator. */
 static inline int cnnvp_inference_run(struct cnnvp_guest *guest)
 {
     cnnvp_inference_begin(guest);

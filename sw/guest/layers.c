@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The layer functions of S000, except normalisation.c and softmax.c, and elementwise arithmetic; see layers.h. */
 #include "layers_internal.h"
 
 #include <stddef.h>
 
-/* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
+/* Seed of stochastic rounding, different for each layer, image and step. 0 if rounding is not stochastic. */
 static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                           const struct cnnvp_step *step)
 {
@@ -67,7 +68,6 @@ static inline struct cnnvp_box window_input(const struct cnnvp_layer *layer, uin
     };
 }
 
-/* Over the positions of `output`, with the input tile's strides. */
 static inline __attribute__((always_inline)) struct cnnvp_window window_of(
     const struct cnnvp_layer *layer, uint32_t kx, uint32_t ky, const struct cnnvp_box *output,
     const struct cnnvp_input_tile *tile)
@@ -79,7 +79,8 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
     return window;
 }
 
-/* A row, folded, and what is left of it; of a layer that is tabled also what is not folded. */
+/* Pushes the windows of a layer that is folded or tabled: each row in folded parts, then the rest. With
+ * CNNVP_TABLED_ALONE there is one part. */
 static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, struct cnnvp_operation operation,
                        uint32_t halves, const struct cnnvp_window *window)
 {
@@ -101,12 +102,13 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *laye
         part.in_addr += count << layer->in.word_shift;
         part.out_addr += count * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         part.acc_addr += count * layer->sum_bytes;
-        part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* after those of the other slices */
+        part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* distinct from the seeds of the output slices */
         left -= count;
     }
 }
 
-/* The same of the batch's other images, whose first has the seed `seed`, but for slices. */
+/* Pushes the same windows for the batch's other images. `seed`: of the first of them. `slice`: first output of the
+ * slice. */
 static __attribute__((noinline)) void push_more_images(
     struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t images, struct cnnvp_operation operation,
     uint32_t halves, const struct cnnvp_window *first, uint32_t image_bytes, uint32_t seed, uint32_t slice)
@@ -125,7 +127,8 @@ static __attribute__((noinline)) void push_more_images(
     }
 }
 
-/* `any` is a constant where this is called; 0: neither a product nor folded, and neither scaled nor tabled. */
+/* `any` is a constant at each call, so that the compiler specialises the code. 0: the layer has no tensor as weights,
+ * and is neither folded nor scaled nor tabled. */
 static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                                            const struct cnnvp_step *step, const int any)
 {
@@ -201,13 +204,13 @@ void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *
     convolve(guest, layer, step, 1);
 }
 
-/* The part of a pooling step's window that is swept at once: taps from (ky, kx) on. */
+/* The part of a pooling window that one instruction sweeps: rows and columns of taps from (ky, kx) on. */
 struct window_part {
     uint32_t ky, rows;
     uint32_t kx, columns;
 };
 
-/* The input of the positions for that part. */
+/* Input box of such a part. */
 static struct cnnvp_box part_input(const struct cnnvp_layer *layer, const struct cnnvp_box *output,
                                    const struct window_part *part)
 {
@@ -217,7 +220,7 @@ static struct cnnvp_box part_input(const struct cnnvp_layer *layer, const struct
     return box;
 }
 
-/* Sweeps a part, whose input has been loaded, over the step's positions; results to 0. */
+/* Sweeps a part, whose input is on chip, over the step's positions. Results go to address 0 of the output half. */
 static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *output,
                            const struct window_part *part, const struct cnnvp_box *box,
                            const struct cnnvp_input_tile *tile, const struct cnnvp_epilogue *epilogue)
@@ -225,7 +228,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_layer *
     struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, tile);
     window.in_channels = output->channels;
     window.out_channels = output->channels;
-    /* Positions of the frame hold zeros; they must not win a maximum. */
+    /* The frame holds zeros, which must not win a maximum: only valid rows and columns count. */
     const uint32_t first_row = box->row < 0 ? (uint32_t)-box->row : 0;
     const uint32_t first_column = box->column < 0 ? (uint32_t)-box->column : 0;
     const int32_t rows = (int32_t)layer->in.height - box->row;
@@ -257,7 +260,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
             part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
             const struct cnnvp_box box = part_input(layer, output, &part);
             const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-            if (epilogue == NULL) { /* the first load goes before what waits of the step before (pipeline.h) */
+            if (epilogue == NULL) { /* load before the step before is flushed (pipeline.h) */
                 if (layer->weight_tile_count != 0)
                     weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
                 epilogue = cnnvp_begin_results(guest, layer, step);
@@ -271,8 +274,8 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
     cnnvp_end_step(guest);
 }
 
-/* S000 streams weights past the buffer (A5 L6-L8). Here they come by slices into a half of the weight buffer while the
- * other half is worked on: long bursts instead of one request an input. */
+/* S000 streams weights past the buffer (A5 L6-L8). Here slices of weights are loaded into one half of the weight buffer
+ * while the other half is in use: long bursts instead of one request per input. */
 void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const uint32_t inputs = cnnvp_layer_inputs(layer);
@@ -319,7 +322,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
     cnnvp_end_step(guest);
 }
 
-/* Brings what becomes the box `output` when dimensions have changed places. */
+/* Loads the input box that becomes the box `output` when dimensions are permuted. */
 static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                               const struct cnnvp_box *output)
 {
@@ -337,8 +340,8 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
     return tile;
 }
 
-/* S000 reads data straight from off-chip storage (A3 L4-L5). Here they come by tiles through the input buffer, whose
- * other half hides the memory's latency. */
+/* S000 reads data straight from off-chip storage (A3 L4-L5). Here tiles pass through the input buffer, whose second
+ * half hides the memory's latency. */
 void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_layer_post *function = &layer->posts[0];
@@ -358,7 +361,7 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     cnnvp_end_step(guest);
 }
 
-/* The part of an operand that a box of the result needs: dimensions of 1 count for all positions. */
+/* The part of an operand that a box of the result needs. Dimensions of 1 are broadcast. */
 static struct cnnvp_box operand_box(const struct cnnvp_tensor *operand, const struct cnnvp_tensor *out,
                                     const struct cnnvp_box *box)
 {
@@ -385,7 +388,8 @@ static struct cnnvp_input_tile load_beside(struct cnnvp_guest *guest, const stru
     return (struct cnnvp_input_tile){half, at, {box->rows * box->columns, box->columns, 1}, 0};
 }
 
-/* Both operands in one half: where the one that is on chip lies, the second of two from memory after the first. */
+/* Brings both operands into one half: that of the operand on chip, if there is one. Of two operands from memory, the
+ * second lies behind the first. */
 static void bring_operands(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
                            struct cnnvp_input_tile *a, struct cnnvp_input_tile *b)
 {

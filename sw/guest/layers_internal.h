@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the layer functions share. */
+/* Helpers that the layer functions share. */
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
@@ -7,7 +7,8 @@
 #include "binary/layer_command.h"
 #include "layers.h"
 
-/* Loads the box of the image in work and of this many more (on chip: finds the one) and says where it is. */
+/* Loads the box of the image in work and of `more_images` images after it. For a tensor on chip, only says where the
+ * box is. */
 static inline struct cnnvp_input_tile cnnvp_bring_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                                          const struct cnnvp_box *box, uint32_t more_images)
 {
@@ -30,7 +31,7 @@ static inline struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *gues
     return cnnvp_bring_images(guest, tensor, box, 0);
 }
 
-/* Where a step's results go. */
+/* Address that a step's results go to, in memory or in the input buffer. */
 static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                              const struct cnnvp_step *step)
 {
@@ -38,11 +39,12 @@ static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, co
                               : cnnvp_tensor_address(guest, &layer->out, step->place);
 }
 
-/* Begins a step, and says what its results need after the calculation; they lie at the start of the output half. */
+/* Begins a step and describes what its results, which lie at the start of the output half, need after the
+ * calculation. */
 struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                            const struct cnnvp_step *step);
 
-/* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
+/* Tells the epilogue where the table of its TABLE post-operation is, if it has one. */
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address);
 
 #endif

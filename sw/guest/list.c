@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions that stay in memory (--issue list), as drivers of accelerators have them. The layer functions run for
- * the first batch as always. For the next two, while the one before is worked on, their words go to memory, from where
- * the element reads them, and reads them again for later batches. Words that differ are those that depend on the image,
- * addresses and seeds, and grow by as much from each batch to the next. So there are two copies: one is made ready
- * while the element reads the other. Should they differ in more, the functions run for the rest. No half of a buffer is
- * taken to hold anything when a batch begins, but for the weights that stay in the weight buffer throughout.
+ * Instruction lists (--issue list): instructions stay in memory, as with drivers of real accelerators. For the first
+ * batch the layer functions run as always. For the next two, their words go to memory while the batch before executes.
+ * The element reads these words, and reads them again for later batches. Only words that depend on the image differ,
+ * addresses and seeds, and they grow by a constant from batch to batch. So there are two copies: one is patched while
+ * the element reads the other. If the copies differ in more, the functions run for the rest. At the start of each batch
+ * the driver assumes nothing about what the buffers hold, except for weights that always stay in the weight buffer.
  */
 #include "list.h"
 
 #include "pipeline.h"
 #include "schedule.h"
 
-/* What lies on chip is not what the functions last believed. */
+/* Makes the driver forget what lies on chip. */
 static void forget(struct cnnvp_guest *guest)
 {
     cnnvp_forget_inputs(guest);
@@ -21,7 +21,7 @@ static void forget(struct cnnvp_guest *guest)
     guest->element.tag = UINT32_MAX;
 }
 
-/* Pushes the words of the batch that begins with image `first`, from the same state of the driver for each batch. */
+/* Pushes the words of the batch that begins with image `first`. Each batch starts from the same state of the driver. */
 static void run_batch(struct cnnvp_guest *guest, uint32_t first)
 {
     const uint32_t next[] = {guest->next_input, guest->next_weight, guest->next_output};
@@ -42,7 +42,8 @@ static void read_copy(struct cnnvp_element *element, uint32_t address, uint32_t 
         cnnvp_element_read(element, address, bytes / (uint32_t)sizeof(struct cnnvp_word));
 }
 
-/* The words of the batch that begins with image `first` become a copy at `copy`, and are read. Returns its bytes. */
+/* Writes the words of the batch that begins with image `first` to a copy at `copy`, and has the element read them.
+ * Returns the copy's bytes. */
 static uint32_t write_copy(struct cnnvp_guest *guest, uint32_t first, uint32_t copy, uint32_t end)
 {
     struct cnnvp_element *element = &guest->element;
@@ -63,7 +64,7 @@ uint32_t cnnvp_list_run(struct cnnvp_guest *guest, uint32_t first, uint32_t step
     uint32_t whole = 0;
     for (uint32_t at = first; at < binary->images && binary->images - at >= binary->batch; at += step)
         ++whole;
-    if (whole < 4u) /* nothing would be read again */
+    if (whole < 4u) /* no words would be read a second time */
         return first;
     run_batch(guest, first);
     program.bytes = write_copy(guest, first += step, program.address, end);
@@ -76,6 +77,7 @@ uint32_t cnnvp_list_run(struct cnnvp_guest *guest, uint32_t first, uint32_t step
         read_copy(element, copy, program.bytes);
     }
     forget(guest);
-    /* What has no room in memory is not known to the element, whose registers do not hold it. */
+    /* If memory had no room, the element has not read the words, and its registers differ from what the driver
+     * believes. */
     return element->failed != 0 ? binary->images : first + step;
 }

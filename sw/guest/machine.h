@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine under the guest software: device registers, memory, sleeping until an interrupt, and the end of the run.
- * This is the one place where the RISC-V program and others differ, the native build and any core that brings an MMIO
- * layer (cnnvp_runtime.h; a RISC-V one by -DCNNVP_MMIO); everything above it is the same source.
- * Guest addresses are uint32_t everywhere and turn into pointers only here.
+ * Only here does the RISC-V program differ from the native build and from cores with their own MMIO layer
+ * (cnnvp_runtime.h; on RISC-V with -DCNNVP_MMIO). Everything above is the same source. Guest addresses are uint32_t
+ * everywhere and become pointers only here.
  */
 #ifndef CNNVP_GUEST_MACHINE_H
 #define CNNVP_GUEST_MACHINE_H
@@ -55,7 +55,7 @@ struct cnnvp_machine {
     void (*write)(void *host, uint32_t address, uint32_t value);
     const void *(*memory)(void *host, uint32_t address);
     void (*console)(void *host, char character);
-    int (*sleep)(void *host); /* until something may have happened; 0: the simulation ends, nobody waits any more */
+    int (*sleep)(void *host); /* returns when something may have happened; 0: the simulation ends, stop waiting */
 };
 
 static inline uint32_t cnnvp_device_read(const struct cnnvp_machine *machine, uint32_t address)

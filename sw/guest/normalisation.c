@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps
- * of A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image, or of all
- * images of the batch, which then lie one after the other in the buffer (Part B 0-10, 0-11).
- * Where the array adds up values and squares of an image (S002, Part B 2-3), mean and variance are made of its sums, to
- * the same bits.
+ * of A4 over the input buffer: mean, variance, then normalise and transform. Their length is one channel of one image,
+ * or of all images of the batch, which then lie one after the other in the buffer (Part B 0-10, 0-11). If the array
+ * sums values and squares of an image (S002, Part B 2-3), mean and variance are made from these sums, with
+ * bit-identical results.
  */
 #include "layers_internal.h"
 
-/* x * scale[c] + offset[c]; the weight tile holds the scales of all channels, then the offsets. */
+/* x * scale[c] + offset[c]. The weight tile holds the scales of all channels, then the offsets. */
 static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
@@ -31,7 +31,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_layer
         .a_repeat = tile.stride.channel,
         .out_repeat = plane,
     };
-    /* Channels are repetitions. Where a channel is not contiguous each of its rows takes an instruction. */
+    /* Channels are repetitions. If a channel is not contiguous, each row takes an instruction. */
     const int whole = tile.stride.row == box->columns;
     vector.count = whole ? plane : box->columns;
     vector.repeat = box->channels;
@@ -54,7 +54,7 @@ static void push_step(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     cnnvp_push_vector(guest, operation.opcode, operation.status, halves, vector);
 }
 
-/* Where the vectors of one word a channel are in the output half. */
+/* Addresses in the output half of the vectors with one word per channel. */
 struct norm_scratch {
     uint32_t mean, inverse, scale, product, offset;
 };
@@ -88,7 +88,7 @@ static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_layer *
     push_step(guest, layer, CNNVP_NORM_OFFSET, halves, &vector);
 }
 
-/* What the statistics are of: the tile, or the tiles of all images of the batch. */
+/* Loads what the statistics are taken of: the tile, or the tiles of all images of the batch. */
 static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                           const struct cnnvp_step *step)
 {
@@ -103,7 +103,7 @@ static struct cnnvp_input_tile bring_data(struct cnnvp_guest *guest, const struc
         plane << layer->in.word_shift};
 }
 
-/* S002's array adds up the parts of each channel where the results will be. */
+/* Has S002's array sum up the parts of each channel. The sums lie where the results will be. */
 static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_input_tile *tile,
                       uint32_t channels, uint32_t halves)
 {
@@ -118,7 +118,7 @@ static void push_sums(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     }
 }
 
-/* Mean or variance: of the elements, or of their sums. */
+/* Pushes mean or variance, over the elements or over their sums. */
 static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, enum cnnvp_norm_step step,
                             uint32_t halves, const struct cnnvp_vector *vector)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Pushes loads, calculations and epilogues, so that tiles overlap; see pipeline.h. */
 #include "pipeline.h"
 
 #include "binary/layer_command.h"
@@ -31,7 +32,7 @@ static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-/* The status bit of transfers of such words. */
+/* Status bit of a transfer that says whether its words are bytes. */
 static uint32_t word_status(uint32_t word_shift)
 {
     return (word_shift ^ 1u) << CNNVP_STATUS_request_bytes;
@@ -50,7 +51,7 @@ static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift
     return (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
 }
 
-/* Of planes that lie interleaved in memory, so many of them; 0 or 1: by themselves. */
+/* Pushes a load. `interleaved`: planes that lie interleaved in memory; 0 or 1: not interleaved. */
 static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
                       uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
 {
@@ -60,7 +61,7 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-/* The same where there is room for it, and nothing calls: the words need not be in memory. */
+/* The same without a function call, if the queue has room, so that the descriptor need not be in memory. */
 static inline __attribute__((always_inline)) void put_load(
     struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, uint32_t changed, enum cnnvp_buffer buffer,
     uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
@@ -76,7 +77,7 @@ static inline __attribute__((always_inline)) void put_load(
                       cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
 }
 
-/* Whether there is room for a load into a half, and no epilogue needs what lies there. */
+/* 1: the queue has room for a load into the half, and no waiting epilogue needs what lies there. */
 static inline int is_ready(const struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
 {
     uint32_t needed = 0;
@@ -86,7 +87,7 @@ static inline int is_ready(const struct cnnvp_guest *guest, enum cnnvp_buffer bu
            guest->element.free >= REGISTER_COUNT(struct cnnvp_transfer) + 2u;
 }
 
-/* Epilogues that need what lies in a half are pushed before it is loaded anew. */
+/* Pushes the epilogues that need what lies in a half, before the half is loaded anew. */
 static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint32_t half)
 {
     for (uint32_t i = guest->waiting_first; i != guest->waiting_end; ++i)
@@ -94,7 +95,7 @@ static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint3
             cnnvp_flush_epilogues(guest, guest->waiting_end - i - 1u);
 }
 
-/* From one channel to the next in the half: `plane` words. */
+/* Transfer of a box. In the half, channels lie `plane` words apart. */
 static inline struct cnnvp_transfer planes(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                                            uint32_t memory, uint32_t at, uint32_t plane)
 {
@@ -114,7 +115,8 @@ static inline struct cnnvp_transfer planes(const struct cnnvp_tensor *tensor, co
     };
 }
 
-/* Boxes of the image in work and of more of the batch, each `step` words of a channel after the one before. */
+/* Loads a box of the image in work and of `more_images` images after it. In the half, images lie `step` words apart,
+ * the channels of an image `plane` words. */
 static __attribute__((noinline)) uint32_t load_boxes(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                                      const struct cnnvp_box *box, uint32_t more_images, uint32_t half,
                                                      uint32_t at, uint32_t step, uint32_t plane)
@@ -138,7 +140,7 @@ void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *t
     (void)load_boxes(guest, tensor, box, 0, half, at, 0, box->rows * box->columns);
 }
 
-/* The half that is to take boxes. */
+/* Chooses the half that the next box goes to. */
 static uint32_t next_input(struct cnnvp_guest *guest)
 {
     guest->next_input =
@@ -266,7 +268,7 @@ void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
     guest->store_at = CNNVP_BASE_STORE;
 }
 
-/* A box of a tensor in memory, and the whole interior of a slot. */
+/* Transfer between a box of a tensor in memory and the whole interior of a slot. */
 static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                             const struct cnnvp_box *box, const struct cnnvp_tensor *block)
 {
@@ -301,7 +303,7 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *ten
                        REGISTER_COUNT(transfer));
 }
 
-/* Words of a weight tile in the binary: 16-bit ones, or pairs of 8-bit ones. */
+/* Weight tiles move as 16-bit words, or pairs of 8-bit words. */
 #define WEIGHT_TILE_SHIFT 1u
 
 static inline struct cnnvp_transfer all_words(const struct cnnvp_weight_tile *weight_tile, uint32_t memory, uint32_t at)
@@ -330,7 +332,7 @@ static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest,
     return half;
 }
 
-/* One that stays in no place of its own. */
+/* Loads a weight tile that has no place of its own. */
 static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnvp_weight_tile *weight_tile,
                                     uint32_t memory, uint32_t word_shift)
 {
@@ -341,10 +343,10 @@ static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnv
     guest->weight[half].valid = 1;
     guest->weight[half].address = memory;
     if (!guest->in_chain)
-        guest->chain_weights = 0; /* this one may lie over theirs */
+        guest->chain_weights = 0; /* the tile may overwrite weight tiles of a chain or group */
     if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
         return load_words(guest, weight_tile, memory, half, 0, word_shift);
-    /* Where the weight tile before had as many bytes, the addresses alone differ. */
+    /* If the weight tile before had as many bytes, only the addresses differ. */
     const struct cnnvp_transfer transfer = all_words(weight_tile, memory, 0);
     if (guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))] ==
         weight_tile->bytes)
@@ -386,8 +388,8 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest)
         guest->weight[half].valid = 0;
 }
 
-/* A calculation. Registers that depend on number formats are pushed each time: `format`, others that the mask names,
- * and limits, the last one, which is left as it is where it is not used. */
+/* Pushes a calculation. Registers that depend on number formats are pushed each time: `format`, those in the mask
+ * `others`, and `limits`, the last register, which is skipped if the instruction does not clip. */
 #define PUSH_CALCULATION(guest, base, high, immediate, descriptor, changed, others)                     \
     cnnvp_element_push_tile(                                                                            \
         &(guest)->element, base, high, immediate, registers(descriptor), REGISTER_COUNT(*(descriptor)), \
@@ -457,7 +459,7 @@ void cnnvp_push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode,
         if (b != NULL)
             vector.b_addr += b->stride.channel * cnnvp_format_bytes(base->format, CNNVP_NARROW_B);
         vector.out_addr += box->rows * box->columns * cnnvp_format_bytes(base->format, CNNVP_NARROW_OUT);
-        if (base->c_repeat == 0) /* the operands are not scaled */
+        if (base->c_repeat == 0) /* not scaled; otherwise `seed` holds zero points */
             vector.seed = cnnvp_part_seed(base->seed, box->channels - more);
     }
 }
@@ -483,7 +485,7 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *ep
     cnnvp_push_vector(guest, operation.opcode, operation.status | 2u << CNNVP_STATUS_vcmp_a, halves, &vector);
 }
 
-/* Those that no write-out has done. */
+/* Posts that no write-out has done. */
 static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first,
                               uint32_t end)
 {
@@ -491,7 +493,7 @@ static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epil
         push_post(guest, epilogue, &epilogue->layer->posts[i]);
 }
 
-/* Sums in slots from `slot` on divided by `divisor` become words. */
+/* Divides partial sums, from number `slot` on, by `divisor`. The quotients are result words. */
 static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
 {
@@ -509,7 +511,7 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
     cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
 }
 
-/* Taps of one axis that lie between two limits. */
+/* Number of taps of a window, along one axis, that lie in [low, high). */
 static uint32_t counted(int32_t first, uint32_t kernel, int32_t low, int32_t high)
 {
     const int32_t begin = first < low ? low : first;
@@ -524,8 +526,8 @@ static uint32_t counted_columns(const struct cnnvp_layer *layer, int32_t column)
                    layer->count_right);
 }
 
-/* Each stretch of a row whose windows have as many taps is one instruction, its repetitions are the channels. The
- * results lie after the sums, none of which may be lost before it is divided. */
+/* Divides by the number of taps at each position. Neighbours in a row with the same divisor take one instruction, with
+ * the channels as repetitions. Results lie behind the sums, so that no sum is overwritten before it is divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
@@ -548,7 +550,7 @@ static void push_divisions_by_position(struct cnnvp_guest *guest, const struct c
     }
 }
 
-/* The results and the other operand, in place of the results. */
+/* Adds the other operand to the results, in place. */
 static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
@@ -564,7 +566,7 @@ static void push_addition(struct cnnvp_guest *guest, const struct cnnvp_epilogue
                            second ? &epilogue->operand : &results, second ? &results : &epilogue->operand);
 }
 
-/* Average pooling: sums become words, in place where all are divided by the same number. */
+/* Average pooling: divides the sums, in place if all have the same divisor. */
 static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     if (epilogue->layer->by_position) {
@@ -585,7 +587,7 @@ static uint32_t move_status(const struct cnnvp_tensor *out)
            (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source | word_status(out->word_shift);
 }
 
-/* Another block's results, to another place on chip. */
+/* Moves another block's results to another place on chip; the rest of the descriptor is the same. */
 static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const uint32_t halves =
@@ -596,8 +598,8 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
         &guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
 }
 
-/* Results leave in the layout of the next layer's storage parameters. For a move the source takes the place of memory;
- * which values are live in a slot is said when the layer is done. */
+/* Stores or moves results in the layout of the next layer's storage parameters. A move has its source where a store has
+ * its memory address. Live values in a slot are recorded when the layer is done. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_tensor *out = &epilogue->layer->out;
@@ -643,7 +645,7 @@ static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epil
         push_results(guest, epilogue);
 }
 
-/* The oldest one. */
+/* Pushes the oldest epilogue. */
 static void push_epilogue(struct cnnvp_guest *guest)
 {
     struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_first++ % CNNVP_EPILOGUES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Driver of the interrupt controller (standard RISC-V layout, context 0). `plic`: address of its registers. */
+/* Driver of the interrupt controller (standard RISC-V layout, context 0). `plic` is the address of its registers. */
 #ifndef CNNVP_GUEST_PLIC_H
 #define CNNVP_GUEST_PLIC_H
 
@@ -10,7 +10,7 @@
 #define CNNVP_PLIC_THRESHOLD 0x200000u
 #define CNNVP_PLIC_CLAIM 0x200004u
 
-/* Line 1 to 31 interrupts from now on, as those enabled before do. */
+/* Enables a line from 1 to 31, in addition to those enabled before. */
 static inline void cnnvp_plic_enable(const struct cnnvp_machine *machine, uint32_t plic, uint32_t line)
 {
     const uint32_t enabled = cnnvp_device_read(machine, plic + CNNVP_PLIC_ENABLE);
@@ -19,7 +19,7 @@ static inline void cnnvp_plic_enable(const struct cnnvp_machine *machine, uint32
     cnnvp_device_write(machine, plic + CNNVP_PLIC_THRESHOLD, 0);
 }
 
-/* The line to serve, 0: none. To be followed by cnnvp_plic_complete when its cause is cleared. */
+/* Returns the line to serve; 0: none. Call cnnvp_plic_complete when its cause has been cleared. */
 static inline uint32_t cnnvp_plic_claim(const struct cnnvp_machine *machine, uint32_t plic)
 {
     return cnnvp_device_read(machine, plic + CNNVP_PLIC_CLAIM);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The runtime for cores that are not the platform's: moves inputs and outputs around an inference run. */
 #include "cnnvp_runtime.h"
 #include "depth.h"
 #include "inference.h"
 
 #include <stddef.h>
 
-/* A word of 2^word_shift bytes at a multiple of them, by accesses of four. */
+/* Reads a word of 1 << word_shift bytes, which is aligned, by a 32-bit access. */
 static int16_t get_word(const struct cnnvp_machine *machine, uint32_t address, uint32_t word_shift)
 {
     const uint32_t word = cnnvp_device_read(machine, address & ~3u) >> (address & 3u) * 8u;
@@ -26,7 +27,7 @@ static void put_word(const struct cnnvp_machine *machine, uint32_t address, uint
     cnnvp_device_write(machine, at, other | bits << shift);
 }
 
-/* Takes dense words from `from`, or brings them to `to`. */
+/* Copies dense words from `from` to the tensor, or from the tensor to `to`. */
 static void move(const struct cnnvp_runtime_binary *binary, const struct cnnvp_binary_results *tensor,
                  const int16_t *from, int16_t *to)
 {
@@ -87,7 +88,7 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
         move(binary, &in, input, NULL);
     cnnvp_inference_open(guest, &binary->machine, element);
     if (binary->stopped)
-        guest->element.failed = CNNVP_ELEMENT_STOPPED; /* which it has forgotten */
+        guest->element.failed = CNNVP_ELEMENT_STOPPED; /* opening the element has cleared the flag */
     const int code = cnnvp_inference_run(guest);
     if (code == CNNVP_RUNTIME_DONE && output != NULL)
         move(binary, results, NULL, output);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The layer schedule: cuts layers into steps, and calls chains and fused groups in their place; see schedule.h. */
 #include "schedule.h"
 
 #include "depth.h"
@@ -76,7 +77,7 @@ static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     }
 }
 
-/* A group of output channels for this many of the batch's images. */
+/* Runs a group of output channels for `images` of the batch's images. */
 static void run_group(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
                       uint32_t channel, uint32_t first, uint32_t images)
 {
@@ -98,7 +99,7 @@ void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *lay
             run_group(guest, layer, box, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
 }
 
-/* Weights that are a tensor come when all that makes it is done. */
+/* Begins a layer whose weights are a tensor. They are loaded only after the layer that makes the tensor is done. */
 static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     cnnvp_element_layer(&guest->element, layer->tag);

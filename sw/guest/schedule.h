@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The layer schedule (S000): layer after layer, each cut into steps that the buffers hold, see network_binary.h.
- */
+/* The layer schedule (S000): layer after layer, each cut into steps that fit the buffers; see cnnvp_layer. */
 #ifndef CNNVP_GUEST_SCHEDULE_H
 #define CNNVP_GUEST_SCHEDULE_H
 
@@ -10,23 +8,23 @@
 /* Pushes the instructions of one batch. */
 void cnnvp_schedule_layers(struct cnnvp_guest *guest);
 
-/* On chip: loads all weight tiles to their places, once before the first image. */
+/* Loads all weight tiles to their places, once before the first image (CNNVP_BINARY_PRELOAD). */
 void cnnvp_schedule_preload(struct cnnvp_guest *guest);
 
-/* Divides the scratchpad as the layer with this number needs it, when nothing runs any more. Blocks where that is
- * otherwise than before. */
+/* Divides the scratchpad as the layer with this number needs it. If that changes the division, waits until nothing
+ * runs. */
 void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer);
 
-/* ---- between the schedules ---- */
+/* ---- shared by the schedules ---- */
 
-/* Begins a layer: its first weights, then what waits of the layers before. */
+/* Begins a layer: loads its first weights, then flushes what waits of the layers before. */
 void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *layer);
-/* All steps of a box of the layer's results. */
+/* Runs all steps of a box of the layer's results. */
 void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box);
-/* This many values of a tensor are live on chip once the layer's steps are done. At most three a layer; the tensor has
- * to live until then. */
+/* Records `words` live values of a tensor on chip, to be pushed once the layer's steps are done. At most three per
+ * layer. The tensor must live until then. */
 void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t words);
-/* The steps that were begun are done: epilogues, then what was noted. */
+/* Finishes the steps that were begun: flushes epilogues, then pushes the recorded live values. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);
 
 #endif

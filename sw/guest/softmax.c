@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Softmax on the vector unit (vsoftmax). One instruction takes several groups of words and leaves each group's results
- * one after the other. Where groups are not rows, these results lie transposed; a second instruction puts them right.
- */
+/* Softmax on the vector unit (vsoftmax). One instruction takes several groups of words and writes each group's results
+ * contiguously. If groups are not rows, these results are transposed; a second instruction puts them right. */
 #include "layers_internal.h"
 
-/* The direction of the sum and the other one, each with its stride in the input tile (words). */
+/* The summed axis and the other axis, each with its stride in the input tile (words). */
 struct groups {
     uint32_t count;
     uint32_t stride;
@@ -13,7 +11,7 @@ struct groups {
     uint32_t group_stride;
 };
 
-/* Groups of words from `from` on in the input to `to` in the output half. */
+/* Pushes the softmax of groups of words, from address `from` in the input half to `to` in the output half. */
 static void push_groups(struct cnnvp_guest *guest, const struct groups *groups, const struct cnnvp_vector *base,
                         uint32_t halves, uint32_t from, uint32_t to)
 {
@@ -28,7 +26,8 @@ static void push_groups(struct cnnvp_guest *guest, const struct groups *groups, 
     cnnvp_push_vector(guest, CNNVP_OPCODE_vsoftmax, 0, halves, &vector);
 }
 
-/* [group][position] at `from` to [position][group] with position_stride at `to`; max{x, lowest word} is x. */
+/* Copies [group][position] at `from` to [position][group], with `position_stride`, at `to`. max{x, lowest word} = x, so
+ * vcmp copies. */
 static void push_transpose(struct cnnvp_guest *guest, const struct groups *groups, uint32_t halves, uint32_t from,
                            uint32_t to, uint32_t position_stride, uint32_t word_shift)
 {

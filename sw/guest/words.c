@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of the instruction element's own words: the element reads it from memory, the core waits for its end. */
+/* Runs a program of raw instruction words: the element reads it from memory, and the core waits for its end. */
 #include "guest.h"
 
-/* Number of the irq that follows the program's last word. */
+/* Number of the irq instruction that follows the program's last word. */
 #define LAST_IRQ 0xffffffffu
 
-/* 1 where the program may halt, which no interrupt tells. */
+/* 1: the program has a halt instruction, which raises no interrupt. */
 static int halts(const struct cnnvp_guest *guest)
 {
     const struct cnnvp_word_pair {
@@ -17,7 +17,8 @@ static int halts(const struct cnnvp_guest *guest)
     return 0;
 }
 
-/* Sleeps, unless the program may halt, until nothing is left to do. Returns 0, or -1 where the element has failed. */
+/* Waits until nothing is left to do: sleeps, or polls if the program may halt. Returns 0, or -1 if the element has
+ * failed. */
 static int wait_for_end(struct cnnvp_element *element, int may_halt)
 {
     for (;;) {

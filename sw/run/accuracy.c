@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs beside labels: values.accuracy of the statistics. */
+/* Compares outputs with labels: values.accuracy of the statistics. */
 #include <inttypes.h>
 
 #include "compiler.h"

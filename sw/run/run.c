@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* One run of a network, from options to statistics; see run.h. */
 #define _XOPEN_SOURCE 700
 #include "run.h"
 
@@ -29,7 +30,7 @@ void cnnvp_platform_options_get(const struct cnnvp_options *options, struct cnnv
 }
 CNNVP_BY_VALUE(cnnvp_platform_options, log_context)
 
-/* A file whose name has such a sign is one. */
+/* A file whose name contains `=` is a file, not NAME=FILE. */
 const char *cnnvp_input_file(const char *input, size_t *name)
 {
     const char *equals = input != NULL ? strchr(input, '=') : NULL;
@@ -44,7 +45,7 @@ static cnnvp_result check_labels(const struct cnnvp_run *run, struct cnnvp_error
 {
     const struct cnnvp_options *options = run->options;
     const cnnvp_result result = cnnvp_labels_check(options->labels, &run->labels, error);
-    /* An input of another rank may be one image; how many it is then shows when the run is over. */
+    /* An input of another rank may be one image. The number of images is then known only after the run. */
     const struct cnnvp_array *first = options->input.count != 0 ? run->inputs[0].array : NULL;
     const uint64_t images = options->images ? options->images : first != NULL && first->rank == 4 ? first->shape[0] : 0;
     if (result == CNNVP_DONE && images && images != run->labels.shape[0])
@@ -83,7 +84,7 @@ static cnnvp_result read_arrays(struct cnnvp_run *run, struct cnnvp_error *error
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
         if (arrays[i].file != NULL && cnnvp_npy_read(arrays[i].file, arrays[i].array, error) != CNNVP_DONE)
             return CNNVP_BAD_INPUT;
-    /* The first images' labels; their memory stays as it is. */
+    /* Only the labels of the first images count; the array's memory stays as it is. */
     if (options->images && run->labels.rank > 0 && run->labels.shape[0] > options->images)
         run->labels.shape[0] = (size_t)options->images;
     return options->labels != NULL ? check_labels(run, error) : CNNVP_DONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run of a network: arrays, network, platform, outputs and statistics. The command, a point of a sweep and a trial
- * of --advise run this; they differ in who prints, and where files go.
+ * One run of a network: reads its arrays, plans it, loads it into a platform, collects outputs and statistics. The
+ * command, a point of a sweep and a trial of --advise use this. They differ in who prints, and where files go.
  *   struct cnnvp_run run = {.file = ..., .options = ..., ...};
  *   cnnvp_run_plan, cnnvp_run_load, cnnvp_platform_run, cnnvp_run_collect, cnnvp_run_statistics, cnnvp_run_clear
  */
@@ -12,20 +12,20 @@
 
 #include "command_options.h"
 
-/* Outputs of a run beside the right classes. */
+/* Accuracy of a run: its outputs compared with labels. */
 struct cnnvp_accuracy {
     uint64_t images;
-    uint64_t correct;           /* whose largest output is that of the right class */
-    uint64_t reference_correct; /* the same of the float model */
+    uint64_t correct;           /* images whose largest output is that of the label's class */
+    uint64_t reference_correct; /* the same for the float model */
 };
-/* Labels are whole numbers, one for each image: [N] or [N, 1]. `file` is for the message. */
+/* Checks labels: whole numbers, one per image, shape [N] or [N, 1]. `file` is for the message. */
 CNNVP_MUST_USE cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labels,
                                                struct cnnvp_error *error);
-/* For labels that passed cnnvp_labels_check. */
+/* Counts right classes. The labels must have passed cnnvp_labels_check. */
 CNNVP_MUST_USE cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct cnnvp_array *reference,
                                                  const struct cnnvp_array *labels, struct cnnvp_accuracy *accuracy,
                                                  struct cnnvp_error *error);
-/* values.accuracy of the statistics. NULL: out of memory. */
+/* Returns values.accuracy of the statistics. NULL: out of memory. */
 json_t *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy);
 
 struct cnnvp_run_output {
@@ -34,44 +34,44 @@ struct cnnvp_run_output {
 };
 
 struct cnnvp_run {
-    /* What is asked for; all of it has to live as long as the run. */
-    const char *file; /* of the network */
+    /* Inputs of the run. All must live as long as the run. */
+    const char *file; /* network's file */
     const struct cnnvp_options *options;
-    const struct cnnvp_run *like; /* NULL, or a run that has read the same options' arrays, which are taken */
-    int (*stopped)(void);         /* and these three: as in struct cnnvp_network_options */
+    const struct cnnvp_run *like; /* NULL, or a run with the same options, whose arrays are shared */
+    int (*stopped)(void);         /* this and the next three: as in struct cnnvp_network_options */
     void (*tuning)(void *context, double share);
     void (*computing)(void *context, double share);
     void *context;
-    struct cnnvp_platform_options platform_options; /* cnnvp_platform_options_of(options), or more than that */
-    /* What has been made. */
-    struct cnnvp_named_array *inputs; /* as many as options->input has, of `arrays` */
+    struct cnnvp_platform_options platform_options; /* cnnvp_platform_options_of(options), possibly extended */
+    /* Results of the run. */
+    struct cnnvp_named_array *inputs; /* options->input.count of them; they refer to `arrays` */
     struct cnnvp_array *arrays;
     struct cnnvp_array labels, calibration;
     cnnvp_network *network;
     cnnvp_platform *platform;
     struct cnnvp_run_output *outputs;
     size_t output_count;
-    struct cnnvp_accuracy accuracy; /* no images: there is none */
+    struct cnnvp_accuracy accuracy; /* 0 images: not counted */
 };
 
-/* A file of --input, whose name may stand behind NAME= of this length; 0: it does not. */
+/* Returns the file of an --input option. *name is the length of a NAME= prefix, without the `=`; 0: there is none. */
 const char *cnnvp_input_file(const char *input, size_t *name);
 
-/* Checks the options, reads the arrays that they name, and plans. */
+/* Checks the options, reads the arrays that they name, and plans the network. */
 CNNVP_MUST_USE cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config,
                                            struct cnnvp_error *error);
-/* Makes the platform, with the network in its memory. */
+/* Makes the platform and loads the network into it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_run_load(struct cnnvp_run *run, const cnnvp_config *config,
                                            struct cnnvp_error *error);
-/* Of the first `count` outputs what they are compared with, and the accuracy if there are labels; nothing of it where
- * nothing is computed. */
+/* Reads the first `count` outputs and their references, compares them, and counts the accuracy if there are labels.
+ * Does nothing in timing-only. */
 CNNVP_MUST_USE cnnvp_result cnnvp_run_collect(struct cnnvp_run *run, size_t count, struct cnnvp_error *error);
-/* The run's statistics as text, with values.accuracy if it has been counted. */
+/* Returns the run's statistics as text, with values.accuracy if it has been counted. */
 CNNVP_MUST_USE cnnvp_result cnnvp_run_statistics(const struct cnnvp_run *run, int partial, char **text);
 void cnnvp_run_clear(struct cnnvp_run *run);
 
-/* Statistics of a platform, marked `"partial": true` if the run did not come to its end; `value` (may be NULL) is put
- * at values.NAME. */
+/* Returns the statistics of a platform, marked `"partial": true` if the run did not end. `value`, unless NULL, is added
+ * as values.NAME. */
 CNNVP_MUST_USE cnnvp_result cnnvp_statistics_with(cnnvp_platform *platform, int partial, const char *name,
                                                   json_t *value, char **text);
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Parses and checks the options of commands, as the table options.def describes them. */
 #include "command_options.h"
 
 #include <stdio.h>
@@ -47,7 +48,7 @@ _Static_assert(OPTIONS <= sizeof((struct cnnvp_options *)0)->given, "each option
 static const char *const commands[] = {
     "run", "train", "exec", "check", "memory", "sweep", "diff", "report", "asm", "disasm", "compile", NULL};
 
-/* Its place there; that of NULL: there is none. */
+/* Index of a command in `commands`; the index of NULL if there is no such command. */
 static unsigned place_of(const char *command)
 {
     unsigned place = 0;
@@ -67,7 +68,7 @@ int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const 
     return (option->commands & mask_of(command)) != 0 && (!sweep || (option->commands & SWEEP) != 0);
 }
 
-/* With `-` and `_` the same. */
+/* Compares names; `-` and `_` count as the same. */
 static int same_name(const char *a, const char *b)
 {
     for (; *a && (*a == *b || (strchr("-_", *a) != NULL && *b && strchr("-_", *b) != NULL)); ++a)
@@ -121,7 +122,7 @@ uint64_t cnnvp_time_parse(const char *text)
         value = value * 10 + digit;
     }
     for (size_t i = 0; i < fraction; ++i) {
-        scale /= 10; /* what is finer than a picosecond is left out */
+        scale /= 10; /* digits below a picosecond are dropped */
         const uint64_t digit = (uint64_t)(text[whole + 1 + i] - '0') * scale;
         if (value > UINT64_MAX - digit)
             return 0;
@@ -308,7 +309,7 @@ const char *cnnvp_options_text(const struct cnnvp_options *options, const struct
     return index == 0 ? *(const char *const *)(const void *)at : NULL;
 }
 
-/* ---- what cannot be together ---- */
+/* ---- options that exclude each other ---- */
 
 static cnnvp_result check_schedule(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                    struct cnnvp_error *error)

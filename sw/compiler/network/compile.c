@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network's way from its file to the words in memory, one room after the other, none twice:
+ * Compiles a network, from its file to words in memory, in five stages one after the other:
  *
  *   onnx      the file becomes a graph
- *   graph     layers that can be one are one; depth first: which of them form chains
- *   plan      what is fused, how each layer is cut, where all lies: by what the units say, and by trial where the
- * options ask for it. What does not fit is refused here, before images are made and calculated in float, which could
- *             take any time and memory. A plan does not depend on number formats.
+ *   graph     layers that can be merged are merged; depth first: layers that form chains are found
+ *   plan      chooses what is fused, how each layer is cut and where everything lies, by what the units say, and by
+ *             trial if the options ask for it. What does not fit is refused here, before images are made and computed
+ *             in float, which can take any time and memory. A plan does not depend on number formats.
  *   numbers   the float model runs; the formats follow from its values
  *   emit      the planned layers get these formats; cnnvp_binary_write writes them
  */
@@ -21,13 +21,13 @@
 #include "numbers.h"
 #include "onnx.h"
 
-/* A network that takes less, by the bounds of its layers, runs whole among the trials. */
+/* A network whose layers' bounds add up to less runs whole among the trials. */
 #define WHOLE_PS 5e9
 #define OBJECTIVES (CNNVP_OBJECTIVE_TRAFFIC + 1u)
 
 /* ---- onnx and graph ---- */
 
-/* All memory from there on is the network's. */
+/* Moves the network to `base`; all memory from there on is the network's. */
 static cnnvp_result move_target(struct cnnvp_target *target, uint64_t base, struct cnnvp_error *error)
 {
     if (base % CNNVP_BINARY_ALIGNMENT != 0)
@@ -63,7 +63,7 @@ static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp
         CNNVP_TRY(cnnvp_plan_scales_operands(&network->target.limits, &sizes.joins_steps, error));
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
-    if (options->base == 0) /* another core gives words of ordinary numbers */
+    if (options->base == 0) /* another core supplies ordinary numbers */
         cnnvp_graph_quantise_inputs(&network->graph);
     return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_find(&network->graph, options->block, error)
@@ -72,13 +72,14 @@ static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp
 
 /* ---- plan ---- */
 
-/* How many images go through a layer together: those whose statistics a layer takes, which are all if not said. */
+/* Sets how many images go through a layer together. If a layer takes statistics of the batch, the default is all
+ * images, otherwise one. */
 static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
 {
     const int mixes = cnnvp_graph_mixes_images(&network->graph);
     const uint32_t asked = options->batch == 0 && mixes ? network->images : cnnvp_maximum32(options->batch, 1);
-    /* At most as many as leave some for each accelerator. */
+    /* At most so many that each accelerator gets some images. */
     const uint32_t most =
         mixes ? network->images : cnnvp_divide_up32(network->images, network->target.accelerator_count);
     network->target.limits.batch = cnnvp_minimum32(asked, most);
@@ -92,7 +93,7 @@ static cnnvp_result take_batch(struct cnnvp_network *network, const struct cnnvp
     return CNNVP_DONE;
 }
 
-/* Of an array that has 8 bits alone: products of a quantised file whose words have more have no other unit. */
+/* Refuses products that an array with 8 bits alone cannot do: those of a quantised file whose words have more bits. */
 static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -111,7 +112,8 @@ static cnnvp_result check_words(const struct cnnvp_graph *graph, int scales, str
     return CNNVP_DONE;
 }
 
-/* Those that are asked for, or 16 bits where the array has them. A plan depends on it. */
+/* Chooses the size of words: the one that is asked for, or 16 bits if the array has them, except for quantised networks
+ * on an array that scales. A plan depends on it. */
 static cnnvp_result choose_words(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                  struct cnnvp_error *error)
 {
@@ -122,20 +124,20 @@ static cnnvp_result choose_words(struct cnnvp_network *network, const struct cnn
     const int takes[] = {cnnvp_plan_takes(limits, 0, &scales, &said[0]) == CNNVP_DONE,
                          cnnvp_plan_takes(limits, 1, &scales, &said[1]) == CNNVP_DONE};
     scales = scales && network->target.acc_bits >= 32u;
-    /* what is wrong with a unit that takes neither, the planner says of a layer */
+    /* if the unit takes neither, the planner reports it for a layer */
     const int narrow = asked == CNNVP_PRECISION_INT8 ||
                        (asked == CNNVP_PRECISION_AUTO && takes[1] &&
                         (!takes[0] || (scales && cnnvp_words_are_quantised(&network->graph))));
     if (asked != CNNVP_PRECISION_AUTO && !takes[narrow])
         return cnnvp_compiler_error(
             error, "--precision %s: %s", narrow ? CNNVP_BYTE_FORMAT : CNNVP_WORD_FORMAT, said[narrow].text);
-    /* Behind a binary for another core memory is zero, frames among it. */
+    /* Memory behind a binary for another core is zero, including frames. */
     const struct cnnvp_words_options words = {narrow, scales, scales && options->base == 0, !takes[0]};
     cnnvp_words_choose(&network->graph, &words);
     return !takes[0] && narrow ? check_words(&network->graph, scales, error) : CNNVP_DONE;
 }
 
-/* Whether layers take of a scratchpad what they need: nothing stays on chip longer than for one. */
+/* 1: each layer may divide the scratchpad for itself, because nothing stays on chip longer than one layer. */
 static int divides(const struct cnnvp_network *network, const struct cnnvp_network_options *options)
 {
     const struct cnnvp_plan *plan = &network->plan;
@@ -167,7 +169,7 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
     };
 }
 
-/* Not by trial yet. */
+/* Plans by bounds, without trials. */
 static cnnvp_result plan_by_bounds(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                    struct cnnvp_error *error)
 {
@@ -215,7 +217,8 @@ static void show_share(void *context, double part)
     share->options->tuning(share->options->tuning_context, (share->number + part) / share->count);
 }
 
-/* The groups of the plan as the network is built: its layers in them are cut so where it is built again. */
+/* Makes the groups of the best build those of the plan, with the cuts of their layers, in case the network is built
+ * again. */
 static void keep_groups(struct cnnvp_network *network, const struct cnnvp_plan_run *runs, size_t run_count)
 {
     struct cnnvp_plan *plan = &network->plan;
@@ -227,7 +230,7 @@ static void keep_groups(struct cnnvp_network *network, const struct cnnvp_plan_r
     }
 }
 
-/* Settles what has been planned by bounds; *taken: what the whole network then takes. */
+/* Settles by trials what the bounds have planned. *taken: what the whole network then takes. */
 static cnnvp_result take_by_trial(struct cnnvp_network *network, const cnnvp_config *config,
                                   const struct cnnvp_network_options *options, struct cnnvp_plan_taken *taken,
                                   struct cnnvp_error *error)
@@ -236,9 +239,9 @@ static cnnvp_result take_by_trial(struct cnnvp_network *network, const cnnvp_con
     return cnnvp_network_take(network, config, taken, error);
 }
 
-/* By the bounds and by trials of single layers, the plan for one objective can be worse, over the whole network, than
- * the plan for another one, or than one without groups. So a short network runs by all of them. The plan that is the
- * best by the network's own objective is kept. */
+/* Bounds and trials of single layers can give a plan for one objective that is worse, over the whole network, than the
+ * plan for another, or than one without groups. So a short network runs by all of these plans, and the plan with the
+ * best score by the requested objective is taken. */
 static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_config *config,
                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -276,7 +279,7 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
             for (size_t i = 0; i < run_count; ++i)
                 runs[i] = network->plan.runs[i];
         } else if (result == CNNVP_BAD_INPUT && share.number != 0) {
-            result = CNNVP_DONE; /* this one does not fit */
+            result = CNNVP_DONE; /* this plan does not fit */
         }
         cnnvp_binary_clear(&network->build);
     }
@@ -287,8 +290,8 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     return result;
 }
 
-/* Groups need regions of a scratchpad that are the same for all layers. Where layers by themselves, which divide it
- * anew, are as good, the plan is theirs. */
+/* Groups need scratchpad regions that are the same for all layers. If layers by themselves, each of which divides the
+ * scratchpad for itself, are as good, their plan is taken. */
 static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_config *config,
                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -305,7 +308,7 @@ static cnnvp_result plan_divided(struct cnnvp_network *network, const cnnvp_conf
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_network_take(network, config, &fused, error);
     if (result != CNNVP_DONE)
-        return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result; /* groups that cannot be built from their tiles again */
+        return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result; /* the groups cannot be built again from their tiles */
     network->build = (struct cnnvp_build){.end = 0};
     result = plan_by_bounds(network, &layered, error);
     if (result == CNNVP_DONE)
@@ -347,7 +350,8 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
 
 /* ---- numbers ---- */
 
-/* Windows of pools need no bytes of the file: what would run for hours is refused. Taps of all pools and images. */
+/* Most taps of all pools and images. Windows of pools take no bytes of the file, so a small file could run for hours;
+ * it is refused. */
 #define POOL_TAPS_MAX (UINT64_C(1) << 37)
 
 static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images, struct cnnvp_error *error)
@@ -357,7 +361,7 @@ static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op != CNNVP_OP_POOL)
             continue;
-        /* Below 2^31 results of 2^30 taps each. */
+        /* There are fewer than 2^31 results with 2^30 taps each, so the product does not overflow. */
         taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
         if (taps > POOL_TAPS_MAX / images)
             return cnnvp_compiler_error(error,
@@ -368,7 +372,7 @@ static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images
     return CNNVP_DONE;
 }
 
-/* Where nothing is computed, the formats are those of unknown values. */
+/* Chooses the number formats. In timing-only they are those of unknown values. */
 static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                    struct cnnvp_error *error)
 {
@@ -384,7 +388,7 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
     return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;
 }
 
-/* ---- all of it ---- */
+/* ---- the compilation ---- */
 
 cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
                                    const struct cnnvp_network_options *options, struct cnnvp_error *error)

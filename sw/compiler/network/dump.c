@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --dump: each tensor that a layer makes, and the network's input, as TENSOR.npy (what the platform computed) and
- * TENSOR.float.npy (what the float model computes), and the table sqnr.txt / sqnr.csv. Tensors between layers have one
- * place for all images, so the last image is shown; the network's input and output are shown for that image too. Of the
- * training engine it is what its memory has: block floating point, whose fraction bits follow from the exponent, or
- * binary32.
+ * --dump: writes each tensor that a layer makes, and the network's inputs, as TENSOR.npy (the platform's values) and
+ * TENSOR.float.npy (the float model's), and the table sqnr.txt / sqnr.csv. Tensors between layers have one place for
+ * all images, so the last image is shown, also of the network's inputs and outputs. Of the training engine the dump
+ * shows what its memory has: block floating point, whose fraction bits follow from the exponent, or binary32.
  *
- * SQNR is that of cnnvp_sqnr. Under the table stand the layers that lose most: whose results are the furthest below the
- * worst of what they read.
+ * SQNR is that of cnnvp_sqnr. Below the table stand the layers that lose most: whose results are furthest below the
+ * worst of their operands.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +19,8 @@
 #include "network.h"
 #include "output_file.h"
 
-/* So many layers that lose most are named, if they lose so many dB; words without error count as this many. */
+/* Number of layers named as losing most, the least loss of such a layer in dB, and the SQNR of words without error in
+ * dB. */
 #define LOSERS 3
 #define LEAST_LOSS 3.0
 #define EXACT_DB 90.0
@@ -32,12 +32,12 @@ struct dump {
     struct cnnvp_floatref reference;
     cnnvp_output *text;
     cnnvp_output *csv;
-    double *decibels; /* of each tensor, NaN: unknown */
-    double *noise;    /* of each tensor */
+    double *decibels; /* SQNR of each tensor; NaN: unknown */
+    double *noise;    /* noise of each tensor */
     struct cnnvp_error *error;
 };
 
-/* FOLDER/NAMEend with everything that could be no part of a file name replaced. */
+/* Makes the path FOLDER/NUMBER_NAMEend. Characters of the name that do not suit a file name become _. */
 static void make_path(const struct dump *dump, size_t number, const char *name, const char *end, char *path,
                       size_t room)
 {
@@ -69,8 +69,8 @@ static void print_row(struct dump *dump, const char *name, int32_t frac, const s
     cnnvp_output_printf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
 }
 
-/* As the network's file has them: the channels of equalised layers lie in memory times a power of two. Each is `step`
- * planes after the one before. */
+/* Undoes equalisation: in memory, the channels of equalised layers are scaled by powers of two. Channels lie `step`
+ * planes apart. */
 static void take_powers(const struct cnnvp_graph_tensor *tensor, size_t step, float *values)
 {
     const size_t plane = (size_t)tensor->height * tensor->width;
@@ -80,7 +80,7 @@ static void take_powers(const struct cnnvp_graph_tensor *tensor, size_t step, fl
     }
 }
 
-/* Channels that lie apart, one after the other. */
+/* Copies channels that lie `step` planes apart to dense ones. */
 static void gather(const struct cnnvp_graph_tensor *tensor, size_t step, const float *from, float *to)
 {
     const size_t plane = (size_t)tensor->height * tensor->width;
@@ -126,7 +126,7 @@ static double power_of(const struct cnnvp_graph_tensor *tensor, size_t channel)
     return tensor->powers != NULL ? ldexp(1.0, tensor->powers[channel]) : 1.0;
 }
 
-/* Noise of a convolution's result, summed as the file has it, that rounded weights make alone. */
+/* Noise of a convolution's result, in the scale of the network's file, that rounding of weights alone makes. */
 static double noise_of_weights(const struct dump *dump, const struct cnnvp_graph_layer *conv)
 {
     const struct cnnvp_graph_tensor *in = &dump->network->graph.tensors[conv->in];
@@ -156,7 +156,7 @@ static double noise_of_weights(const struct dump *dump, const struct cnnvp_graph
     return noise * out->height * out->width;
 }
 
-/* What would give its weights or its words more bits, or nothing: half of its noise, 3 dB, is to go. */
+/* Advice that would give a layer's weights or words more bits, or "". Weights must make half of the noise, 3 dB. */
 static const char *help_for(const struct dump *dump, size_t layer)
 {
     const struct cnnvp_network *network = dump->network;
@@ -171,7 +171,7 @@ static const char *help_for(const struct dump *dump, size_t layer)
                : "";
 }
 
-/* How far a layer's result is below the worst of what it reads; NaN where one of them is not known. */
+/* Distance in dB of a layer's SQNR below the worst of its operands; NaN if one of them is unknown. */
 static double loss_of(const struct dump *dump, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph *graph = &dump->network->graph;
@@ -241,7 +241,7 @@ static cnnvp_result close_table(cnnvp_output *table, cnnvp_result result, struct
     return result;
 }
 
-/* The last image in float, with those of its batch where a layer mixes them. */
+/* Runs the last image in float, with the others of its batch if a layer mixes them. */
 static cnnvp_result run_last(const struct cnnvp_network *network, struct cnnvp_floatref *run, struct cnnvp_error *error)
 {
     const uint32_t batch = cnnvp_graph_mixes_images(&network->graph) ? network->target.limits.batch : 1u;

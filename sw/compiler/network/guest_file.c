@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guest program on a platform, for a network or for an assembled program, which it has the instruction element
- * read. */
+/* Finds the guest program and loads it into a platform, for a network or for an assembled program, which the guest
+ * makes the instruction element read. */
 #include "guest_file.h"
 
 #include "binary/words_binary.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for PE arrays with fixed point, once they are compiled (compile.c): into a platform's memory, and
- * back to numbers. */
+/* The back end for PE arrays with fixed point. Once a network is compiled (compile.c), it is written into a platform's
+ * memory, and results are read back as numbers. */
 #include "network.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* ---- load ---- */
 
-/* Where the platform's memory gives no direct access, through a buffer. */
+/* If the platform's memory gives no direct access, the binary goes through a buffer. */
 cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
                                       struct cnnvp_error *error)
 {
@@ -27,8 +27,8 @@ cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp
     return cnnvp_unstage(&binary, error);
 }
 
-/* Writes one image's words of input number `input` into the frame at `to`, which holds channel 0, row 0, column 0 of
- * the interior. */
+/* Quantises one image of input number `input` into the frame at `to`, the address of channel 0, row 0, column 0 of the
+ * interior. */
 static void put_input(const struct cnnvp_network *network, size_t input, size_t image, uint8_t *to)
 {
     const struct cnnvp_graph *graph = &network->graph;
@@ -47,7 +47,7 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
     }
 }
 
-/* One by one through a buffer: memory that gives no direct access. */
+/* Copies images one by one through a buffer, for memory without direct access. */
 static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
                                struct cnnvp_error *error)
 {
@@ -81,7 +81,7 @@ static cnnvp_result put_images(const struct cnnvp_network *network, size_t input
     return CNNVP_DONE;
 }
 
-/* Words of 16 bits have the zero point 0. */
+/* Fills memory with the zero point, byte by byte. The zero point of 16-bit words is 0. */
 static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, int32_t zero, uint64_t bytes)
 {
     uint8_t zeros[4096];
@@ -97,7 +97,7 @@ static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, int32_t ze
     return CNNVP_DONE;
 }
 
-/* Layers write parts of the tensor, and what they leave out is zero. */
+/* 1: layers fill parts of the tensor, and the rest must be zero. */
 static int has_parts(const struct cnnvp_graph *graph, int32_t tensor)
 {
     for (size_t i = 0; i < graph->layer_count; ++i)
@@ -106,7 +106,7 @@ static int has_parts(const struct cnnvp_graph *graph, int32_t tensor)
     return 0;
 }
 
-/* The zeros around tensors that padded layers read, and in paddings. */
+/* Writes the zeros around tensors that padded layers read, and between parts. */
 static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_platform *platform,
                                  struct cnnvp_error *error)
 {
@@ -123,7 +123,7 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
     return CNNVP_DONE;
 }
 
-/* Multiplications in a cycle of the unit that runs a layer, which says so itself; 1: nothing multiplies. */
+/* Multiplications per cycle of the unit that runs a layer, as the unit says; 1 for a unit that does not multiply. */
 static cnnvp_result layer_pes(const struct cnnvp_network *network, size_t layer, uint64_t *pes,
                               struct cnnvp_error *error)
 {
@@ -235,7 +235,7 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
     const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
     size_t dims[CNNVP_GRAPH_RANK];
     const size_t count = cnnvp_graph_dims(shape, dims);
-    const size_t front = network->graph.single && images == 1 ? 0 : 1; /* the batch */
+    const size_t front = network->graph.single && images == 1 ? 0 : 1; /* dimensions in front: the batch */
     *array = (struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = count + front};
     array->shape[0] = images;
     for (size_t i = 0; i < count; ++i)
@@ -244,7 +244,7 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
     return array->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
-/* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
+/* Reads a tensor of one image from the platform's memory as dense float values, channels x height x width. */
 static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
                                 uint32_t image, float *values, struct cnnvp_error *error)
 {
@@ -293,7 +293,7 @@ static cnnvp_result read_map(const struct cnnvp_network *network, cnnvp_platform
 
 /* ---- */
 
-/* All that the others leave. */
+/* The back end for all configurations that no other back end takes. */
 static int is_for(const cnnvp_config *config)
 {
     (void)config;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_network_* of cnnvp_network.h, by the back end that fits the platform. */
+/* cnnvp_network_* of cnnvp_network.h: calls the back end that fits the platform. */
 #include "network.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The first one that is for a configuration is taken. */
+/* The first back end that is for a configuration is taken. */
 static const struct cnnvp_back_end *const back_ends[] = {&cnnvp_training_engine, &cnnvp_inference};
 
 static const struct cnnvp_back_end *back_end_of(const cnnvp_config *config)

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What --schedule auto runs at last. The planner fuses by bounds; the platform says what groups really take: it runs
- * their layers one by one, then the groups. Of groups that are alike one is tried. Those that are better than their
- * layers by the objective stay. A short network runs whole, and once more with the groups that stay: a refresh of the
- * memory that falls into another layer is much of its time.
+ * The final choice of --schedule auto. The planner fuses layers by estimated bounds. Here the platform runs the layers
+ * of the groups one by one, then the groups, to measure what they really take. Of groups that are alike only the first
+ * is tried. Groups that are better than their layers by the objective stay. A short network runs whole, and once more
+ * with the groups that stay, because DRAM refreshes that fall into other layers are a large part of its time.
  */
 #include <string.h>
 
 #include "network.h"
 
-/* By the bounds of its layers. */
+/* A network is short if the bounds of its layers add up to less. */
 #define SHORT_PS 1e9
 
 struct trials {
     struct cnnvp_network *network;
     const cnnvp_config *config;
-    const struct cnnvp_network_options *watched; /* who is told how much of the trials is done, */
-    double done;                                 /* which is this */
-    struct cnnvp_plan_taken bounds;              /* of the whole network, layer by layer */
-    struct cnnvp_binary_options options;         /* of builds in which nothing is planned again */
-    struct cnnvp_layer *planned;                 /* cut as layers by themselves */
-    unsigned char *tried;                        /* 1: a layer of the trials */
-    unsigned char *kept;                         /* 1: a group that stays */
-    struct cnnvp_plan_taken *alone, *fused;      /* of each layer */
+    const struct cnnvp_network_options *watched; /* gets the progress of the trials */
+    double done;                                 /* share of the trials that is done */
+    struct cnnvp_plan_taken bounds;              /* sum of all layers' bounds, layer by layer */
+    struct cnnvp_binary_options options;         /* options of builds that plan nothing again */
+    struct cnnvp_layer *planned;                 /* layers as cut for single layers */
+    unsigned char *tried;                        /* 1: the layer runs in the trials */
+    unsigned char *kept;                         /* 1: the group stays */
+    struct cnnvp_plan_taken *alone, *fused;      /* measured for each layer: by itself, and in its group */
 };
 
 static size_t first_alike(const struct cnnvp_network *network, size_t group)
@@ -42,7 +42,7 @@ static void choose_layers(const struct trials *trials)
             memset(trials->tried + network->plan.runs[g].first, 1, network->plan.runs[g].count);
 }
 
-/* By what the objective makes of the whole network. */
+/* Compares the scores of the whole network with these layers fused and by themselves. */
 static int is_better(const struct trials *trials, size_t first, size_t count)
 {
     const enum cnnvp_plan_objective objective = trials->network->target.limits.objective;
@@ -55,7 +55,7 @@ static int is_better(const struct trials *trials, size_t first, size_t count)
     return cnnvp_plan_score(objective, &fused) < cnnvp_plan_score(objective, &alone);
 }
 
-/* Groups that are alike share the fate of the first one. */
+/* Removes the groups that are worse. Groups that are alike share the result of the first one. */
 static void keep_better(const struct trials *trials)
 {
     struct cnnvp_plan *plan = &trials->network->plan;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least that crosses the off-chip port with the chip's buffers, all of them together, whatever the schedule.
+ * Lower bounds of the traffic through the off-chip port, given the capacity of all buffers together, whatever the
+ * schedule.
  *
- * Of a layer by itself: of its maps, as far as they go through memory, each word that the outputs depend on once an
- * image; its weights once, and for each batch but the first as much of them as the buffers cannot keep. Where that is
- * more, by the bound of Hong and Kung: m multiplications with a buffer of s words move 2 m / sqrt(s) - 2 s words at
- * least (Smith et al. 2019, matrix products); a word of the input that r taps use is as good as r words (Chen et al.
- * 2020, convolutions).
+ * Of a single layer: each needed word of its maps that go through memory, once per image; its weights once, plus, for
+ * each further batch, as many as the buffers cannot keep. The bound of Hong and Kung is taken if it is larger: m
+ * multiplications with a buffer of s words move at least 2 m / sqrt(s) - 2 s words (Smith et al. 2019, matrix
+ * products); an input word that r taps use counts as r words (Chen et al. 2020, convolutions).
  *
- * Of the network: its inputs, outputs and weights alone, since maps between layers might stay.
+ * Of the network: only its inputs, outputs and weights, since maps between layers might stay on chip.
  */
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint64_t weight_bytes(const struct cnnvp_network *network, size_t layer)
                : 0;
 }
 
-/* What all batches load of `bytes` of weights. */
+/* Bytes that all batches load of `bytes` of weights. */
 static uint64_t loads_of(const struct cnnvp_network *network, uint64_t bytes)
 {
     const uint64_t room = capacity_of(&network->target);
@@ -49,13 +49,13 @@ static int stays(const struct cnnvp_network *network, int32_t tensor)
 
 /* ---- products ---- */
 
-/* Taps that can use the same line. */
+/* Most taps of windows that use the same line. */
 static double uses_of(uint32_t taps, uint32_t stride, uint32_t dilation)
 {
     return (double)cnnvp_divide_up(taps, stride / cnnvp_common_divisor(stride, dilation));
 }
 
-/* Of the layer's smallest words, of which most fit on chip. */
+/* Size of the layer's smallest words, of which most fit on chip. */
 static uint32_t least_word_bytes(const struct cnnvp_network *network, size_t index)
 {
     const struct cnnvp_layer *planned = &network->build.layers[index];
@@ -63,14 +63,14 @@ static uint32_t least_word_bytes(const struct cnnvp_network *network, size_t ind
     return cnnvp_minimum32(maps, cnnvp_format_bytes(planned->format, CNNVP_NARROW_B));
 }
 
-/* Bytes of one batch by the bound of Hong and Kung. */
+/* Bytes of one batch by the bound of Hong and Kung. Negative if the bound says nothing. */
 static double reuse_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
 {
     const struct cnnvp_graph_layer *layer = &network->graph.layers[index];
     const double bytes = least_word_bytes(network, index);
     const double words = (double)capacity_of(&network->target) / bytes;
     const int is_conv = layer->op == CNNVP_OP_CONV;
-    /* The most products of an output channel that a word of the input takes part in. */
+    /* Most products of one output channel that use the same input word. */
     const double uses =
         is_conv ? uses_of(layer->ky, layer->sy, layer->dy) * uses_of(layer->kx, layer->sx, layer->dx) : 1;
     const double products = is_conv && layer->groups != 1 ? 0 : needs->layers[index].products;
@@ -79,14 +79,16 @@ static double reuse_bound(const struct cnnvp_network *network, const struct cnnv
 
 /* ---- bounds ---- */
 
-/* What a layer reads from memory for an image, map by map: what two of its operands have in common is read once. */
+/* Bytes that a layer reads from memory per image, by base tensor: words that two of its operands share are read
+ * once. */
 struct reading {
     int32_t bases[4];
     uint64_t bytes[4];
     size_t count;
 };
 
-/* Of what is on chip whole, the first layer that reads the network's input loads it. */
+/* 1: the layer loads the tensor from memory. If the tensor stays on chip as a whole, only the first layer that reads it
+ * does, and only if it is a network input. */
 static int is_loaded(const struct cnnvp_network *network, int32_t base, size_t index)
 {
     const struct cnnvp_graph *graph = &network->graph;
@@ -120,7 +122,7 @@ static void read_operands(const struct cnnvp_network *network, const struct cnnv
     read_operand(network, index, layer->in2, needs->layers[index].in2, reading);
 }
 
-/* Bytes that go through memory for an image. */
+/* Bytes that a layer moves through memory per image. */
 static uint64_t bytes_moved(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs, size_t index)
 {
     struct reading reading = {.count = 0};
@@ -143,7 +145,7 @@ uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const st
         bytes_moved(network, needs, index) * network->images + loads_of(network, weight_bytes(network, index));
     if (stays(network, layer->in) || stays(network, layer->out))
         return once;
-    /* Batches of fewer images have fewer products: those of full ones. */
+    /* Only full batches count, because shorter ones have fewer products. */
     const uint64_t full = network->images / network->target.limits.batch;
     const double reuse = (double)full * reuse_bound(network, needs, index);
     return reuse > (double)once ? (uint64_t)reuse : once;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks by name: a file, or one that is installed with the program. */
+/* Finds networks by name: a file, or a network that is installed with the program. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static cnnvp_result take(const char *found, char *path, size_t room, struct cnnv
     return cnnvp_compiler_error(error, "%s: %s", cnnvp_config_show(found).text, strerror(ENAMETOOLONG));
 }
 
-/* NAME.onnx is not there; NAME may be. */
+/* Refuses a file that does not exist. If the file is NAME.onnx and a network NAME is installed, the message says so. */
 static cnnvp_result refuse_file(struct cnnvp_arena *arena, const char *name, struct cnnvp_error *error)
 {
     const char *reason = strerror(errno);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network's images in float: for the choice of formats, and as the reference beside the platform's results. */
+/* Runs a network's images in float, to choose formats and as the reference of the platform's results. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
                 fmaxf(tensor->channel_max[c], run->kernels->largest(run->data[t] + c * plane, plane));
         tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
     }
-    for (size_t i = graph->layer_count; i-- > 0;) { /* copies after what reads them */
+    for (size_t i = graph->layer_count; i-- > 0;) { /* copies after the layers that read them */
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
         if (in->scores != 0)
@@ -32,24 +32,24 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         layer->pre_max_abs = run->pre_max[i] > layer->pre_max_abs ? run->pre_max[i] : layer->pre_max_abs;
-        layer->inverse_max = run->norm_max[i].inverse; /* over all images so far */
+        layer->inverse_max = run->norm_max[i].inverse; /* maximum of all images so far */
         layer->scale_max = run->norm_max[i].scale;
         layer->offset_max = run->norm_max[i].offset;
     }
 }
 
-/* What is wanted of images besides; either may be NULL. */
+/* What to keep of the images that run. Both of the first two may be NULL. */
 struct wanted {
-    struct cnnvp_graph *calibrated; /* the same graph: its largest magnitudes */
+    struct cnnvp_graph *calibrated; /* the run's graph, whose largest magnitudes are updated */
     float *outputs;
-    const struct cnnvp_network_options *options; /* who asks to stop and is told; NULL: nobody */
+    const struct cnnvp_network_options *options; /* callbacks that stop the run and get its progress; NULL: none */
 };
 
-/* Where a run of images is, for who is told of it. */
+/* Progress of a run of images. */
 struct place {
     const struct cnnvp_network_options *options;
-    double images; /* done, */
-    double some;   /* under way, */
+    double images; /* images done */
+    double some;   /* images in progress */
     double all;
     double layers;
 };
@@ -61,7 +61,7 @@ static void tell(void *context, size_t layer)
     place->options->computing(place->options->tuning_context, done / place->all);
 }
 
-/* All images of one output follow one another. */
+/* Keeps the outputs of an image. All images of an output follow one another. */
 static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint64_t images, float *outputs)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -73,7 +73,7 @@ static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint6
     }
 }
 
-/* What is wanted of a batch that has run: `first` is its first image, of `all`. */
+/* Keeps what is wanted of a batch that has run. `first`: its first image, of `all`. */
 static void keep(struct cnnvp_floatref *run, uint64_t first, uint64_t count, uint64_t all, const struct wanted *wanted)
 {
     for (uint64_t image = 0; image < count; ++image) {
@@ -113,13 +113,13 @@ static cnnvp_result run_images(const struct cnnvp_network *network, int ordinary
     return CNNVP_DONE;
 }
 
-/* Which of network->float_outputs: without chains, both are one. */
+/* Index in network->float_outputs. Without chains, both paddings are the same. */
 static int kept_as(const struct cnnvp_network *network, int ordinary)
 {
     return ordinary || network->block == 0;
 }
 
-/* Room for the outputs of all images, `ordinary` as in struct cnnvp_floatref. */
+/* Allocates memory for the outputs of all images. */
 static cnnvp_result make_outputs(const struct cnnvp_network *network, float **outputs, struct cnnvp_error *error)
 {
     const size_t words = cnnvp_graph_output_words(&network->graph, network->graph.output_count);
@@ -128,7 +128,7 @@ static cnnvp_result make_outputs(const struct cnnvp_network *network, float **ou
     return *outputs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
-/* Calibrates with the images to run, whose outputs are the reference at once. */
+/* Calibrates with the images to run. Their outputs also become the reference. */
 static cnnvp_result calibrate_by_input(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                        struct cnnvp_error *error)
 {
@@ -163,7 +163,7 @@ static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_
     return run_images(network, 0, images, count, &wanted, error);
 }
 
-/* Largest values as if no image had been run. */
+/* Resets the largest magnitudes. */
 static void forget_largest(struct cnnvp_graph *graph)
 {
     for (size_t t = 0; t < graph->tensor_count; ++t)
@@ -187,7 +187,7 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
     return calibrate(network, options, error);
 }
 
-/* The float model's outputs: those that are kept, or new ones in *made, to be given back with free(). */
+/* Returns the float model's outputs: the kept ones, or new ones in *made, to be given back with free(). */
 static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordinary, const float **outputs, float **made,
                                  struct cnnvp_error *error)
 {

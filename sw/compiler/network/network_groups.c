@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of a network: the one that it is to run, and the one that it has become. */
+/* Plans of a network: the plan that it is to run by, and the plan that it ran by, for the statistics or a file. */
 #include <string.h>
 
 #include "network.h"
@@ -13,7 +13,7 @@ static cnnvp_result rounds_by_chance(struct cnnvp_error *error)
                "results twice: use nearest or truncate, or --schedule layer");
 }
 
-/* What lies in a group's slot has no other place. */
+/* Checks that no tensor that a plan keeps on chip lies in a group's slot, which is its only place. */
 static cnnvp_result check_residents(const struct cnnvp_network *network, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < network->graph.tensor_count; ++i)
@@ -26,7 +26,7 @@ static cnnvp_result check_residents(const struct cnnvp_network *network, struct 
     return CNNVP_DONE;
 }
 
-/* Where a plan cuts every layer, nothing is left to choose. */
+/* Refuses --tune and --objective if the plan cuts every layer, because nothing is left to choose. */
 static cnnvp_result check_choice(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                  struct cnnvp_error *error)
 {
@@ -41,7 +41,8 @@ static cnnvp_result check_choice(const struct cnnvp_network *network, const stru
                                 network->plan.file, options->tune ? "tune" : "objective");
 }
 
-/* Schedules find groups, tiles and places themselves, and keep to what the file says besides. */
+/* Refuses what a plan has beside a schedule that chooses it: schedules choose groups, tiles and places, and take only
+ * halo or order from the file. */
 static cnnvp_result check_schedule(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                    struct cnnvp_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network for cores that are not the platform's: what lies where. */
+/* A network's image for cores that are not the platform's: the binary, a map of memory, and a C header. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define NAME_BYTES 64
 
-/* The file's own name as a C name: letters, digits and _, in capitals. */
+/* Makes a C name from the file's base name: letters, digits and _, in capitals. */
 static void make_name(const char *file, char name[NAME_BYTES])
 {
     const char *from = cnnvp_base_name(file);
@@ -36,8 +36,8 @@ struct text {
     const char *name;
 };
 
-/* A tensor in memory, image after image: input or output number `index`, which stands in names from the second one on.
- */
+/* Describes a tensor in memory, image after image: input or output number `index`. Names carry the number from the
+ * second one on. */
 static void describe(const struct cnnvp_network *network, int32_t number, const char *word, size_t index,
                      const struct text *to)
 {
@@ -65,7 +65,7 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "IMAGE_STRIDE", tensor->image_stride, "bytes");
 }
 
-/* Units that the network's own core talks to, and their registers. 0: there is none. */
+/* Registers of units that the core must access. Address 0: there is no such unit. */
 struct registers {
     const char *part, *of;
     uint32_t address;
@@ -81,7 +81,7 @@ static void find_registers(const struct cnnvp_network *network, struct registers
     found[2] = (struct registers){"_SCRATCHPAD", "of the scratchpad", accelerator->scratchpad};
 }
 
-/* On somebody else's bus, where no platform sees to it. */
+/* Checks that no registers lie in the network's memory. On a foreign bus no platform checks that. */
 static cnnvp_result check_registers(const struct cnnvp_network *network, struct cnnvp_error *error)
 {
     const uint64_t begin = cnnvp_binary_begin(&network->build), end = cnnvp_binary_end(&network->build);

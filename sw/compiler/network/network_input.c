@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for a network: float32, int16, int64, or uint8 which means x / 255. Their shape is the network's input with
- * the batch in front, or without it for one image; where the network has one channel that may be left out too. Where
- * the network's whole input is one image, so is its shape for one, and has one more dimension in front for several.
- * Images with fewer rows or columns (N, C, H, W) are centred among zeros. Of several inputs each has its own, as many
- * of all.
+ * Images for a network: float32, int16, int64, or uint8, which means x / 255. Their shape is that of the network's
+ * input with the batch in front; one image may omit the batch. A dimension of one channel may be left out, too. If the
+ * network's whole input is one image, its shape is that of one image, and several images have one more dimension in
+ * front. Images with fewer rows or columns (N, C, H, W) are centred among zeros. Each of several inputs has its own
+ * images, all equally many.
  */
 #include <float.h>
 #include <stdio.h>
@@ -62,8 +62,8 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
                                               : " with N at least 1");
 }
 
-/* Bytes are parts of 255, but where the file has bytes, too; other whole numbers, such as indices, are what they are.
- */
+/* Bytes mean x / 255 unless the network's own input has bytes. Other whole numbers, such as indices, keep their
+ * values. */
 static float number_of(const struct cnnvp_array *array, int as_bytes, size_t i)
 {
     switch (array->type) {
@@ -97,7 +97,7 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
     const int smaller = is_smaller(graph, array, dims, cnnvp_graph_dims(tensor, dims));
     const size_t width = smaller ? array->shape[3] : cnnvp_graph_words(tensor);
     const size_t height = smaller ? array->shape[2] : 1;
-    const size_t rows = smaller ? tensor->channels * height : 1; /* of an image */
+    const size_t rows = smaller ? tensor->channels * height : 1; /* rows per image */
     for (size_t row = 0; row < (size_t)*images * rows; ++row) {
         const size_t line = row % rows / height * tensor->height + (tensor->height - height) / 2 + row % height;
         float *to = data + row / rows * stride + (smaller ? line * tensor->width + (tensor->width - width) / 2 : 0);
@@ -133,7 +133,7 @@ static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, 
     return CNNVP_DONE;
 }
 
-/* What the options have for that input; no array: nothing. */
+/* The images that the options have for an input. No array: none. */
 static struct cnnvp_named_array given(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
                                       size_t input)
 {
@@ -148,7 +148,8 @@ static struct cnnvp_named_array given(const struct cnnvp_graph *graph, const str
     return found;
 }
 
-/* Each name is that of another input; without one, the first is meant. */
+/* Checks that each name is that of an input, and that no input has two files. Without a name the first input is
+ * meant. */
 static cnnvp_result check_names(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
                                 struct cnnvp_error *error)
 {
@@ -170,7 +171,7 @@ static cnnvp_result check_names(const struct cnnvp_graph *graph, const struct cn
     return CNNVP_DONE;
 }
 
-/* NULL for data: how many they are, and whether they can be. */
+/* Brings the images of all inputs. `data` NULL: only checks and counts them. */
 static cnnvp_result bring(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options, float **data,
                           uint64_t *images, struct cnnvp_error *error)
 {

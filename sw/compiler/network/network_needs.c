@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which words the network's outputs depend on, from the outputs back: of a map that a window with a stride drops the
- * last rows of, those are needed by nobody, nor is what they alone are calculated from. A word is needed whatever the
- * values are: zeros and maxima save none.
+ * Finds the words that the network's outputs depend on, from the outputs back. For example, if a window with a stride
+ * skips a map's last rows, nothing needs them, nor the words that only they are computed from. Values do not matter:
+ * zeros and maxima save no words.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,20 @@
 #include "cnnvp_integer.h"
 #include "network.h"
 
-/* Who needs a word. */
+/* Why a word is needed: a layer reads it, or it is an output. */
 enum { READ = 1, GIVEN = 2 };
 
-/* Of a tensor with memory of its own. */
+/* Needs of a tensor with memory of its own. */
 struct marks {
-    unsigned char all;    /* of each word; */
-    unsigned char *words; /* and of single ones, NULL: of none */
+    unsigned char all;    /* why all words are needed */
+    unsigned char *words; /* why each single word is needed; NULL: none is */
 };
 
-/* Words of a view, channel by channel. */
+/* A set of words of a view, channel by channel. */
 struct part {
     const struct cnnvp_graph_tensor *shape;
     int all;
-    unsigned char *words; /* 1: it is one of them; NULL: all of them are, or none is */
+    unsigned char *words; /* 1: the word is in the set; NULL: all are (`all`), or none is */
 };
 
 struct finding {
@@ -85,7 +85,7 @@ static void mark(struct finding *finding, int32_t tensor, const struct part *par
     }
 }
 
-/* What is needed of the tensor, by whomever. The words are to be given back with free(). */
+/* The words of a tensor that anything needs. Give `words` back with free(). */
 static struct part needed_of(struct finding *finding, int32_t tensor)
 {
     const struct marks *marks = &finding->marks[cnnvp_graph_base(finding->graph, tensor)];
@@ -112,7 +112,7 @@ static struct part needed_of(struct finding *finding, int32_t tensor)
 
 struct axis {
     uint32_t outs, taps, stride, dilation, pad, size;
-    uint32_t block; /* windows end at the edges of blocks of this many lines; 0: at the map's */
+    uint32_t block; /* windows are cut at the edges of blocks of this many lines; 0: only at the map's edges */
 };
 
 static struct axis rows_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
@@ -129,12 +129,12 @@ static struct axis columns_of(const struct cnnvp_graph *graph, const struct cnnv
     return (struct axis){outs, layer->kx, layer->sx, layer->dx, layer->pad_left, size, layer->block_width};
 }
 
-/* Taps of a result that do not lie on padding, and the line of the first one. */
+/* Number of taps of a result that do not lie on padding. *line is the line of the first one. */
 static uint64_t taps_inside(const struct axis *axis, uint32_t out, uint64_t *line)
 {
     const int64_t low = axis->block != 0 ? out / axis->block * axis->block : 0;
     const int64_t end = axis->block != 0 && low + axis->block < axis->size ? low + axis->block : axis->size;
-    const int64_t first = (int64_t)out * axis->stride - axis->pad; /* line of tap 0 */
+    const int64_t first = (int64_t)out * axis->stride - axis->pad;
     const int64_t begin = first < low ? (low - first + axis->dilation - 1) / axis->dilation : 0;
     const int64_t inside = end > first ? (end - first + axis->dilation - 1) / axis->dilation : 0;
     const int64_t after = inside < axis->taps ? inside : axis->taps;
@@ -142,7 +142,8 @@ static uint64_t taps_inside(const struct axis *axis, uint32_t out, uint64_t *lin
     return after > begin ? (uint64_t)(after - begin) : 0;
 }
 
-/* Marks the lines that results use. `open` has a number for each line. */
+/* Marks the lines that results use. `open` is scratch memory, one number per line: the windows open at the line, as
+ * running sums. */
 static void reach_line(const struct axis *axis, const unsigned char *outs, size_t out_step, unsigned char *lines,
                        size_t line_step, int32_t *open)
 {
@@ -162,10 +163,10 @@ static void reach_line(const struct axis *axis, const unsigned char *outs, size_
     }
 }
 
-/* Rows and columns one after the other: a window is a row of taps times a column of taps. */
+/* Rows and columns are handled one after the other, because a window is the product of a row and a column of taps. */
 struct window {
     struct axis rows, columns;
-    unsigned char *between; /* rows of the map, columns of the results */
+    unsigned char *between; /* intermediate plane: rows of the map x columns of the results */
     unsigned char *outs;    /* a plane of results */
     int32_t *open;
 };
@@ -197,7 +198,7 @@ static void reach_plane(const struct window *window, unsigned char *plane)
                    window->open);
 }
 
-/* 1: all results use all lines. */
+/* 1: the results together use all lines. */
 static int reaches_all(struct finding *finding, const struct axis *axis)
 {
     CNNVP_FREED unsigned char *outs = words_for(finding, axis->outs);
@@ -211,7 +212,7 @@ static int reaches_all(struct finding *finding, const struct axis *axis)
     return memchr(lines, 0, axis->size) == NULL;
 }
 
-/* The results of any of these channels. */
+/* Marks in `plane` the positions whose result is needed in any of these channels. */
 static void gather(const struct part *out, size_t first, size_t count, unsigned char *plane)
 {
     const size_t words = plane_of(out->shape);
@@ -256,7 +257,7 @@ static double taps_of_all(const struct axis *axis)
     return sum;
 }
 
-/* Taps inside of all results that are needed. */
+/* Number of taps, not on padding, of all needed results. */
 static double taps_of(const struct axis *rows, const struct axis *columns, const struct part *out)
 {
     const size_t words = cnnvp_graph_words(out->shape);
@@ -273,8 +274,8 @@ static double taps_of(const struct axis *rows, const struct axis *columns, const
 
 /* ---- other layers ---- */
 
-/* Where the words [first, end) of a row of results come from: `word`, and others each `step` further. Those before and
- * after are made by another layer. */
+/* Source of the words [first, end) of a row of results: the first is `word` of the operand, the others follow at
+ * `step`. Words outside this range are made by another layer. */
 struct source {
     size_t first, end, word, step;
 };
@@ -300,7 +301,7 @@ static struct source source_of(const struct cnnvp_graph_layer *layer, const stru
         (c * in->height + y - layer->place_row + layer->crop_row) * in->width + layer->crop_column, 1};
 }
 
-/* Each word of the results from one of the operand. */
+/* Layers where each result word depends on one operand word. */
 static void word_part(const struct cnnvp_graph_layer *layer, const struct part *out, struct part *in)
 {
     const struct cnnvp_graph_tensor *to = out->shape;
@@ -315,7 +316,7 @@ static void word_part(const struct cnnvp_graph_layer *layer, const struct part *
         }
 }
 
-/* Words of a line that counts as a whole, and the step from each to the next. */
+/* Words of a line that is needed as a whole, and the step between them. */
 static void line_of(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t *count,
                     size_t *step)
 {
@@ -326,7 +327,7 @@ static void line_of(const struct cnnvp_graph_layer *layer, const struct cnnvp_gr
     }
 }
 
-/* Each word of the results from a line of the operand. */
+/* Layers where each result word depends on a whole line of the operand. */
 static void line_part(const struct cnnvp_graph_layer *layer, const struct part *out, struct part *in)
 {
     size_t count, step;
@@ -347,7 +348,7 @@ static int is_by_line(const struct cnnvp_graph_layer *layer)
     return layer->op == CNNVP_OP_SOFTMAX || (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED);
 }
 
-/* What of the operand the results are calculated from. */
+/* The words of the operand that the needed results depend on. */
 static struct part operand_part(struct finding *finding, const struct cnnvp_graph_layer *layer, int32_t operand,
                                 const struct part *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of a file's operators run where (`cnnvp check NETWORK.onnx`). A layer counts for the operator of the node that
- * it was made from; what has no layer has become part of another one, says how words that are there are read, or was
- * computed when the file was read. */
+/* Prints which of a file's operators run where (`cnnvp check NETWORK.onnx`). A layer counts for the operator of the
+ * node that it was made from. A node without a layer became part of another layer, says how existing words are read, or
+ * was computed when the file was read. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a network as `cnnvp run`, a sweep's point and C programs have set them. */
+/* Converts the options that `cnnvp run`, a point of a sweep or a C program has set to those of a network. */
 #include "command_options.h"
 #include "network.h"
 #include "onnx.h"

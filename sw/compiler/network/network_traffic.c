@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where tensors lie in memory, for the statistics of their traffic: the weights of each layer, then the maps. The least
- * that has to cross the off-chip port: weights once, of a map each word that the outputs depend on once an image,
- * written if a layer makes it, read if one takes it. On chip and within a depth-first chain, maps between the layers
- * need not cross.
+ * Where tensors lie in memory, for the statistics of their traffic: the weights of each layer, then the maps. Each has
+ * a lower bound of its traffic through the off-chip port: weights once; of a map, each word that the outputs depend on
+ * once per image, written if a layer makes it, read if a layer reads it. Maps between layers that stay on chip, or lie
+ * within a depth-first chain, need not cross the port.
  */
 #include <stdlib.h>
 
 #include "network.h"
 
-/* Words of the base that layers make: what lies beside parts that are placed is zero from the start. */
+/* Words of a base tensor that layers make. What lies beside the parts that layers fill is zero from the start. */
 static uint64_t words_written(const struct cnnvp_graph *graph, const struct cnnvp_network_needs *needs, int32_t base)
 {
     uint64_t words = 0;
@@ -55,7 +55,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, cons
     const int is_input = cnnvp_graph_is_input(graph, tensor);
     const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int stays = !is_input && !is_output && cnnvp_network_stays_on_chip(network, tensor);
-    const uint64_t word_bytes = stays ? 0 : (uint64_t)network->images << place->word_shift; /* of all images */
+    const uint64_t word_bytes = stays ? 0 : (uint64_t)network->images << place->word_shift;
     return (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
         .kind = kind_of(graph, tensor),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of tiles by trial (--tune), on the platform itself, timing only. First it runs a network whose layers are
- * the best tilings by their bounds: each layer as often as it has some, one after the other, where its tensors lie. Of
- * each layer the tiling with the fewest cycles is taken; layers that are alike are tried once. Then the whole network
- * runs with these tiles and with those of the best bounds, and the faster ones stay: cycles of a layer do not say how
- * far ahead it leaves the core. With another objective than time it decides in both places.
+ * The choice of tiles by trial (--tune), in timing-only runs on the platform itself. The first run tries the tilings
+ * with the best bounds: each layer as often as it has candidates, one after the other, at its tensors' places. Layers
+ * that are alike are tried once. For each layer the tiling with the fewest cycles is taken. Then the whole network runs
+ * with these tiles and with the tiles of the best bounds, and the faster choice stays, because a layer's cycles do not
+ * say how far it lets the core run ahead. With an objective other than time, the objective decides in both places.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,28 +14,28 @@
 #include "cnnvp_integer.h"
 #include "network.h"
 
-/* Tilings whose score is this many times the best one's are not tried. */
+/* Tilings with at least this many times the best score are not tried. */
 #define FAR 2.0
 
-/* The second batch follows the first one as all further ones do. */
+/* Two, because the second batch follows the first as all later batches follow each other. */
 #define TRIAL_BATCHES 2u
-/* Of a tuning's time, roughly, as its progress says: the tilings one by one; the rest is whole networks. */
+/* Rough share of the tilings' trials in the time of a tuning, for its progress; the rest is runs of whole networks. */
 #define TRIALS_SHARE 0.7
 
-/* A tiling that takes longer by less than this part is taken for its traffic, if that is less by the second part. */
+/* A tiling that is slower by less than 1 / SLOWER_PART is preferred if its traffic is less by 1 / TRAFFIC_PART. */
 #define SLOWER_PART 1024u
 #define TRAFFIC_PART 16.0
 
-/* Plans of the whole network, in the order in which they run; of equal ones the first is taken. */
+/* Plans of the whole network, in the order in which they run. Of equal plans the first is taken. */
 enum { BY_BOUND, BY_CYCLES, BY_CYCLES_AND_CORE, PLANS };
 
 struct trial {
-    size_t layer;  /* of the network */
-    size_t number; /* of its finalists */
+    size_t layer;  /* layer of the network */
+    size_t number; /* index of its finalist */
     uint64_t cycles;
-    double bytes;  /* of bursts */
-    double score;  /* by the objective */
-    uint64_t core; /* cycles */
+    double bytes;  /* bytes of bursts */
+    double score;  /* score by the objective */
+    uint64_t core; /* cycles of the core */
 };
 
 struct trials {
@@ -46,13 +46,13 @@ struct trials {
     struct cnnvp_build tables;
 };
 
-/* Its tiles are the planner's choice: neither a chain's, nor a group's, nor a plan's. */
+/* 1: the planner chose the layer's tiles: it is in no chain and no group, and no plan cuts it. */
 static int is_planned(const struct cnnvp_build *build, size_t layer)
 {
     return build->layers[layer].chain == 0 && build->layers[layer].group == 0 && build->finalists[layer].count != 0;
 }
 
-/* The first layer that is as this one. */
+/* The first layer that is like this one. */
 static size_t first_alike(const struct cnnvp_build *build, size_t layer)
 {
     for (size_t i = 0; i < layer; ++i)
@@ -61,7 +61,7 @@ static size_t first_alike(const struct cnnvp_build *build, size_t layer)
     return layer;
 }
 
-/* Of a layer's finalists those that may be the best. */
+/* Number of a layer's finalists that may be the best. */
 static size_t tries_of(const struct cnnvp_plan_finalists *finalists)
 {
     size_t count = 1;
@@ -94,7 +94,7 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
                : cnnvp_compiler_no_memory(error);
 }
 
-/* The trials' tables are larger than those of the network, and read as fast. */
+/* The trials' tables are larger than the network's, but must be read as fast: enlarges a TCM. */
 static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
 {
     uint64_t value;
@@ -107,12 +107,13 @@ static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
 /* A platform for trials. */
 struct bench {
     cnnvp_config *config;
-    double more_power; /* than that which the network is for, in pJ a ps: of memory for the tables */
+    double more_power; /* static power in addition to that of the network's platform, in pJ per ps: of memory for the
+                          tables */
 };
 
-/* A cycle-stepped NFU takes the same cycles, and longer. The configuration is to be freed, whatever the result. */
-/* What changes no plan: trials take the faster depth, and a core that takes time also where the run asks what if it
- * took none. */
+/* Sets a parameter of the trials' configuration to `of_trials` if the run's value is `of_run`. Used where that changes
+ * no plan: trials use the fast model of the array, which takes the same cycles, and a core that takes time, even if the
+ * run asks what a core without time would bring. */
 static cnnvp_result set_instead(const cnnvp_config *config, cnnvp_config *trials, const char *parameter,
                                 const char *of_run, const char *of_trials, struct cnnvp_error *error)
 {
@@ -154,12 +155,12 @@ static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **p
     return cnnvp_platform_new(config, &options, platform, error);
 }
 
-/* A run among those of a tuning: the part of the whole that it is, from `first` on. */
+/* A run of a tuning: its progress goes from `first` to `first` + `size` of the whole. */
 struct part {
     const struct cnnvp_network_options *options;
     double first;
     double size;
-    size_t layers; /* of its work */
+    size_t layers; /* number of layers that it runs */
 };
 
 static void watch_part(void *context, const struct cnnvp_progress *now)
@@ -182,7 +183,7 @@ static cnnvp_result run_platform(cnnvp_platform *platform, struct part part, uin
     return CNNVP_FAILED;
 }
 
-/* What a layer of the platform's work has taken; *cycles may be NULL. */
+/* Reads what a layer of the platform's work has taken. *cycles may be NULL. */
 static cnnvp_result layer_taken(const struct cnnvp_target *target, const struct bench *bench, cnnvp_platform *platform,
                                 size_t layer, struct cnnvp_plan_taken *taken, uint64_t *cycles)
 {
@@ -195,7 +196,7 @@ static cnnvp_result layer_taken(const struct cnnvp_target *target, const struct 
     return result;
 }
 
-/* Runs all trials of tilings; their cycles and bytes. */
+/* Runs all trials of tilings and records their cycles, bytes and scores. */
 static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -218,7 +219,7 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
     return CNNVP_DONE;
 }
 
-/* What a tiling is chosen by: its cycles, or those of the core where they are more. */
+/* Cycles that a tiling is chosen by: its own, or those of the core if they are more. */
 static uint64_t cycles_of(const struct trial *trial, int with_core)
 {
     return with_core && trial->core > trial->cycles ? trial->core : trial->cycles;
@@ -256,7 +257,7 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
     }
 }
 
-/* A platform with the network, built with these options, timing only. */
+/* Makes a timing-only platform and loads the network, built with these options. */
 static cnnvp_result open_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
                                const struct bench *bench, const unsigned char *tried, cnnvp_platform **platform,
                                struct cnnvp_error *error)
@@ -277,8 +278,8 @@ static cnnvp_result open_trial(const struct cnnvp_network *network, const struct
     return cnnvp_network_put_binary(&trial, *platform, error);
 }
 
-/* Runs the network, or the layers of it that are marked in `tried`. *layers: what each takes; *none, which may be NULL:
- * what belongs to none; *ps: the run. */
+/* Runs the network, or the layers that are marked in `tried`. *layers: what each layer takes; *none, which may be NULL:
+ * what belongs to no layer; *ps: time of the run. */
 static cnnvp_result run_trial(const struct cnnvp_network *network, const struct cnnvp_binary_options *options,
                               const struct bench *bench, struct part part, const unsigned char *tried,
                               struct cnnvp_plan_taken *layers, struct cnnvp_plan_taken *none, uint64_t *ps,
@@ -291,7 +292,7 @@ static cnnvp_result run_trial(const struct cnnvp_network *network, const struct 
     CNNVP_TRY(run_platform(platform, part, ps, error));
     for (size_t i = 0; i < network->graph.layer_count; ++i)
         if (layer_taken(&network->target, bench, platform, i, &layers[i], NULL) != CNNVP_DONE)
-            layers[i] = (struct cnnvp_plan_taken){0}; /* nothing */
+            layers[i] = (struct cnnvp_plan_taken){0}; /* the layer did not run */
     if (none != NULL)
         (void)layer_taken(&network->target, bench, platform, SIZE_MAX, none, NULL);
     return CNNVP_DONE;
@@ -314,7 +315,7 @@ static void take_tiles(struct cnnvp_build *build, const struct cnnvp_layer *from
         cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&from[i]));
 }
 
-/* Runs the network as it is built: the run's time, and bytes and energy of all layers and of what belongs to none. */
+/* Runs the network as it is built. *all: the run's time, and bytes and energy of everything. */
 static cnnvp_result run_whole(const struct cnnvp_network *network, const struct bench *bench, struct part part,
                               struct cnnvp_plan_taken *all, struct cnnvp_error *error)
 {
@@ -342,7 +343,7 @@ cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp
     return run_whole(network, &bench, (struct part){.options = &unwatched}, all, error);
 }
 
-/* Gives the build the tiles with which the whole network is the best. */
+/* Takes the tiles with which the whole network is best. */
 static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials, const struct bench *bench,
                            const struct cnnvp_network_options *options, struct cnnvp_build *build,
                            struct cnnvp_error *error)

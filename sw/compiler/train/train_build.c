@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Plans a training binary: tiles of all layers, and places in memory; see train_build.h. */
 #include "train_build.h"
 
 #include "train_price.h"
@@ -8,7 +9,7 @@
 
 #define ALIGN UINT64_C(64)
 #define SUM_BYTES UINT64_C(4)
-#define LAYER_PLACES 9u /* that traces tell apart, at most */
+#define LAYER_PLACES 9u /* most places per layer that traces tell apart */
 
 struct builder {
     const struct cnnvp_graph *graph;
@@ -16,11 +17,11 @@ struct builder {
     const struct cnnvp_train_target *target;
     const struct cnnvp_train_build_options *options;
     struct cnnvp_train_build *build;
-    uint64_t shared; /* bytes of the one region for what the layer above gives back */
+    uint64_t shared; /* bytes of the one `back` region that all layers share */
     struct cnnvp_error *error;
 };
 
-/* Places grow beyond 32 bits only until check_memory has seen them. */
+/* Places `bytes` in memory. Addresses may exceed 32 bits here; check_memory then refuses the build. */
 static uint32_t place(struct builder *b, uint64_t bytes)
 {
     const uint64_t address = b->build->end;
@@ -28,7 +29,7 @@ static uint32_t place(struct builder *b, uint64_t bytes)
     return (uint32_t)address;
 }
 
-/* The same of channels of this many bytes, which traces tell apart. `images` 0: of weights. */
+/* The same for channels of `bytes` each, which traces tell apart. `images` 0: weights. */
 static uint32_t place_channels(struct builder *b, const char *tensor, const char *kind, uint64_t images,
                                uint64_t channels, uint64_t bytes)
 {
@@ -132,7 +133,7 @@ static cnnvp_result plan_layers(struct builder *b)
     return result;
 }
 
-/* Tags in the order in which a step comes to them: forward, softmax, backward, gradient. */
+/* Numbers the tags in the order of a step: forward, softmax, backward, gradient. */
 static void number_layers(struct builder *b)
 {
     const uint32_t count = (uint32_t)b->net->count;
@@ -167,7 +168,7 @@ static void place_layers(struct builder *b)
     }
 }
 
-/* ---- the module's max-min buffer: entries, and after them what is held ---- */
+/* ---- the module's max-min buffer: entries, then exponents and scales ---- */
 
 static cnnvp_result place_held(struct builder *b)
 {
@@ -177,7 +178,7 @@ static cnnvp_result place_held(struct builder *b)
     for (size_t i = 0; i < b->net->count; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         const uint64_t needed = cnnvp_train_plan_entries(plan, node);
-        /* Weights have blocks of channels where the maps of a fully connected layer have none. */
+        /* Weights may have blocks by channel, even if the maps of a fully connected layer do not. */
         const uint64_t held =
             plan->block == CNNVP_TRAIN_BY_CHANNEL ? node->co : cnnvp_train_plan_exponents(plan, node, node->co);
         entries = needed > entries ? needed : entries;
@@ -323,7 +324,7 @@ static cnnvp_result hold_layer(const struct cnnvp_train_build *build, cnnvp_plat
     return cnnvp_platform_hold_step(platform, 0, (uint32_t)step, build->header.layers + layer * bytes, bytes);
 }
 
-/* Layers forward, and, where something is learned, backward twice: errors, then gradients. */
+/* The guest reads the layers once forward and, in training, twice backward: errors, then gradients. */
 cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                     struct cnnvp_error *error)
 {

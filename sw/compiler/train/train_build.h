@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The training binary (train_binary.h): tiles and places in memory of everything that a training or an inference needs.
- * */
+/* Makes the training binary (train_binary.h): plans the tiles and the places in memory of everything that a training,
+ * or an inference on the training engine, needs. */
 #ifndef CNNVP_COMPILER_TRAIN_BUILD_H
 #define CNNVP_COMPILER_TRAIN_BUILD_H
 
@@ -8,23 +8,23 @@
 
 struct cnnvp_train_build_options {
     struct cnnvp_train_plan_options plan;
-    uint32_t flags;          /* of enum cnnvp_train_flag */
+    uint32_t flags;          /* enum cnnvp_train_flag */
     uint32_t rounding;       /* enum cnnvp_round_mode */
     uint32_t error_rounding; /* as in struct cnnvp_train_binary */
     uint64_t seed;
     float rate, momentum, bn_momentum;
-    uint64_t images;     /* of the training's data set; 0: none */
+    uint64_t images;     /* images of the training's data set; 0: none */
     uint64_t evaluation; /* images of the evaluation, or of an inference */
-    int labels;          /* of the evaluation are there */
+    int labels;          /* 1: the evaluation has labels */
     uint64_t epochs;
 };
 
 struct cnnvp_train_build {
     struct cnnvp_train_binary header;
-    struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
+    struct cnnvp_train_layer *layers; /* one per node; freed by cnnvp_train_build_clear */
     size_t layer_count;
     uint64_t end;                    /* address after everything */
-    struct cnnvp_place_info *places; /* for traces; texts are the graph's */
+    struct cnnvp_place_info *places; /* places for traces; the graph owns the texts */
     size_t place_count;
 };
 
@@ -37,7 +37,7 @@ void cnnvp_train_build_clear(struct cnnvp_train_build *build);
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                                    struct cnnvp_error *error);
 
-/* Says to the platform which of them the guest software reads when. */
+/* Tells the platform which parts of header and layer table the guest software reads, and when. */
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                                    struct cnnvp_error *error);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Which tiles of a layer fit into the training engine's buffers. */
 #include "train_plan.h"
 #include "cnnvp_integer.h"
 
@@ -17,7 +18,7 @@ static uint64_t taps_of(const struct cnnvp_train_node *node)
     return (uint64_t)node->kx * node->ky;
 }
 
-/* Exponents of this many images and channels of maps. */
+/* Number of exponents of maps of this many images and channels. */
 static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images, uint64_t channels)
 {
     const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(fit->options, fit->node);
@@ -31,7 +32,8 @@ static int has_zones(const struct cnnvp_train_target *target)
     return target->zones[CNNVP_TRAIN_INPUT].group != 0;
 }
 
-/* Maps of an operand, or vectors of so many values, in groups of a buffer's half, and exponents in the row after. */
+/* 1: maps of an operand, or vectors of `width` values, fit into the groups of a buffer's half, and their exponents into
+ * the row that is left for them. */
 static int groups_hold(const struct cnnvp_train_fit *fit, enum cnnvp_train_buffer buffer, uint64_t width, uint64_t rows,
                        uint64_t exponents)
 {
@@ -41,7 +43,8 @@ static int groups_hold(const struct cnnvp_train_fit *fit, enum cnnvp_train_buffe
            (fit->node->connected ? width * bytes <= zones->exponents : width <= zones->row && rows <= zones->row);
 }
 
-/* Maps of so many bytes, `step` zones apart; those of vectors side by side in a zone. `more`: bytes besides. */
+/* 1: maps of `bytes` fit into zones, `step` zones apart; vectors lie side by side in one zone. `more`: further bytes
+ * per zone. */
 static int zones_hold(const struct cnnvp_train_fit *fit, uint32_t channels, uint64_t bytes, uint64_t more,
                       uint32_t step)
 {
@@ -52,7 +55,7 @@ static int zones_hold(const struct cnnvp_train_fit *fit, uint32_t channels, uint
 
 /* ---- products ---- */
 
-/* Rows of the first operand that this many of the results need. */
+/* Rows of the first operand that `rows` rows of results need. */
 static uint64_t input_rows(const struct cnnvp_train_node *node, int error, uint64_t rows)
 {
     const uint64_t needed = error ? (rows + node->ky - 2u) / node->sy + 1u : (rows - 1u) * node->sy + node->ky;
@@ -96,7 +99,7 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t i
     const struct cnnvp_train_node *node = fit->node;
     const uint64_t plane = (uint64_t)node->ho * node->wo;
     const uint64_t pooled = (uint64_t)node->ph * node->pw;
-    const uint64_t kept = fit->options->learns ? 1u : 0; /* for backward, which inference has not */
+    const uint64_t kept = fit->options->learns ? 1u : 0; /* 1: matrices are kept for the backward pass */
     const uint64_t mask = kept * cnnvp_train_plan_packed(plane, 1);
     const uint64_t ids = kept * cnnvp_train_plan_packed(pooled, 2);
     const uint64_t values = back ? pooled * SUM_BYTES + plane * (SUM_BYTES + target->value_bytes)
@@ -114,7 +117,7 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t i
 
 /* ---- gradients ---- */
 
-/* Rows of the activations that this many of the errors meet. */
+/* Rows of the activations that `rows` rows of errors need. */
 static uint64_t activation_rows(const struct cnnvp_train_node *node, uint64_t rows)
 {
     return cnnvp_minimum((rows - 1u) * node->sy + node->ky, node->hi);
@@ -137,7 +140,7 @@ int cnnvp_train_operands_fit(const struct cnnvp_train_fit *fit, const struct cnn
            even(errors * target->value_bytes) + even(exponents_of(fit, images, tiles->out)) <= target->weight_half;
 }
 
-/* Gradients lie in one half of the intermediate buffer; weights and velocities share the other one. */
+/* With two halves of the intermediate buffer, gradients lie in one, weights and velocities in the other. */
 int cnnvp_train_gradient_fits(const struct cnnvp_train_fit *fit, const struct cnnvp_train_tiles *tiles)
 {
     const struct cnnvp_train_target *target = fit->target;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In which order a training takes its images: by chance, as they lie, or as a file says. */
+/* The order in which a training takes its images: random, that of the data set, or that of a file. */
 #include "train_image_order.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 #include "cnnvp_data.h"
 #include "input_file.h"
 
-enum { DIGITS = 11 }; /* of a number, and what is after it */
+enum { DIGITS = 11 }; /* most characters of a number and its separator */
 
 struct reader {
     const char *file, *at;

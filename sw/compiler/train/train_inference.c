@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inference on the training engine: forward with the batch norms' stored values, groups of as many images as the engine
- * has arrays (the last one shorter), softmax and its output data buffer at the end. Number formats follow from the
- * data.
+ * Inference on the training engine: the forward pass with stored batch norm values, in groups of as many images as the
+ * engine has arrays (the last one may be shorter), then softmax into the output data buffer. Number formats follow from
+ * the data.
  */
 #include "network.h"
 
@@ -15,7 +15,7 @@
 #include "trainer.h"
 
 struct inference {
-    struct cnnvp_graph graph; /* with batch norms apart; network->graph is the ordinary one, for the float model */
+    struct cnnvp_graph graph; /* with separate batch norms; network->graph is the float model's */
     struct cnnvp_train_net net;
     struct cnnvp_train_target target;
     struct cnnvp_train_build build;
@@ -166,7 +166,7 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
 
 /* ---- output ---- */
 
-/* An image's outputs, of which there is one tensor: behind a softmax from its record, else the last layer's sums. */
+/* Reads the only output of an image: its record if there is a softmax, else the last layer's sums. */
 static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t number,
                                 uint32_t image, float *values, struct cnnvp_error *error)
 {
@@ -185,14 +185,15 @@ static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platf
 
 /* ---- maps ---- */
 
-/* Where memory has a tensor of the last image. */
+/* Place in memory of a tensor of the last image. */
 struct held {
-    uint64_t mantissas; /* 0: binary32 values instead */
+    uint64_t mantissas; /* 0: `values` has binary32 values instead */
     uint64_t exponent;
     uint64_t values;
 };
 
-/* The network's input, what a layer takes from the one below, the outputs, and the sums below a softmax. 0: no such. */
+/* Finds a tensor in memory. Memory has the network's input, what each layer reads from the layer before, the outputs,
+ * and the sums before a softmax. Returns 0 for other tensors. */
 static int find_held(const struct cnnvp_network *network, int32_t tensor, struct held *held)
 {
     const struct inference *train = inference_of(network);

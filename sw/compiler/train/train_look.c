@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_trainer_tensor: what lies in the platform's memory, as numbers. */
+/* cnnvp_trainer_tensor: reads tensors from the platform's memory as numbers. */
 #include "trainer.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct look {
     cnnvp_platform *platform;
     const struct cnnvp_train_node *node;
     const struct cnnvp_train_layer *layer;
-    uint64_t images; /* of the last step */
+    uint64_t images; /* images of the last step */
     struct cnnvp_error *error;
 };
 
@@ -40,7 +40,7 @@ static cnnvp_result read_memory(const struct look *look, uint32_t address, void 
     return none(look, "such tensor in memory");
 }
 
-/* Mantissas and exponents as numbers. */
+/* Reads mantissas and exponents as numbers. */
 static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_bfp *place, uint32_t block,
                              const struct cnnvp_bfp_layout *shape, struct cnnvp_array *values)
 {
@@ -88,7 +88,7 @@ static cnnvp_result read_bias(const struct look *look, int velocity, struct cnnv
                        values->data, look->node->co * sizeof(float));
 }
 
-/* Member `at` (in 32-bit words) of every batch norm entry. */
+/* Reads the member at word `at` of every batch norm entry. */
 static cnnvp_result read_norm(const struct look *look, size_t at, struct cnnvp_array *values)
 {
     const uint64_t shape[] = {look->node->co};
@@ -101,7 +101,7 @@ static cnnvp_result read_norm(const struct look *look, size_t at, struct cnnvp_a
     return CNNVP_DONE;
 }
 
-/* Activations that entered the first layer: as the data set has them, in the order of the step. */
+/* Reads the activations that entered the first layer, from the data set, in the order of the step. */
 static cnnvp_result read_images(const struct look *look, struct cnnvp_array *values)
 {
     const struct cnnvp_trainer *trainer = look->trainer;

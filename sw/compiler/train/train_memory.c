@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights and images on their way into the platform's memory and back. */
+/* Writes weights and images to the platform's memory, and lists the regions of a state. */
 #include "trainer.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_plat
         memset(&entries[c], 0, sizeof entries[c]);
         entries[c].gamma = cnnvp_float_bits(norm->weights[c]);
         entries[c].beta = cnnvp_float_bits(norm->bias[c]);
-        /* The convolution's own bias only moves the mean: it is not added on the engine. */
+        /* The convolution's own bias only shifts the mean, so the engine does not add it. */
         entries[c].running_mean =
             cnnvp_float_bits((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
         entries[c].running_sigma = cnnvp_float_bits((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
@@ -169,7 +169,7 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
     return cnnvp_unstage(&exponents, error);
 }
 
-/* -- what training goes on from -- */
+/* -- regions of a state -- */
 
 struct region {
     uint32_t address;

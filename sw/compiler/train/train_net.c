@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Turns an imported graph into a chain of nodes that the training engine can train; see train_net.h. */
 #include "train_net.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 struct chain {
     struct cnnvp_graph *graph;
     struct cnnvp_train_net *net;
-    int32_t tensor; /* that the next layer must read, without views */
+    int32_t tensor; /* base tensor that the next layer must read */
     struct cnnvp_error *error;
 };
 
@@ -93,7 +94,8 @@ static cnnvp_result take_activation(struct chain *chain, size_t index)
         return refuse(chain, index, "ReLU and max pool are what the training engine trains through");
     if (node == NULL)
         return refuse(chain, index, "the training engine begins with a convolution or matrix");
-    /* After the pool it is the same function, and the same gradient: both are monotone. A second one does nothing. */
+    /* ReLU after the pool is the same function with the same gradient, since both are monotone. A second ReLU changes
+     * nothing. */
     node->relu = 1;
     return CNNVP_DONE;
 }
@@ -148,7 +150,7 @@ static cnnvp_result take(struct chain *chain, size_t index)
     }
 }
 
-/* The last layer gives classes: one vector an image, as the sums (and bias) have it. */
+/* The last layer must give classes: one vector per image, straight from the sums (and bias). */
 static cnnvp_result check_end(struct chain *chain)
 {
     const struct cnnvp_train_node *node = last_node(chain);

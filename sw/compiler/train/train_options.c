@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a training as `cnnvp train` and C programs have set them. */
+/* Converts the options that `cnnvp train` or a C program has set to those of a training. */
 #include "cnnvp_train.h"
 #include "command_options.h"
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Searches the tiles of a layer with the lowest price among those that fit; see train_plan.h. */
 #include "train_plan.h"
 #include "train_price.h"
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
 
-/* Bytes of weights that follow each other in a gradient's tile, at least, where such a tile fits and a layer has so
- * many weights. Shorter ones open a row each: that costs energy, and half of the simulation's time again. */
+/* Least contiguous bytes of weights in a gradient's tile, for layers with MANY_WEIGHTS, if such a tile fits. Shorter
+ * pieces open a DRAM row each, which costs energy and half of the simulation's time again. */
 #define PIECE_BYTES UINT64_C(1024)
 #define MANY_WEIGHTS (UINT64_C(1) << 20)
 
-/* Sizes that tiles depend on. */
+/* Parameters that tiles depend on, for messages. */
 #define ENGINE "input_buffer.size, weight_buffer.size or intermediate_buffer.size"
 #define MODULE "intermediate_buffer.size, relu_buffer.size or id_buffer.size"
 
-/* ---- what a layer is ---- */
+/* ---- shape of a layer ---- */
 
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node, const char *what,
                               const char *sizes, struct cnnvp_error *error)
@@ -81,9 +82,9 @@ static uint64_t sums_at_once(const struct cnnvp_train_plan_options *options, con
     return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, node->co) : node->co;
 }
 
-/* ---- sizes that are looked at ---- */
+/* ---- sizes to try ---- */
 
-/* About 1, 1/2, 1/3, 1/4, 1/6, 1/8, ... of all, in whole units, down to one. */
+/* Tile sizes: about 1, 1/2, 1/3, 1/4, 1/6, 1/8, ... of `all`, in whole units, down to one unit. */
 struct sizes {
     uint32_t all, unit;
     uint32_t now;
@@ -95,7 +96,7 @@ static struct sizes sizes_of(uint32_t all, uint32_t unit)
     return (struct sizes){.all = all, .unit = cnnvp_minimum32(unit, all)};
 }
 
-/* 0: there is no further one. */
+/* Returns 0 if there is no further size. */
 static int next_size(struct sizes *sizes)
 {
     const uint32_t before = sizes->now;
@@ -110,19 +111,19 @@ static int next_size(struct sizes *sizes)
     return 1;
 }
 
-/* ---- the best of them ---- */
+/* ---- search ---- */
 
 struct search {
     struct cnnvp_train_fit fit;
     struct cnnvp_train_pricer *pricer;
     struct cnnvp_train_layer *layer;
-    struct cnnvp_train_tiles *tiles; /* of the layer, that are sought */
+    struct cnnvp_train_tiles *tiles; /* the layer's tiles to find */
     enum cnnvp_train_pass pass;
-    uint32_t images; /* that a price is for */
+    uint32_t images; /* images that a price is for */
     int first;
     struct cnnvp_train_tiles best;
-    uint64_t rank;  /* goes before the price */
-    uint64_t price; /* UINT64_MAX: none fits */
+    uint64_t rank;  /* compared before the price */
+    uint64_t price; /* UINT64_MAX: no tiles fit */
 };
 
 static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnvp_train_tiles *tiles, uint32_t images)
@@ -133,7 +134,7 @@ static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnv
     search->rank = search->price = UINT64_MAX;
 }
 
-/* Smaller tiles are not looked at after this many in a row that were no better. */
+/* A search over sizes stops after this many in a row that are no better. */
 #define PATIENCE 3u
 
 /* Mantissas wider than 8 bits are summed in binary32. */
@@ -142,8 +143,8 @@ static int is_wide(const struct search *search)
     return search->fit.target->value_bytes != 1u;
 }
 
-/* Tiles that fit; 1 if they are the best so far. Where parts of a sum are added in binary32, which rounds, fewer parts
- * come first, whatever they take: the minimum `rank`. */
+/* Prices tiles that fit. Returns 1 if they are the best so far. If parts of a sum are added in binary32, which rounds,
+ * fewer parts are preferred at any price: lower `rank` first. */
 static int consider(struct search *search, struct cnnvp_train_tiles tiles, uint64_t rank)
 {
     if (rank > search->rank)
@@ -222,8 +223,8 @@ static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *t
 
 /* ---- gradients ---- */
 
-/* Parts of a gradient whose sums depend on how it is cut. Images with exponents of their own are added one by one in
- * any case, in binary32; parts of one image then round otherwise than the image. */
+/* Number of parts of a gradient whose sum depends on how it is cut. Images with exponents of their own are always added
+ * one by one in binary32, but parts of one image then round differently from the whole image. */
 static uint64_t parts_added(const struct search *search, uint64_t image_pieces, uint64_t row_pieces)
 {
     if (is_wide(search))
@@ -231,7 +232,7 @@ static uint64_t parts_added(const struct search *search, uint64_t image_pieces, 
     return search->fit.options->block == CNNVP_TRAIN_BY_IMAGE ? row_pieces : 0;
 }
 
-/* Whole maps of several images, or rows of one; 1 if the best so far is among them. */
+/* Tries whole maps of several images, or rows of one image. Returns 1 if the best so far is among them. */
 static int try_channels(struct search *search, uint32_t in, uint32_t out)
 {
     int better = 0;
@@ -251,7 +252,7 @@ static int try_channels(struct search *search, uint32_t in, uint32_t out)
     return better;
 }
 
-/* Channels of activations whose weights follow each other for this many bytes. */
+/* Tries numbers of activation channels whose weights are contiguous for at least `piece_bytes`. */
 static void try_inputs(struct search *search, uint64_t piece_bytes)
 {
     const struct cnnvp_train_node *node = search->fit.node;
@@ -280,7 +281,7 @@ static int cut_gradient(struct search *search)
     return found(search);
 }
 
-/* Rows of weights at a time, beside the gradient that has been found. */
+/* Chooses the rows of weights quantised at a time, for the gradient tiles that have been found. */
 static void cut_weights(struct search *search)
 {
     struct cnnvp_train_layer *layer = search->layer;

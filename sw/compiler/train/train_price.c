@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Prices a pass of a layer by running the guest's layer function on a recording machine; see train_price.h. */
 #include "train_price.h"
 #include "cnnvp_integer.h"
 
@@ -10,14 +11,14 @@
 #include "isa/isa.h"
 #include "train/train.h"
 
-/* Part of all work that counts beside the longest: what is not hidden. */
+/* 1 / WORK_PART of all work is added to the longest, for work that is not hidden. */
 #define WORK_PART 24u
-/* Cycles of the core for an instruction that is pushed, roughly. */
+/* Rough number of core cycles to push an instruction. */
 #define COMMAND_CYCLES 300u
 #define KNOWN_COSTS 8192u
-#define ROOM 4096u /* words that the element always has room for */
+#define ROOM 4096u /* words that the element always reports as free */
 
-/* Transfers are asked about with this many pieces or bytes: what more of them takes follows from the difference. */
+/* Transfers are priced at these numbers of pieces or bytes; longer ones are extrapolated from the difference. */
 #define FEW_PIECES 2u
 #define MANY_PIECES 10u
 #define FEW_BYTES UINT32_C(2048)
@@ -27,31 +28,31 @@
 enum unit { NONE, ARRAY, VECTOR, DMA, UNITS };
 static const char *const unit_names[UNITS] = {NULL, "pe_array", "multi_function", "dma"};
 
-/* Of each opcode, from the instruction set's own table. */
+/* An opcode as the instruction set's table describes it. */
 struct opcode {
     enum unit unit;
-    uint32_t count;  /* registers of its descriptor */
-    uint32_t places; /* of these, those that say where something is, a bit each: they do not change what it takes */
+    uint32_t count;  /* number of descriptor registers */
+    uint32_t places; /* mask of the registers that only say where something lies, which does not change the time */
 };
 
 struct cnnvp_train_pricer {
     const struct cnnvp_train_target *target;
     struct cnnvp_machine machine;
     struct cnnvp_train_binary binary;
-    struct cnnvp_train_layer layers[2]; /* one below, and the layer */
-    struct cnnvp_train_images images;   /* where a first layer reads */
+    struct cnnvp_train_layer layers[2]; /* the layer below, and the layer */
+    struct cnnvp_train_images images;   /* data set that a first layer reads */
     int learns;
-    uint32_t *order;         /* numbers of images: their own places */
-    uint32_t low;            /* half of a word */
-    uint32_t registers[256]; /* of the element */
+    uint32_t *order;         /* order of images: as they lie */
+    uint32_t low;            /* low half of the word being pushed */
+    uint32_t registers[256]; /* registers of the element */
     struct opcode opcodes[256];
-    uint64_t burst, latency; /* ps of a burst among others, and of what a lone one takes more */
+    uint64_t burst, latency; /* ps of a burst in a stream, and what the first burst takes in addition */
     uint64_t busy[UNITS];
     uint64_t gap[UNITS],
-        widest[UNITS]; /* work of other units since a unit's last command, and most between two of them */
+        widest[UNITS]; /* work of other units since a unit's last command, and the most of it between two commands */
     uint64_t core;
     uint64_t bound;
-    int over; /* the bound is reached, or a unit refuses */
+    int over; /* 1: the bound is reached, or a unit refuses */
     struct cnnvp_command_costs *costs;
     struct cnnvp_guest guest;
 };
@@ -85,7 +86,7 @@ static void read_table(struct opcode opcodes[256])
     }
 }
 
-/* ---- what they take ---- */
+/* ---- what instructions take ---- */
 
 static uint64_t ask(struct cnnvp_train_pricer *pricer, enum unit unit, const struct cnnvp_command *command)
 {
@@ -98,7 +99,7 @@ static uint64_t ask(struct cnnvp_train_pricer *pricer, enum unit unit, const str
     return 0;
 }
 
-/* The answer is kept: what differs in places alone takes as long. */
+/* Asks a unit, and keeps the answer for commands that differ only in places. */
 static uint64_t ask_once(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command)
 {
     const struct opcode *opcode = &pricer->opcodes[command->opcode];
@@ -133,13 +134,13 @@ static uint64_t pieces_ps(struct cnnvp_train_pricer *pricer, const struct cnnvp_
     return ask_once(pricer, &some);
 }
 
-/* Of `all`, by what few and many take. */
+/* Extrapolates the time of `all` from that of `few` and of `many`. */
 static uint64_t beyond(uint64_t few_ps, uint64_t many_ps, uint64_t few, uint64_t many, uint64_t all)
 {
     return many_ps + (many_ps > few_ps ? many_ps - few_ps : 0) * (all - many) / (many - few);
 }
 
-/* What a transfer keeps the memory busy for, if others follow each other. */
+/* Time for which a transfer keeps the memory busy in a stream of transfers. */
 static uint64_t transfer_ps(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command)
 {
     struct cnnvp_transfer transfer;
@@ -170,7 +171,7 @@ static void ask_latency(struct cnnvp_train_pricer *pricer)
     pricer->latency = one > pricer->burst ? one - pricer->burst : 0;
 }
 
-/* ---- the machine that notes ---- */
+/* ---- the machine that records ---- */
 
 static uint64_t longest(const struct cnnvp_train_pricer *pricer)
 {
@@ -199,7 +200,7 @@ static void note(struct cnnvp_train_pricer *pricer, const struct cnnvp_word_part
     }
     pricer->over |= longest(pricer) >= pricer->bound;
     if (pricer->over)
-        pricer->guest.element.failed = 1; /* nothing more is pushed */
+        pricer->guest.element.failed = 1; /* makes the guest push nothing more */
 }
 
 static void write_register(void *host, uint32_t address, uint32_t value)
@@ -222,7 +223,7 @@ static uint32_t read_register(void *host, uint32_t address)
     return address == CNNVP_ELEMENT_FREE ? ROOM : 0;
 }
 
-/* All that the layer functions read: the order of images. */
+/* The only memory that the layer functions read: the order of images. */
 static const void *memory(void *host, uint32_t address)
 {
     const struct cnnvp_train_pricer *pricer = host;
@@ -279,7 +280,7 @@ void cnnvp_train_pricer_free(struct cnnvp_train_pricer *pricer)
     free(pricer);
 }
 
-/* Tensors far from each other: what lies in the halves is told apart by where it came from. */
+/* Places tensors far apart, because the guest tells what the halves hold by addresses. */
 static void place(struct cnnvp_train_layer *layer, const struct cnnvp_train_target *target)
 {
     const uint32_t base = (uint32_t)target->map.memory_base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data sets for a network's input and outputs. */
+/* Fits data sets to a network's input and number of classes. */
 #include <limits.h>
 
 #include "cnnvp_data.h"

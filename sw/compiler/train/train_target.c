@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the training engine's parameters from a configuration. */
 #include "train_plan.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static cnnvp_result read_module(const cnnvp_config *config, struct cnnvp_train_t
     return CNNVP_DONE;
 }
 
-/* Part B 1-8: three zones a group, for maps as large as leave a row for exponents. */
+/* Part B 1-8: three zones per group, for the largest square maps that leave a row for exponents. */
 static struct cnnvp_train_zones map_zones(uint64_t half, uint32_t groups, uint32_t value_bytes)
 {
     const uint32_t zone = (uint32_t)(half / groups / 3u / value_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_trainer_* of cnnvp_train.h: from a network and data sets to a run, step by step. */
+/* cnnvp_trainer_* of cnnvp_train.h: makes a training from a network and data sets, and runs it step by step. */
 #include "trainer.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "onnx.h"
 
 #define DEFAULT_BN_MOMENTUM 0.1f
-/* Steps and images are 32-bit numbers to the guest; the last step's number stands for none. */
+/* Most steps and images. They are 32-bit numbers for the guest, and the largest one stands for no step. */
 #define MOST UINT64_C(0xfffffffe)
 
 /* ---- new ---- */
@@ -317,15 +317,15 @@ struct state_header {
     uint64_t magic;
     uint64_t hash;
     uint64_t next_step;
-    uint64_t bytes; /* behind the header */
+    uint64_t bytes; /* bytes after the header */
 };
 
 #define STATE_MAGIC UINT64_C(0x3154534e54564e43) /* "CNVTNST1" */
 
-/* A state's bytes under way. */
+/* Copies a state region by region. */
 struct cursor {
     cnnvp_platform *platform;
-    uint8_t *data; /* NULL: only counts */
+    uint8_t *data; /* NULL: only count bytes */
     size_t at;
     int loads;
 };
@@ -503,7 +503,7 @@ void cnnvp_trainer_console(void *context, const void *data, size_t size)
     }
 }
 
-/* The records of `images` images from `address` on. */
+/* Adds up the records of record->images images from `address` on. */
 static cnnvp_result sum_up(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, uint32_t address,
                            struct cnnvp_train_record *record, struct cnnvp_error *error)
 {
@@ -523,7 +523,7 @@ static cnnvp_result sum_up(const struct cnnvp_trainer *trainer, cnnvp_platform *
     return CNNVP_DONE;
 }
 
-/* What has been completed, and what comes next. */
+/* Fills in the record of what has been completed, and notes what comes next. */
 static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *platform,
                               struct cnnvp_train_record *record, struct cnnvp_error *error)
 {
@@ -568,7 +568,7 @@ cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform
 
 /* ---- results ---- */
 
-/* A tensor of a layer to the graph's numbers. */
+/* Copies a tensor of a layer from memory to the graph's numbers. */
 static cnnvp_result take(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, size_t layer,
                          enum cnnvp_train_tensor tensor, size_t count, float *to, struct cnnvp_error *error)
 {

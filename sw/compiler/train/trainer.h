@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A training on its way: what cnnvp_train.h calls cnnvp_trainer. */
+/* A training in progress: the type cnnvp_trainer of cnnvp_train.h. */
 #ifndef CNNVP_COMPILER_TRAINER_H
 #define CNNVP_COMPILER_TRAINER_H
 
@@ -7,7 +7,8 @@
 #include "train_build.h"
 #include "train_image_order.h"
 
-/* Weights, batch norm and biases of the graph, as a step leaves them. `wide` mantissas as the target says. */
+/* A network and its places in memory: what is needed to move weights, biases and batch norm between the graph and
+ * memory. `narrow`: weights exist in block floating point only. */
 struct cnnvp_train_source {
     const struct cnnvp_graph *graph;
     const struct cnnvp_train_net *net;
@@ -23,26 +24,27 @@ struct cnnvp_trainer {
     struct cnnvp_train_target target;
     struct cnnvp_trainer_options options;
     struct cnnvp_train_build build;
-    struct cnnvp_train_source source; /* of these */
-    uint64_t images;                  /* of the training's data set */
+    struct cnnvp_train_source source; /* refers to the members above */
+    uint64_t images;                  /* images of the training's data set */
     uint64_t evaluation;
     struct cnnvp_train_image_order order;
-    uint64_t hash;  /* of all that a state is bound to */
-    uint8_t *state; /* to begin with; NULL: weights of the graph */
-    /* Where the run is. */
-    int marked;    /* the guest has said that something is complete */
-    int evaluates; /* what comes next is an evaluation */
+    uint64_t hash;  /* hash of everything that a saved state depends on */
+    uint8_t *state; /* state to start from; NULL: the graph's weights */
+    /* Progress of the run. */
+    int marked;    /* 1: the guest has written CNNVP_TRAIN_MARK */
+    int evaluates; /* 1: an evaluation comes next */
     uint64_t next_step;
-    uint64_t trained_images; /* of this run, for its statistics */
+    uint64_t trained_images; /* images of this run, for its statistics */
     uint64_t evaluated_images;
 };
 
-/* ---- train_memory.c: between the graph's numbers and the platform's memory ---- */
+/* ---- train_memory.c: moves numbers between the graph and the platform's memory ---- */
 
 CNNVP_MUST_USE cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
                                                     struct cnnvp_error *error);
 
-/* Image number i as words of float, into the images' mantissas and exponents. `rounding`: enum cnnvp_round_mode. */
+/* Source of images: `read` gives image number `index` as float values. cnnvp_train_put_images quantises all images into
+ * mantissas and exponents. */
 struct cnnvp_train_reader {
     void *context;
     void (*read)(void *context, uint64_t index, float *values);
@@ -54,7 +56,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_put_images(
     const struct cnnvp_train_source *source, const struct cnnvp_train_images *images, uint32_t block,
     const struct cnnvp_train_reader *reader, cnnvp_platform *platform, struct cnnvp_error *error);
 
-/* Regions that training goes on from, in a fixed order; calls the function for each. */
+/* Calls the function for each memory region of a training's state, in a fixed order. */
 CNNVP_MUST_USE cnnvp_result cnnvp_train_each_region(
     const struct cnnvp_train_source *source, cnnvp_result (*function)(void *context, uint32_t address, size_t bytes),
     void *context);

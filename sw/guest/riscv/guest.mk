@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Rules for a guest program with functions of your own in place of ours, for `include`. Say before: PROGRAM, the name of
-# its ELF file without .elf; SOURCES, its C files. A function that they define is taken wherever ours would be called
-# from another file; the rest comes from libcnnvp_guest.a.
+# Rules for a guest program in which your functions replace some of ours, for `include`. Set before: PROGRAM, the name
+# of its ELF file without .elf; SOURCES, its C files. A function that they define replaces ours in calls from other
+# files; the rest comes from libcnnvp_guest.a.
 GUEST := $(dir $(lastword $(MAKEFILE_LIST)))
 RISCV_CC ?= riscv64-unknown-elf-gcc
 CFLAGS ?= -O2 -g -Wall -Wextra

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See kit.h. The console is the UART, clock() simulated time; the end of main, exit() and abort() end the run with
+/* See kit.h. The console is the UART. clock() is simulated time. The end of main, exit() and abort() end the run with
  * their status. */
 #include "kit.h"
 
@@ -48,7 +48,7 @@ void _exit(int status)
         __asm__ volatile("wfi");
 }
 
-/* The C library's raises a signal. */
+/* Replaces the C library's abort, which raises a signal. */
 void abort(void)
 {
     (void)fputs("abort\n", stderr);
@@ -77,7 +77,7 @@ static void __attribute__((interrupt("machine"), aligned(4))) trap(void)
         interrupt();
         return;
     }
-    __asm__ volatile("csrw mtvec, zero"); /* nothing is there: a trap in this handler ends the run */
+    __asm__ volatile("csrw mtvec, zero"); /* another trap, in this handler, ends the run */
     __asm__ volatile("csrr %0, mepc" : "=r"(at));
     __asm__ volatile("csrr %0, mtval" : "=r"(value));
     printf("unexpected trap, mcause 0x%08lx, mepc 0x%08lx, mtval 0x%08lx\n", (unsigned long)cause, (unsigned long)at,
@@ -85,7 +85,7 @@ static void __attribute__((interrupt("machine"), aligned(4))) trap(void)
     _exit(EXIT_TRAP);
 }
 
-/* Before main. */
+/* Runs before main. */
 static void __attribute__((constructor)) start(void)
 {
     __asm__ volatile("csrw mtvec, %0" : : "r"((uintptr_t)trap));
@@ -120,7 +120,7 @@ void cnnvp_kit_handle(uint32_t line, void (*handler)(void *context), void *conte
     cnnvp_plic_enable(&machine, PLIC_BASE, line);
 }
 
-/* Semihosting calls for what the core's model offers programs of its own: models/soc/cpu/cpu_semihost.c. */
+/* Semihosting calls that the core's model adds: models/soc/cpu/cpu_semihost.c. */
 enum { SYS_REPORT = 0x100, SYS_NAME_LAYER = 0x101 };
 
 static void __attribute__((noinline)) semihost(uint32_t operation, const uint32_t *block)
@@ -158,7 +158,7 @@ void cnnvp_kit_layer(const struct cnnvp_kit_layer *layer)
     cnnvp_element_layer(&element, layer->tag);
 }
 
-/* Of <time.h>: simulated time. */
+/* clock() of <time.h> is simulated time. */
 clock_t clock(void)
 {
     uint32_t high, low, again;

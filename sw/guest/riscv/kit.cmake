@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# CMake's rules for a program with the kit: to be included before `project`, which is then for the core. Afterwards
+# CMake rules for a program on the kit. Include this before `project`, which then compiles for the core. Afterwards
 #   cnnvp_add_program(NAME PLATFORM SOURCE...)
-# builds NAME.elf for a preset or platform file, and `run` runs it. CNNVP is the program that runs it.
+# builds NAME.elf for a preset or platform file, and the target `run` runs it. CNNVP is the command cnnvp, which runs it.
 set(CNNVP_KIT ${CMAKE_CURRENT_LIST_DIR})
 find_program(CNNVP cnnvp PATHS ${CNNVP_KIT}/../../../bin DOC "The command cnnvp")
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)
 set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc CACHE STRING "C compiler for the core")
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # no program before the kit's flags
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # programs cannot be linked without the kit's flags
 
 function(cnnvp_add_program name platform)
   set(header ${CMAKE_CURRENT_BINARY_DIR}/platform.h)

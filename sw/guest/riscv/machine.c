@@ -7,7 +7,7 @@
 void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last)
 {
     (void)machine;
-    /* With interrupts off wfi still wakes on a pending one, so none can slip in between the test and the wfi. */
+    /* wfi wakes on a pending interrupt even with interrupts off, so none is lost between the test and the wfi. */
     while (*seen == last) {
         __asm__ volatile("csrc mstatus, %0" : : "r"(MSTATUS_MIE) : "memory");
         if (*seen == last)

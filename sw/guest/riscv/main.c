@@ -9,7 +9,7 @@
 #define MIE_EXTERNAL (1u << 11)
 #define MSTATUS_MIE (1u << 3)
 
-/* Exit codes for what is not a code of cnnvp_guest_run. */
+/* Exit codes in addition to those of cnnvp_guest_run. */
 enum guest_exit { EXIT_NO_IMAGE = 2, EXIT_TRAP = 3 };
 
 extern volatile uint32_t tohost[2];
@@ -19,11 +19,11 @@ _Static_assert(sizeof(struct cnnvp_word) * CNNVP_COLLECTED_WORDS <= 256u * 1024u
 int cnnvp_guest_main(void);
 void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, uint32_t tval);
 
-/* The compiler may emit calls of these for struct copies; there is no libc below. */
+/* The compiler may emit calls of these functions for struct copies, and there is no libc. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memset(void *to, int value, size_t size);
 
-/* Structs of 32-bit words are what there is to copy: whole words first. */
+/* Mostly structs of 32-bit words are copied, so whole words go first. */
 void *memcpy(void *to, const void *from, size_t size)
 {
     uint8_t *t = to;
@@ -69,7 +69,7 @@ void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, u
         return;
     }
     const struct cnnvp_machine machine = {UART_ADDRESS};
-    __asm__ volatile("csrw mtvec, zero"); /* nothing is there: a trap in this handler ends the run */
+    __asm__ volatile("csrw mtvec, zero"); /* another trap, in this handler, ends the run */
     print(&machine, "guest: unexpected trap, mcause 0x", cause);
     print(&machine, ", mepc 0x", epc);
     print(&machine, ", mtval 0x", tval);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Entry, traps and the end of the run. mscratch holds the address of struct cnnvp_guest; the handler runs on the one stack.
- */
-    .file "start.S" /* otherwise the symbol table has the name of a temporary file */
+/* Entry, trap handler and end of the run. mscratch holds the address of struct cnnvp_guest. The handler runs on the
+ * program's stack. */
+    .file "start.S" /* without it the symbol table has the name of a temporary file */
     .section .text.start, "ax"
     .globl _start
 _start:

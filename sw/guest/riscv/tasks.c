@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * See tasks.h. A task that goes to sleep turns interrupts on. While another one is ready the core's own software
- * interrupt is pending, so that the trap comes at once; the handler goes on with the task whose turn it is, interrupts
- * off.
- */
+/* See tasks.h. A task that goes to sleep enables interrupts. While another task is ready, the core's software interrupt
+ * is pending, so the trap comes at once. The handler returns to the task whose turn it is, with interrupts off. */
 #include "tasks.h"
 
 #define MACHINE_EXTERNAL_INTERRUPT 0x8000000bu
@@ -11,8 +8,8 @@
 #define MIE_EXTERNAL (1u << 11)
 #define MIE_SOFTWARE (1u << 3)
 
-/* Registers of a task that sleeps, on its stack (tasks.S): x1 to x31 at their numbers, in the place of x0 the address
- * to go on at. */
+/* Saved registers of a sleeping task, on its stack (tasks_trap.S): xN at word N. Word 0, in place of x0, is the address
+ * to resume at. */
 #define FRAME_WORDS 32u
 enum frame_word { FRAME_PC = 0, FRAME_A0 = 10, FRAME_A1 = 11 };
 
@@ -23,11 +20,11 @@ struct tasks {
 _Static_assert(sizeof(struct tasks) <= CNNVP_CONTEXT_BYTES, "larger than its section in link.ld");
 _Static_assert(sizeof(struct cnnvp_guest) <= CNNVP_CONTEXT_BYTES, "larger than its room");
 
-void cnnvp_tasks_trap(void); /* tasks.S */
+void cnnvp_tasks_trap(void); /* tasks_trap.S */
 uint32_t *cnnvp_tasks_trapped(uint32_t *frame, struct tasks *tasks, uint32_t cause, uint32_t tval);
 void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, uint32_t tval);
 
-/* The software interrupt's register is the first one. */
+/* The software interrupt's register is the first one of the CLINT. */
 void cnnvp_tasks_bell(const struct cnnvp_tasks *tasks)
 {
     cnnvp_device_write(tasks->machine, tasks->clint, (uint32_t)cnnvp_tasks_ready(tasks));

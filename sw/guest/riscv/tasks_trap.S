@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps while tasks run: all registers go to the stack of the task that slept, and those of the next one come back
- * (tasks.c). mscratch holds the address of struct tasks. */
-    .file "tasks_trap.S" /* otherwise the symbol table has the name of a temporary file */
+/* Trap entry while tasks run: saves all registers on the stack of the task that slept, and restores those of the next
+ * task (tasks.c). mscratch holds the address of struct tasks. */
+    .file "tasks_trap.S" /* without it the symbol table has the name of a temporary file */
     .section .text.tasks_trap, "ax"
     .globl cnnvp_tasks_trap
     .balign 4

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guest software of the training engine (S001). From below: train_chip.c (buffer halves and transfers), the layer
- * functions train_product.c (forward and error), train_gradient.c (gradient and update), train_post.c (statistics,
- * batch norm, ReLU, quantiser, pool, both ways), train_run.c (the schedule and the application). All push instruction
- * words; nothing but the end of a step waits. Which words are pushed depends on the image and the order of images,
- * never on values.
+ * Guest software of the training engine (S001). From below: train_chip.c (buffer halves and transfers); the layer
+ * functions train_product.c (forward and error), train_gradient.c (gradient and update) and train_post.c (statistics,
+ * batch norm, ReLU, quantiser and pool, forward and backward); train_run.c (schedule and application). All push
+ * instruction words; only the end of a step waits. The words depend on sizes and on the order of images, never on
+ * values.
  */
 #ifndef CNNVP_GUEST_TRAIN_H
 #define CNNVP_GUEST_TRAIN_H
@@ -12,7 +12,7 @@
 #include "cnnvp_integer.h"
 #include "guest.h"
 
-/* The module's buffers by their number in tload, tsave and tclear. */
+/* Numbers of the multi-function module's buffers in tload, tsave and tclear. */
 enum cnnvp_train_module {
     CNNVP_TRAIN_EXTREMES = 0,
     CNNVP_TRAIN_SUMS = 1,
@@ -20,7 +20,7 @@ enum cnnvp_train_module {
     CNNVP_TRAIN_RECORDS = 5
 };
 
-/* Where the element's registers keep each kind of descriptor. */
+/* First element register of each kind of descriptor. */
 enum cnnvp_train_base {
     CNNVP_TRAIN_BASE_CONV = 16,
     CNNVP_TRAIN_BASE_GRADIENT = 40,
@@ -36,17 +36,17 @@ enum cnnvp_train_base {
     CNNVP_TRAIN_BASE_NORM_UPDATE = 192,
     CNNVP_TRAIN_BASE_DECODE = 196,
     CNNVP_TRAIN_BASE_HELD = 206,
-    CNNVP_TRAIN_BASE_LOAD = 210, /* and 10 each for the three buffers */
+    CNNVP_TRAIN_BASE_LOAD = 210, /* 10 registers for each of the three buffers */
     CNNVP_TRAIN_BASE_STORE = 242
 };
 
-/* Exponents and scales in the max-min buffer (OPCODES: bit 30 of an address). */
+/* Marks an address in the max-min buffer, which holds exponents and scales (OPCODES: bit 30 of an address). */
 #define CNNVP_TRAIN_HELD (UINT32_C(1) << 30)
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES 4u
 
-/* Planes of rows of bytes in memory, and in a buffer half. */
+/* A transfer: planes of rows of bytes, in memory and in a buffer half. */
 struct cnnvp_train_box {
     uint32_t address; /* in memory */
     uint32_t row;     /* bytes */
@@ -54,7 +54,7 @@ struct cnnvp_train_box {
     uint32_t row_stride; /* bytes, in memory */
     uint32_t planes;
     uint32_t plane_stride;
-    uint32_t features;             /* values of maps among it */
+    uint32_t features;             /* number of feature map values in it */
     uint32_t half_row, half_plane; /* strides in the half; 0: dense */
 };
 
@@ -63,7 +63,7 @@ static inline uint32_t cnnvp_train_even(uint32_t bytes)
     return (bytes + 1u) & ~1u;
 }
 
-/* Regions within a half begin at multiples of 8. */
+/* Rounds up: regions of a half begin at multiples of 8. */
 static inline uint32_t cnnvp_train_region(uint32_t bytes)
 {
     return (bytes + 7u) & ~7u;
@@ -86,7 +86,7 @@ static inline int cnnvp_train_has(const struct cnnvp_guest *guest, enum cnnvp_tr
 
 /* ---- train_chip.c ---- */
 
-/* The next half of a buffer, in turn. */
+/* Takes the next half of a buffer, in turn. */
 uint32_t cnnvp_train_next(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer);
 
 /* Loads a box to byte `at` of a half. */
@@ -95,48 +95,51 @@ void cnnvp_train_load(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
 /* Stores from byte `at` of a half of the intermediate buffer. */
 void cnnvp_train_put(struct cnnvp_guest *guest, uint32_t half, uint32_t at, const struct cnnvp_train_box *box);
 
-/* 1: the cut lies in a half of the input or weight buffer already, *half; 0: the next half is taken for it. */
+/* Looks for a cut in the halves of the input or weight buffer. Returns 1 if it lies in *half already; 0 if *half, the
+ * next half, is taken for it and must be loaded. */
 int cnnvp_train_find(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, uint32_t address, uint32_t detail,
                      uint32_t images, uint32_t *half);
-/* What the halves hold is no longer what memory has. */
+/* Invalidates the halves, because memory has changed. */
 void cnnvp_train_forget(struct cnnvp_guest *guest);
 
-/* A tile instruction with its descriptor. */
+/* Pushes a tile instruction with its descriptor. */
 void cnnvp_train_push(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                       enum cnnvp_train_base base, const void *descriptor, uint32_t bytes);
 
-/* A piece of one of the module's buffers from and to memory, and cleared. */
+/* Load a piece of a module buffer from memory, save it there, or clear it. */
 void cnnvp_train_load_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,
                            uint32_t address);
 void cnnvp_train_save_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,
                            uint32_t address);
 void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes);
 
-/* Image `index` of the batch in work: its number in the data set. */
+/* Number in the data set of image `index` of the batch in work. */
 uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index);
 
-/* Images x channels x rows of a map: activations that enter layer `layer`, which may be the data set's. Mantissas to
- * the start of an input half, exponents after them, at the returned address. */
+/* A cut of maps: images x channels x rows. */
 struct cnnvp_train_cut {
     uint32_t image, images;
     uint32_t channel, channels;
     uint32_t row, rows;
 };
+/* Loads a cut of the activations that enter `layer`, those of layer 0 from the data set: mantissas to the start of an
+ * input half, exponents behind them. Returns the exponents' address. */
 uint32_t cnnvp_train_load_inputs(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                  const struct cnnvp_train_cut *cut, uint32_t *half);
-/* The same of the errors of its sums, into an input half or a weight half. */
+/* The same for the errors of the layer's sums, into an input half or a weight half. */
 uint32_t cnnvp_train_load_errors(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                  const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t *half);
-/* Distances of exponents: image | channel << 16. */
+/* Strides of exponents: image | channel << 16. */
 uint32_t cnnvp_train_exponent_strides(uint32_t block);
 
-/* Whether a layer's maps in the intermediate buffer have zones of their own. */
+/* 1: each map of the layer has a zone in the intermediate buffer. */
 static inline int cnnvp_train_has_zones(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
 {
     return guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone != 0 && layer->op != CNNVP_TRAIN_FC;
 }
 
-/* From image to image and from channel to channel there, in values of `bytes`: a group and a zone, or `dense`. */
+/* Strides in the intermediate buffer: from image to image in values of `bytes`, from channel to channel in sums.
+ * Without zones they are `dense`. */
 static inline uint32_t cnnvp_train_image_stride(const struct cnnvp_guest *guest, uint32_t dense, uint32_t bytes)
 {
     const uint32_t group = guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].group;
@@ -149,7 +152,7 @@ static inline uint32_t cnnvp_train_channel_stride(const struct cnnvp_guest *gues
     return zone != 0 ? zone / SUM_BYTES : dense;
 }
 
-/* In an input or weight half, in mantissas: from row to row, and from map to map or vector to vector. */
+/* Strides in an input or weight half, in mantissas: from row to row, and from map to map or vector to vector. */
 static inline uint32_t cnnvp_train_row_stride(const struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
                                               uint32_t dense)
 {
@@ -164,7 +167,8 @@ static inline uint32_t cnnvp_train_map_stride(const struct cnnvp_guest *guest, e
     return group != 0 ? group / guest->train.binary->value_bytes : dense;
 }
 
-/* The first part of a cut that a command of the module takes: where there are zones a channel, otherwise all of it. */
+/* The first part of a cut that a command of the module takes: one channel if maps have zones, otherwise the whole
+ * cut. */
 static inline struct cnnvp_train_cut cnnvp_train_first_part(
     const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut)
 {
@@ -174,7 +178,7 @@ static inline struct cnnvp_train_cut cnnvp_train_first_part(
     return part;
 }
 
-/* The next one, `step` zones on. 0: there is none. */
+/* Goes to the next part, `step` zones on. Returns 0 if there is none. */
 static inline int cnnvp_train_next_part(const struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut,
                                         uint32_t step, struct cnnvp_train_cut *part, uint32_t *at)
 {
@@ -183,8 +187,8 @@ static inline int cnnvp_train_next_part(const struct cnnvp_guest *guest, const s
     return part->channel != cut->channel + cut->channels;
 }
 
-/* A cut of maps [image][channel], of which it has `bytes` each, `map` bytes apart in memory and `step` zones in a half.
- */
+/* Box of a cut of maps [image][channel]: `bytes` of each map. Maps are `map` bytes apart in memory, and `step` zones in
+ * a half. */
 struct cnnvp_train_box cnnvp_train_maps_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                             uint32_t address, uint32_t channels, uint32_t map, uint32_t bytes,
                                             uint32_t step, const struct cnnvp_train_cut *cut);
@@ -195,29 +199,30 @@ struct cnnvp_train_box cnnvp_train_sums_box(const struct cnnvp_guest *guest, con
 
 /* ---- layer functions ---- */
 
-/* Complete sums of the batch, converted to binary32, with statistics of each channel. */
+/* Computes the complete sums of the batch, with statistics, converted to binary32 unless cnnvp_train_keeps_sums. */
 void cnnvp_train_forward(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
-/* Coefficients and exponents from the statistics; activations, matrices and exponents to memory. */
+/* Computes coefficients and exponents from the statistics, then activations, matrices and exponents, which go to
+ * memory. */
 void cnnvp_train_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                       const struct cnnvp_train_bfp *out);
-/* Softmax of the last layer's sums; with learning, the gradient as the layer's `back`. */
+/* Computes the softmax of the last layer's sums. In a learning step also its gradient, as the layer's `back`. */
 void cnnvp_train_classify(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
-/* From `back` to the errors of the layer's sums; gamma and beta learn. */
+/* Computes the errors of the layer's sums from `back`. gamma and beta learn. */
 void cnnvp_train_post_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last);
-/* The error of the layer's input, as the `back` of the layer below. */
+/* Computes the error of the layer's input: the `back` of the layer below. */
 void cnnvp_train_error(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                        const struct cnnvp_train_layer *below);
-/* Gradients of weights and biases; both learn, and are quantised anew. */
+/* Computes the gradients of weights and biases. Both learn and are quantised again. */
 void cnnvp_train_learn(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
 
-/* 1: the layer's complete sums stay integers in memory until batch norm has parked what it makes of them. */
+/* 1: the layer's complete sums stay integers in memory until batch norm parks its inputs. */
 int cnnvp_train_keeps_sums(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer);
 /* 1: sums of different exponents, or of wide mantissas, are added in binary32. */
 int cnnvp_train_adds_float(const struct cnnvp_guest *guest);
 uint32_t cnnvp_train_format(const struct cnnvp_guest *guest);
 uint32_t cnnvp_train_seed_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                              enum cnnvp_train_what what);
-/* Number of exponents of a tensor of the batch with that many channels. */
+/* Number of exponents of a batch's tensor with `channels` channels. */
 uint32_t cnnvp_train_exponents(const struct cnnvp_guest *guest, uint32_t block, uint32_t channels);
 
 /* ---- application ---- */

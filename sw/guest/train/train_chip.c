@@ -2,7 +2,7 @@
 /* Buffer halves and transfers of the training engine. */
 #include "train.h"
 
-#define ZONES 3u /* of a map's group */
+#define ZONES 3u /* zones per map, which form a group */
 
 uint32_t cnnvp_train_next(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer)
 {
@@ -49,7 +49,7 @@ void cnnvp_train_load(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
 void cnnvp_train_put(struct cnnvp_guest *guest, uint32_t half, uint32_t at, const struct cnnvp_train_box *box)
 {
     struct cnnvp_transfer transfer = transfer_of(box, at);
-    transfer.feature_words = 0; /* all of them leave */
+    transfer.feature_words = 0; /* they leave the chip, so none is live */
     cnnvp_train_push(guest, CNNVP_OPCODE_store, (uint32_t)CNNVP_TRAIN_MIDDLE << CNNVP_STATUS_store_buffer,
                      cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE), CNNVP_TRAIN_BASE_STORE, &transfer, sizeof transfer);
 }
@@ -89,7 +89,7 @@ static struct cnnvp_train_box line(uint32_t address, uint32_t bytes)
     return (struct cnnvp_train_box){.address = address, .row = bytes, .rows = 1, .planes = 1};
 }
 
-/* Pieces that fit into a half. */
+/* Bytes of the next piece, which must fit into a half. */
 static uint32_t piece_of(const struct cnnvp_guest *guest, uint32_t bytes)
 {
     return cnnvp_minimum32(bytes, guest->train.binary->output_half & ~7u);
@@ -128,7 +128,7 @@ void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module m
 
 /* ---- maps ---- */
 
-/* Whole maps of an image are a row. */
+/* Box of a cut. Whole maps of an image form one row unless they lie apart in the half. */
 static inline struct cnnvp_train_box cut_box(uint32_t address, uint32_t channels, uint32_t map, uint32_t bytes,
                                              int apart, const struct cnnvp_train_cut *cut)
 {
@@ -161,7 +161,7 @@ struct cnnvp_train_box cnnvp_train_sums_box(const struct cnnvp_guest *guest, con
     return box;
 }
 
-/* A map of mantissas in memory. */
+/* A tensor of maps of mantissas in memory. */
 struct map {
     struct cnnvp_train_bfp place;
     uint32_t block;
@@ -181,7 +181,7 @@ static inline struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, co
     return box;
 }
 
-/* Vectors begin where groups do. Rows of maps take a transfer for each zone. */
+/* Loads a cut into groups of zones. Vectors begin at groups. Maps take a transfer per zone. */
 static void load_zones(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_box *dense,
                        const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
 {
@@ -197,7 +197,7 @@ static void load_zones(struct cnnvp_guest *guest, const struct map *map, const s
     }
     box.row = row;
     box.row_stride = ZONES * row;
-    box.planes = cut->images * cut->channels; /* groups: of images, or of an image's channels */
+    box.planes = cut->images * cut->channels; /* one group per image, or per channel of an image */
     box.plane_stride = cut->channels == 1u ? map->channels * plane : plane;
     box.half_row = zones->row * bytes;
     box.half_plane = zones->group;
@@ -209,7 +209,8 @@ static void load_zones(struct cnnvp_guest *guest, const struct map *map, const s
     }
 }
 
-/* A cut of maps, which is `box` in memory, from byte `at` of a half: groups of zones where it has such. */
+/* Loads a cut of maps, which is `box` in memory, from byte `at` of a half, into groups of zones if the buffer has
+ * them. */
 static void load_cut(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_box *box,
                      const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
 {
@@ -232,14 +233,14 @@ static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uin
     cnnvp_train_load(guest, buffer, half, at, &box);
 }
 
-/* Where exponents lie: after the operand, or in the row that groups of zones have for them. */
+/* Address of the exponents in a half: after the operand, or in the row that the groups of zones have for them. */
 static uint32_t exponents_at(const struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, uint32_t bytes)
 {
     const struct cnnvp_train_zones *zones = &guest->train.binary->zones[buffer];
     return zones->group != 0 ? zones->exponents : cnnvp_train_even(bytes);
 }
 
-/* A cut of a map to the start of a half, its exponents after; the exponents' address. */
+/* Loads a cut to the start of a half, and its exponents. Returns the exponents' address. */
 static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                          enum cnnvp_train_buffer buffer, uint32_t *half)
 {
@@ -262,7 +263,7 @@ uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index)
     return *order;
 }
 
-/* The same from the data set: each image lies somewhere else. */
+/* The same from the data set, where the batch's images lie apart. */
 static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                             uint32_t *half)
 {
@@ -308,7 +309,7 @@ uint32_t cnnvp_train_exponent_strides(uint32_t block)
     return cnnvp_train_pack(block == CNNVP_TRAIN_BY_IMAGE, block == CNNVP_TRAIN_BY_CHANNEL);
 }
 
-/* ---- what all layer functions ask ---- */
+/* ---- queries of all layer functions ---- */
 
 int cnnvp_train_adds_float(const struct cnnvp_guest *guest)
 {

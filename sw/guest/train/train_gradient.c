@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gradients and updates (S001 D-emb grad-1 to grad-7): for each group of activation channels, for each group of error
- * channels, images innermost; results are added up in one half of the intermediate buffer. Meanwhile the weights to be
- * updated, and their velocities, come into the idle half; they are updated there and go back. When all are, the copy
- * that computes, in block floating point, is made from them.
+ * channels, images innermost. Results accumulate in one half of the intermediate buffer. Meanwhile the weights to be
+ * updated, and their velocities, are loaded into the idle half; they are updated there and stored. At the end the block
+ * floating point copy, which the passes compute with, is made from them.
  *
- * The update of a tile is pushed after the loads of the next one, its stores after that one's first calculation.
+ * The update of a tile is pushed after the first loads of the next tile, its stores after that tile's first
+ * calculation.
  */
 #include "train.h"
 
@@ -15,11 +16,12 @@ struct tile {
     int valid;
 };
 
-/* Where a tile's values lie: gradients in the working half, weights in the idle one (with one half, after them). */
+/* Addresses of a tile's values: gradients in the working half, weights in the idle half, or behind the gradients if
+ * there is only one half. */
 struct places {
     uint32_t gradient, bias_gradient;                    /* working half */
     uint32_t value, velocity, bias_value, bias_velocity; /* idle half */
-    uint32_t narrow, exponents;                          /* idle half: weights as they are kept, before decoding */
+    uint32_t narrow, exponents; /* idle half: weights in block floating point, before decoding (CNNVP_TRAIN_NARROW) */
 };
 
 struct work {
@@ -61,7 +63,7 @@ static uint32_t has_momentum(const struct work *work)
     return work->guest->train.binary->momentum != 0;
 }
 
-/* Rows of a tile in a matrix [co][ci * taps] of values of `bytes`. */
+/* Box of a tile in a matrix [co][ci * taps] of values of `bytes`. */
 static struct cnnvp_train_box matrix_box(const struct work *work, const struct tile *tile, uint32_t address,
                                          uint32_t bytes)
 {
@@ -83,7 +85,7 @@ static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t addre
     return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0, 0, 0, 0};
 }
 
-/* ---- weights on their way ---- */
+/* ---- loads and stores of weights ---- */
 
 static void decode(const struct work *work, const struct tile *tile, const struct places *places)
 {
@@ -158,7 +160,7 @@ static void store_weights(const struct work *work, const struct tile *tile)
 
 /* ---- update ---- */
 
-/* Entries of the max-min buffer that the weights take; the biases' is the next one. */
+/* Entries of the max-min buffer for the weights. The biases have the next entry. */
 static uint32_t weight_entries(const struct work *work)
 {
     return work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL ? work->layer->co : 1u;
@@ -214,7 +216,7 @@ static void update_tile(const struct work *work, const struct tile *tile)
 
 /* ---- gradient ---- */
 
-/* One command's operands. */
+/* Operands of a command. */
 struct operands {
     struct cnnvp_train_cut in, error;
     uint32_t pad_rows;
@@ -317,7 +319,7 @@ static void push_gradient(const struct work *work, const struct tile *tile, cons
         push_convolution(work, tile, o, bias);
 }
 
-/* Images and rows of a tile, all added up. `before` is the tile whose update is still to be pushed. */
+/* Accumulates all images and rows of a tile. `before` is the tile before, whose update is still to be pushed. */
 static void accumulate_tile(const struct work *work, const struct tile *tile, const struct tile *before)
 {
     const struct cnnvp_train_tiles *tiles = &work->layer->gradient;
@@ -370,13 +372,13 @@ static void accumulate(const struct work *work)
     store_weights(work, &before);
 }
 
-/* ---- the copy that computes ---- */
+/* ---- the block floating point copy ---- */
 
-/* Rows of binary32 values, quantised under held exponents. */
+/* Rows of binary32 values, quantised with exponents from the max-min buffer. */
 struct copy {
-    uint32_t from, to;     /* in memory */
-    uint32_t rows, values; /* of a row */
-    uint32_t kernel;       /* width of a row's map: values are this many and a multiple of it */
+    uint32_t from, to;     /* addresses in memory */
+    uint32_t rows, values; /* values per row */
+    uint32_t kernel;       /* a row counts as a map of this width, which divides `values` */
     uint32_t rows_at_once;
     uint32_t by_channel;
     uint32_t seed;
@@ -387,7 +389,7 @@ static struct cnnvp_train_box rows_box(uint32_t address, uint32_t row, uint32_t 
     return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0, 0, 0, 0};
 }
 
-/* Rows of a copy in a half, on their way. */
+/* Rows of a copy that are in a half. */
 struct piece {
     uint32_t row, rows, half;
 };
@@ -397,7 +399,7 @@ static uint32_t piece_address(const struct copy *copy, const struct piece *piece
     return cnnvp_train_region(piece->rows * copy->values * SUM_BYTES);
 }
 
-/* Rows go side by side through the sets of the module, as images would. */
+/* Pushes the quantisation of a piece. The module's parallel sets take rows side by side, as they take images. */
 static void quantise_piece(const struct work *work, const struct copy *copy, const struct piece *piece, uint32_t sets)
 {
     const struct cnnvp_train_binary *binary = work->guest->train.binary;
@@ -428,7 +430,7 @@ static void store_piece(const struct work *work, const struct copy *copy, const 
         cnnvp_train_put(work->guest, piece->half, piece_address(copy, piece), &to);
 }
 
-/* A piece is stored after the load of the next one. */
+/* Quantises all rows. A piece is stored after the load of the next piece. */
 static void quantise_rows(const struct work *work, const struct copy *copy)
 {
     const struct cnnvp_train_binary *binary = work->guest->train.binary;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What S001's multi-function module does with whole maps, forward and backward, batch by batch (Part B 1-27): the
- * statistics are complete, coefficients and exponents follow from them, then every tile is brought back from memory and
- * goes through batch norm, ReLU, quantiser and pool, or the other way.
+ * S001's multi-function module on whole maps, forward and backward, batch by batch (Part B 1-27). When the statistics
+ * are complete, coefficients and exponents follow from them. Then every tile is loaded again from memory and goes
+ * through batch norm, ReLU, quantiser and pool, or through their reverse.
  *
- * Entries of the max-min buffer: a layer with batch norm has its extremes in 0 .. co - 1 and other ones, of errors or
- * of images, from co on; one without has what decides its exponents from 0 on. Exponents are held after all entries.
+ * Entries of the max-min buffer: a layer with batch norm has its channels' extremes in entries 0 to co - 1, and
+ * extremes of errors or images from entry co on. A layer without has the extremes that decide its exponents from entry
+ * 0 on. Exponents lie behind all entries.
  */
 #include "train.h"
 
 /* 2x2 at stride 2: kx | ky << 8 | sx << 16 | sy << 24. */
 #define POOL_2X2 UINT32_C(0x02020202)
 
-/* Tiles of whole maps in turn. */
+/* Goes to the next tile of whole maps. Returns 0 after the last. */
 static int next_cut(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                     const struct cnnvp_train_tiles *tiles, struct cnnvp_train_cut *cut)
 {
@@ -34,7 +35,7 @@ static uint32_t packed_bytes(uint32_t values, uint32_t width)
     return (values * width + 15u) / 16u * 2u;
 }
 
-/* A region of [image][channel][bytes] in memory. */
+/* Box of a cut of a region [image][channel][bytes] in memory. */
 static struct cnnvp_train_box packed_box(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                                          const struct cnnvp_train_cut *cut, uint32_t address, uint32_t bytes,
                                          uint32_t step)
@@ -44,7 +45,8 @@ static struct cnnvp_train_box packed_box(const struct cnnvp_guest *guest, const 
     return cnnvp_train_maps_box(guest, layer, address, layer->co, bytes, bytes, step, &whole);
 }
 
-/* Maps whose regions lie together: with zones those of an image, or one. */
+/* Number of maps whose regions of one kind are contiguous: one if maps have zones; those of an image if vectors have
+ * groups; otherwise all of the cut. */
 static uint32_t maps_together(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                               const struct cnnvp_train_cut *cut)
 {
@@ -53,7 +55,7 @@ static uint32_t maps_together(const struct cnnvp_guest *guest, const struct cnnv
     return cnnvp_train_image_stride(guest, 0, 1) != 0 ? cut->channels : cut->images * cut->channels;
 }
 
-/* The end of a region of values that begins at `at`: a zone's, where there are such. */
+/* End of a region of values that begins at `at`: the zone's end, if there are zones. */
 static uint32_t after(const struct cnnvp_guest *guest, uint32_t at, uint32_t bytes)
 {
     const uint32_t zone = guest->train.binary->zones[CNNVP_TRAIN_MIDDLE].zone;
@@ -90,7 +92,7 @@ static void save_exponents(struct cnnvp_guest *guest, uint32_t block, uint32_t c
                           cnnvp_train_exponents(guest, block, channels), address);
 }
 
-/* Entries that the extremes of a block take when they are measured: first one of the tile, and strides. */
+/* Entries where the extremes of blocks are measured: the tile's first one, and strides. */
 struct blocks {
     uint32_t entry;
     uint32_t strides;
@@ -114,7 +116,7 @@ static void clear_measured(struct cnnvp_guest *guest, const struct cnnvp_train_l
         guest, CNNVP_TRAIN_EXTREMES, base * CNNVP_TRAIN_EXTREME_BYTES, entries * CNNVP_TRAIN_EXTREME_BYTES);
 }
 
-/* Exponents from measured extremes. */
+/* Pushes the computation of exponents from measured extremes. */
 static void push_measured(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, uint32_t block,
                           uint32_t base, uint32_t status)
 {
@@ -124,7 +126,7 @@ static void push_measured(struct cnnvp_guest *guest, const struct cnnvp_train_la
 
 /* ---- forward ---- */
 
-/* 1: batch norm's inputs are parked in the idle half and leave after a tile's results (S001 D-emb, forward 7). */
+/* 1: batch norm's inputs are parked in the idle half and stored after a tile's results (S001 D-emb, forward 7). */
 static int parks(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
 {
     return layer->norm && cnnvp_train_has(guest, CNNVP_TRAIN_PARK) && guest->train.step != CNNVP_TRAIN_NO_STEP;
@@ -135,7 +137,7 @@ int cnnvp_train_keeps_sums(const struct cnnvp_guest *guest, const struct cnnvp_t
     return parks(guest, layer) && !cnnvp_train_adds_float(guest);
 }
 
-/* Where things lie in the half of a tile. */
+/* Addresses of a tile's regions in its half, forward. */
 struct post_places {
     uint32_t values, mask, ids;
 };
@@ -192,7 +194,7 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
     cnnvp_train_push(guest, CNNVP_OPCODE_tpost, status, middle(half), CNNVP_TRAIN_BASE_POST, &post, sizeof post);
 }
 
-/* Results of a tile to memory, then what was parked at 0 in the other half, then the matrices. */
+/* Stores a tile's results, then what is parked at 0 in the other half, then the matrices. */
 static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                        const struct cnnvp_train_cut *cut, uint32_t half, const struct cnnvp_train_bfp *out)
 {
@@ -244,7 +246,7 @@ static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_lay
                      middle(half), CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
 }
 
-/* Brings every tile of sums back. Stores follow the loads of the next tile. */
+/* Loads every tile of sums and processes it. A tile's stores follow the loads of the next tile. */
 static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, enum sweep sweep,
                           const struct cnnvp_train_bfp *out)
 {
@@ -278,7 +280,7 @@ static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_la
         store_post(guest, layer, &before, half_before, out);
 }
 
-/* Form of tcoef: range, standard, or stored where nothing is learned. */
+/* Form of tcoef: 0 range, 1 standard, 2 stored statistics, if nothing is learned. */
 static uint32_t form_of(const struct cnnvp_guest *guest)
 {
     if (guest->train.step == CNNVP_TRAIN_NO_STEP)
@@ -421,10 +423,10 @@ void cnnvp_train_classify(struct cnnvp_guest *guest, const struct cnnvp_train_la
 
 /* ---- backward ---- */
 
-/* What a sweep makes of the errors. */
+/* Purpose of a backward sweep: reduce the errors to statistics, measure their extremes, or quantise them. */
 enum back_sweep { BACK_REDUCE, BACK_MEASURE, BACK_QUANTISE };
 
-/* Where things lie in the half of a tile. */
+/* Addresses of a tile's regions in its half, backward. */
 struct back_places {
     uint32_t x, mask, ids, out;
 };
@@ -551,8 +553,8 @@ static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         store_back(guest, layer, &before, half_before);
 }
 
-/* Exponents of the errors. Standard batch norm's backward does not map extremes, and blocks of images need their own.
- * */
+/* Computes the exponents of the errors. A further sweep measures extremes for standard batch norm, whose backward pass
+ * cannot map them, and for blocks by image, which need extremes of their own. */
 static void choose_back_exponents(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last)
 {
     const uint32_t block = layer->block;
@@ -571,7 +573,7 @@ static void choose_back_exponents(struct cnnvp_guest *guest, const struct cnnvp_
 void cnnvp_train_post_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last)
 {
     const uint32_t extremes = layer->co * CNNVP_TRAIN_EXTREME_BYTES;
-    const int known = last && layer->block != CNNVP_TRAIN_BY_CHANNEL; /* by the softmax module */
+    const int known = last && layer->block != CNNVP_TRAIN_BY_CHANNEL; /* the softmax module has measured the extremes */
     if (layer->norm) {
         cnnvp_train_load_held(guest, CNNVP_TRAIN_NORMS, 0, layer->co * CNNVP_TRAIN_NORM_BYTES, layer->norm_entries);
         cnnvp_train_load_held(guest, CNNVP_TRAIN_EXTREMES, 0, extremes, layer->extreme_entries);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forward and error: sums of products of a map's channels with kernels, group of images by group of images, in one of
- * two orders (Part B 1-3):
+ * Forward and error passes: sums of products of a map's channels with kernels. The passes take group after group of
+ * images, in one of two orders (Part B 1-3):
  *
  *   kernel    for each tile of results, for each slice of channels: the sums stay in the intermediate buffer
  *   channel   for each channel, for each tile of results: the sums go to memory and come back (S001)
  *
- * Statistics and stores of a tile are pushed among the instructions of the next one, so that the PEs go on.
+ * Statistics and stores of a tile are pushed among the instructions of the next tile, so that the PEs do not wait.
  */
 #include "train.h"
 
-/* The kernels' side of a product. */
+/* A pass over one layer. */
 struct product {
     const struct cnnvp_train_layer *layer;
-    int error; /* terror, tback: channels exchanged */
+    int error; /* 1: terror or tback; input and output channels are exchanged */
     int adds_float;
     uint32_t in_channels, in_height, in_width;
     uint32_t out_channels, out_height, out_width;
     struct cnnvp_train_tiles tiles;
-    uint32_t sums; /* where the result lies in memory */
+    uint32_t sums; /* address of the result in memory */
     uint32_t held_scale;
 };
 
 /* One tile of results. */
 struct tile {
-    struct cnnvp_train_cut cut; /* of the result */
+    struct cnnvp_train_cut cut;
     uint32_t half;
 };
 
-/* ---- what is left of the tile before ---- */
+/* ---- pending work of the tile before ---- */
 
 static struct cnnvp_train_cut cut_of(const struct cnnvp_train_pending *pending)
 {
@@ -75,7 +75,7 @@ static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_
     } while (cnnvp_train_next_part(guest, &cut, 1, &part, &at));
 }
 
-/* Pushes the next one of the steps that are left. */
+/* Pushes the next pending step. */
 static void advance(struct cnnvp_guest *guest)
 {
     struct cnnvp_train_pending *pending = &guest->train.pending;
@@ -103,7 +103,7 @@ static int is_pending(const struct cnnvp_guest *guest, const struct cnnvp_train_
            pending->row == cut->row;
 }
 
-/* The tile is computed; complete sums of forward have statistics. */
+/* Makes the computed tile pending. Complete sums of a forward pass also need statistics. */
 static void leave(struct cnnvp_guest *guest, const struct product *product, const struct tile *tile, int complete)
 {
     finish(guest);
@@ -127,15 +127,16 @@ static void leave(struct cnnvp_guest *guest, const struct product *product, cons
 
 /* ---- operands ---- */
 
-/* Rows of the first operand that a tile needs, and the padding before them. */
+/* Rows of the first operand that a tile needs. Returns the rows of padding before them; in an error pass, the distance
+ * of the tile's first row from result row *first * sy - py, where error row *first begins to contribute. */
 static uint32_t input_rows(const struct product *product, const struct cnnvp_train_cut *out, uint32_t *first,
                            uint32_t *rows)
 {
     const struct cnnvp_train_layer *layer = product->layer;
     int32_t begin;
-    int32_t end; /* after the last */
+    int32_t end;
     if (product->error) {
-        /* Error row e meets result rows e * sy - py .. e * sy - py + ky - 1. */
+        /* Error row e contributes to result rows e * sy - py to e * sy - py + ky - 1. */
         const int32_t reach = (int32_t)(out->row + layer->py) - (int32_t)(layer->ky - 1u);
         begin = reach <= 0 ? 0 : (reach + (int32_t)layer->sy - 1) / (int32_t)layer->sy;
         end = (int32_t)((out->row + out->rows - 1u + layer->py) / layer->sy) + 1;
@@ -153,7 +154,7 @@ static uint32_t input_rows(const struct product *product, const struct cnnvp_tra
     return (uint32_t)(from - begin);
 }
 
-/* Kernels of the tile's results and the slice's channels; returns where their exponents lie. */
+/* Loads the kernels of the tile's results and the slice's channels. Returns the address of their exponents. */
 static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *product,
                              const struct cnnvp_train_cut *out, uint32_t channel, uint32_t channels, uint32_t *half)
 {
@@ -193,7 +194,7 @@ static uint32_t halves_of(uint32_t input, uint32_t weight, uint32_t middle)
            cnnvp_train_bit(middle, CNNVP_TRAIN_MIDDLE);
 }
 
-/* What a slice's command needs besides the product and the tile. */
+/* Operands of a slice's command, besides the product and the tile. */
 struct slice {
     uint32_t channels;
     uint32_t pad_rows;
@@ -265,7 +266,7 @@ static void push_matrix(struct cnnvp_guest *guest, const struct product *product
                      slice->halves, CNNVP_TRAIN_BASE_MATMUL, &matmul, sizeof matmul);
 }
 
-/* The bias: one more input channel, of ones (Part B 0-8). */
+/* Adds the bias: one more input channel, of ones (Part B 0-8). */
 static void push_bias(struct cnnvp_guest *guest, const struct product *product, const struct tile *tile)
 {
     const struct cnnvp_train_layer *layer = product->layer;
@@ -313,7 +314,8 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     cnnvp_train_push(guest, CNNVP_OPCODE_tforward, status, slice.halves, CNNVP_TRAIN_BASE_CONV, &conv, sizeof conv);
 }
 
-/* A slice of channels of the first operand meets the kernels of a tile. `begin`: the tile's half is taken now. */
+/* Pushes the product of a slice of channels of the first operand with the kernels of a tile. `reload`: the tile's sums
+ * come back from memory for each slice. */
 static void push_slice(struct cnnvp_guest *guest, const struct product *product, struct tile *tile, uint32_t channel,
                        int reload)
 {
@@ -327,13 +329,13 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
                                      : cnnvp_train_load_inputs(guest, product->layer, &in, &input);
     slice.kernel_exponents = load_kernels(guest, product, &tile->cut, channel, in.channels, &weight);
     if (channel == 0 || reload) {
-        /* With one half, what waits there must leave first. */
+        /* With one half, the pending tile must leave it first. */
         if (guest->train.binary->output_halves == 1u)
             finish(guest);
         tile->half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
     }
     if (channel != 0 && reload) {
-        /* The sums that come back may be those that have not been stored yet. */
+        /* The sums to load may be pending, not yet stored. */
         if (is_pending(guest, &tile->cut))
             finish(guest);
         const struct cnnvp_train_box box =
@@ -367,7 +369,7 @@ static void run_tile(struct cnnvp_guest *guest, const struct product *product, s
     leave(guest, product, tile, 1);
 }
 
-/* Tiles of results of a group of images: rows outermost. */
+/* Goes to the next tile of results: channels innermost, then rows. Returns 0 after the last. */
 static int next_tile(const struct product *product, struct tile *tile)
 {
     struct cnnvp_train_cut *cut = &tile->cut;

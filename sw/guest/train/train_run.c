@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The training application: batches through forward, backward, gradient and update; evaluations; inference. */
+/* The training application: takes batches through forward, backward, gradient and update; runs evaluations and
+ * inference. */
 #include "train.h"
 
 static const struct cnnvp_train_layer *last_layer(const struct cnnvp_guest *guest)
@@ -7,7 +8,7 @@ static const struct cnnvp_train_layer *last_layer(const struct cnnvp_guest *gues
     return guest->train.layers + guest->train.binary->layer_count - 1u;
 }
 
-/* Empty statistics; batch norm's values from memory. */
+/* Clears the statistics, and loads batch norm's values from memory. */
 static void prepare(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
 {
     const uint32_t entries = layer->norm ? layer->co : cnnvp_train_exponents(guest, layer->out_block, layer->co);
@@ -52,7 +53,7 @@ static void learn(struct cnnvp_guest *guest)
     }
 }
 
-/* Sleeps until all that was pushed is done, and says so. -1: the element has stopped. */
+/* Sleeps until all that was pushed is done, then writes CNNVP_TRAIN_MARK. Returns -1 if the element has stopped. */
 static int complete(struct cnnvp_guest *guest)
 {
     cnnvp_element_layer(&guest->element, 0);
@@ -60,7 +61,8 @@ static int complete(struct cnnvp_guest *guest)
     if (cnnvp_element_finish(&guest->element) != 0)
         return -1;
     cnnvp_console(guest->machine, CNNVP_TRAIN_MARK);
-    /* A device access: whoever pauses the simulation at the mark does so before anything else happens. */
+    /* This accesses a device, so that whoever pauses the simulation at the mark does so before anything else
+     * happens. */
     return cnnvp_element_finish(&guest->element);
 }
 
@@ -80,7 +82,7 @@ static int run_step(struct cnnvp_guest *guest, uint32_t step)
     return complete(guest);
 }
 
-/* Forward only: batch norm by its running values. */
+/* Forward only; batch norm uses its running values. */
 static int run_images(struct cnnvp_guest *guest)
 {
     struct cnnvp_train *train = &guest->train;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of the commands (options.def). The command, a sweep's point and C set them here; defaults, limits and
- * what cannot be together are known here alone. */
+/* The options of the commands (options.def). The command line, points of a sweep and the C API all set options here.
+ * Only this file knows defaults, limits and options that exclude each other. */
 #ifndef CNNVP_COMMAND_OPTIONS_H
 #define CNNVP_COMMAND_OPTIONS_H
 
@@ -15,8 +15,8 @@ struct cnnvp_option_list {
     size_t count;
 };
 
-/* Types of options, and of their members in struct cnnvp_options. OUT names a file that is written, INPUTS some that
- * may have NAME= in front. TEXTS, SHAPE, INPUTS and OUTS are lists; COUNT counts how often it is given. */
+/* Types of options, and of their members in struct cnnvp_options. OUT names a file to write. INPUTS names files,
+ * possibly with NAME= in front. TEXTS, SHAPE, INPUTS and OUTS are lists. COUNT counts how often the option is given. */
 #define CNNVP_OPTION_TYPES(TYPE)           \
     TYPE(CHOICE, int)                      \
     TYPE(NUMBER, uint64_t)                 \
@@ -44,15 +44,15 @@ CNNVP_OPTION_TYPES(CNNVP_TYPE)
 #undef CNNVP_TYPE
 
 struct cnnvp_command_option {
-    const char *name; /* `-` is written `_` */
+    const char *name; /* with `_` in place of `-` */
     char letter;      /* 0: none */
     unsigned commands;
     enum cnnvp_option_type type;
     const char *default_value; /* "": none */
     uint64_t min, max;
     const char *choices;
-    const char *schedule; /* NULL, or the one with which it changes something */
-    const char *argument; /* for the help; NULL: it has none */
+    const char *schedule; /* the schedule with which the option has an effect; NULL: all */
+    const char *argument; /* name of the argument in the help; NULL: no argument */
     int group;
     const char *help;
     size_t offset; /* in struct cnnvp_options */
@@ -60,28 +60,29 @@ struct cnnvp_command_option {
 extern const struct cnnvp_command_option cnnvp_command_option_table[];
 extern const size_t cnnvp_command_option_count;
 
-/* 1: the command has it; with `sweep`, one that a sweep takes, because it decides a result. */
+/* 1: the command has the option; with `sweep`, only options that decide a result, which a sweep takes, count. */
 int cnnvp_command_option_is_of(const struct cnnvp_command_option *option, const char *command, int sweep);
 /* NULL: the command has no such option. */
 const struct cnnvp_command_option *cnnvp_command_option_find(const char *command, const char *name);
-/* As it is written on a command line, without its dashes; returns `word`. */
+/* Writes the option's name with `-`, as on a command line but without the dashes in front. Returns `word`. */
 const char *cnnvp_command_option_word(const struct cnnvp_command_option *option, char word[64]);
-/* What a text says: the number of a choice, a number, 0 or 1 of a flag, picoseconds; *real of a REAL or POSITIVE one.
- * Not 0: `reason` says what would be right. Files and data sets are not looked at. */
+/* Parses a value: *number is the number of a choice, a number, 0 or 1 of a flag, or picoseconds; *real is a REAL or
+ * POSITIVE value. Returns not 0 on failure; `reason` then says what would be right. Files and data sets are not
+ * checked. */
 CNNVP_MUST_USE int cnnvp_command_option_parse(const struct cnnvp_command_option *option, const char *text, int quoted,
                                               uint64_t *number, double *real, char *reason, size_t reason_size);
 
-/* A command's options as members: numbers, 0 where there is no default; of a choice its number, from 1 on where there
- * is no default; picoseconds; texts, NULL where they are not given. */
+/* A command's options as members. Numbers without a default are 0. A choice is its number, from 0 if it has a default,
+ * else from 1. Times are picoseconds. Texts are NULL if not given. */
 struct cnnvp_options {
     const char *command;
 #define CNNVP_OPTION(name, letter, commands, type, ...) cnnvp_option_##type name;
 #define CNNVP_OPTION_ALSO(...)
 #include "options.def"
-    unsigned char given[96]; /* by place in the table */
+    unsigned char given[96]; /* by index in the table */
 };
 
-/* The last one that was given; NULL: none was. */
+/* The last text of a list; NULL: it is empty. */
 static inline const char *cnnvp_option_last(const struct cnnvp_option_list *list)
 {
     return list->count > 0 ? list->texts[list->count - 1u] : NULL;
@@ -89,11 +90,11 @@ static inline const char *cnnvp_option_last(const struct cnnvp_option_list *list
 
 void cnnvp_options_init(struct cnnvp_options *options, const char *command);
 void cnnvp_options_clear(struct cnnvp_options *options);
-/* The index-th file that an option of type TEXT, FILE, INPUTS, OUT, OUTS or DATASET names; NULL: it names no more. */
+/* The index-th text of an option of type TEXT, FILE, INPUTS, OUT, OUTS or DATASET; NULL: it has no more. */
 const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                size_t index);
 
-/* Fills a client's struct, which says its size, from one of this library's. */
+/* Copies one of this library's structs to a client's struct, as many bytes as the client's size member says. */
 static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)
 {
     const uint32_t given = *(const uint32_t *)theirs;
@@ -102,7 +103,7 @@ static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)
     *(uint32_t *)theirs = given;
 }
 
-/* NAME_of for programs of before library 1.6, which got the struct by value: as it was then, to the member `last`. */
+/* NAME_of for programs built before library 1.6, which get the struct by value, with members up to `last`. */
 #define CNNVP_BY_VALUE(name, last)                                                           \
     struct name##_then {                                                                     \
         unsigned char bytes[offsetof(struct name, last) + sizeof(((struct name *)0)->last)]; \

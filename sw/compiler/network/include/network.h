@@ -1,96 +1,98 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiled network: what cnnvp_network.h calls cnnvp_network. */
+/* A compiled network: the type cnnvp_network of cnnvp_network.h. */
 #ifndef CNNVP_COMPILER_NETWORK_H
 #define CNNVP_COMPILER_NETWORK_H
 
 #include "guest_file.h"
 #include "binary.h"
 
-/* What compiles networks for a kind of accelerator, loads them and finds their results. */
+/* A back end compiles networks for one kind of accelerator, loads them and reads their results. */
 struct cnnvp_back_end {
-    /* 1: for the configuration's accelerator. */
+    /* 1: the back end is for the configuration's accelerator. */
     int (*is_for)(const cnnvp_config *config);
     enum cnnvp_target_software software;
-    /* Whether the configuration has all that this needs. */
+    /* Checks that the configuration has all units that the back end needs. */
     cnnvp_result (*check)(const cnnvp_config *config, struct cnnvp_error *error);
-    /* Reads and plans network->file; fills images and input. */
+    /* Reads and plans network->file. Fills images and input. */
     cnnvp_result (*make)(struct cnnvp_network *network, const cnnvp_config *config,
                          const struct cnnvp_network_options *options, struct cnnvp_error *error);
     void (*free)(struct cnnvp_network *network);
     cnnvp_result (*load)(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error);
-    /* The values of an output that one image gave. */
+    /* Reads an output of one image. */
     cnnvp_result (*output)(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output, uint32_t image,
                            float *values, struct cnnvp_error *error);
-    /* 1: after a run memory has the last image's values of this tensor of network->graph. */
+    /* 1: after a run, memory holds the last image's values of this tensor of network->graph. */
     int (*holds)(const struct cnnvp_network *network, int32_t tensor);
-    /* Those values, and how many fraction bits they have, CNNVP_NETWORK_FLOAT: none, they are binary32. */
+    /* Reads these values. *frac: their fraction bits, or CNNVP_NETWORK_FLOAT if they are binary32. */
     cnnvp_result (*tensor)(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor, float *values,
                            int32_t *frac, struct cnnvp_error *error);
 };
 #define CNNVP_NETWORK_FLOAT INT32_MIN
 
-/* compile.c: reads, plans and quantises network->file; inference.c: the rest. */
+/* compile.c: reads, plans and quantises network->file. inference.c has the rest of this back end. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_config *config,
                                                   const struct cnnvp_network_options *options,
                                                   struct cnnvp_error *error);
 extern const struct cnnvp_back_end cnnvp_inference;
-/* ../train: forward with the batch norms' stored values, groups of as many images as the engine has arrays (the last
- * one shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
+/* ../train: inference on the training engine: the forward pass with stored batch norm values, in groups of as many
+ * images as the engine has arrays, then softmax into the output data buffer. Number formats follow from the data. */
 extern const struct cnnvp_back_end cnnvp_training_engine;
 
-/* One of the trials of AUTO: layers by themselves, all groups, and those that stay. */
+/* Share of one of AUTO's trials in all of them: layers one by one, all groups, and the groups that stay. */
 #define CNNVP_NETWORK_TRY (1.0 / 3.0)
 
 struct cnnvp_network {
     char *file;
     struct cnnvp_graph graph;
     struct cnnvp_target target;
-    struct cnnvp_binary_options binary_options; /* without `planned` */
+    struct cnnvp_binary_options binary_options; /* `planned` is NULL */
     struct cnnvp_build build;
-    struct cnnvp_plan plan; /* what binary_options.plan refers to */
-    const char *schedule;   /* of a plan, for the statistics; NULL: there is none */
-    size_t trials;          /* of tilings, with --tune */
+    struct cnnvp_plan plan; /* binary_options.plan refers to it */
+    const char *schedule;   /* name of the plan's schedule, for the statistics; NULL: no plan */
+    size_t trials;          /* tilings tried by --tune */
     uint64_t seed;
     uint32_t images;
     int on_chip;
     int timing_only;
-    const char *guest;       /* NULL: where cnnvp_guest_file finds it */
-    uint32_t block;          /* depth first: side of a block; 0: layer by layer */
-    double block_difference; /* of the float model's output, padded by blocks and not, at most */
-    double block_magnitude;  /* largest of the latter */
-    /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next
-     * one. NULL as far as not calculated. */
+    const char *guest;       /* guest program; NULL: cnnvp_guest_file finds it */
+    uint32_t block;          /* depth first: side of a block; 0: another schedule */
+    double block_difference; /* largest difference of float outputs between block padding and ordinary padding */
+    double block_magnitude;  /* largest magnitude of the outputs padded ordinarily */
+    /* Outputs of the float model, [0] with chains padded by blocks and [1] with ordinary padding: all images of the
+     * first output, then of the next one. NULL: not computed. */
     float *float_outputs[2];
     float *input; /* images x words of all inputs; NULL in timing-only */
     const struct cnnvp_back_end *back_end;
-    void *own; /* the back end's, NULL: nothing */
+    void *own; /* data of the back end; NULL: none */
 };
 
-/* network_options.c: what the importer is told beside the file; what cannot be together, NULL: nothing. */
+/* network_options.c: what the importer needs to know besides the file. cnnvp_network_clash: a message about options
+ * that exclude each other; NULL: there are none. */
 struct cnnvp_onnx_sizes cnnvp_network_sizes(const struct cnnvp_network_options *options);
 const char *cnnvp_network_clash(const struct cnnvp_network_options *options);
 
-/* network_tune.c: chooses the tiles of the network's build by trial. */
+/* network_tune.c: chooses the tiles of the network by trial (--tune). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
                                                const struct cnnvp_network_options *options, struct cnnvp_error *error);
-/* network_tune.c: what the network takes as it is built, timing only. */
+/* network_tune.c: measures time, energy and traffic of the network as built, in a timing-only run. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp_config *config,
                                                struct cnnvp_plan_taken *all, struct cnnvp_error *error);
-/* network_tune.c: the network's build anew, with these tiles for layers outside of chains and groups. */
+/* network_tune.c: builds the network again, with these tiles for layers outside chains and groups. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
                                                       struct cnnvp_error *error);
 
-/* network_groups.c: the plan that the options name; and what there is to say of it. */
+/* network_groups.c: reads or makes the plan that the options ask for; describes its groups for the statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
                                                  struct cnnvp_work_info *work, struct cnnvp_error *error);
-/* 1: the tensor is made and read within a fused group. */
+/* 1: the tensor is made and read within one fused group. */
 int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
-/* network_traffic.c. 1: the tensor never lies in memory, since it stays on chip. */
+/* network_traffic.c. 1: the tensor stays on chip and never lies in memory. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* inference.c: what the platform is to do, the binary, and its tables. */
+/* inference.c: describes the work to the platform, tells it which tables the guest reads (cnnvp_platform_hold), and
+ * writes the binary to its memory. */
 CNNVP_MUST_USE cnnvp_result cnnvp_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work,
                                                 struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network *network, cnnvp_platform *platform,
@@ -98,47 +100,49 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_hold_tables(const struct cnnvp_network
 CNNVP_MUST_USE cnnvp_result cnnvp_network_put_binary(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                      struct cnnvp_error *error);
 
-/* network_auto.c: leaves out the plan's groups that are worse, by the objective and by trial, than their layers. */
+/* network_auto.c: removes the plan's groups that are worse than their single layers, by the objective, in trial
+ * runs. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_config *config,
                                                  const struct cnnvp_network_options *watched,
                                                  struct cnnvp_error *error);
-/* network_tune.c: what each layer takes with these options, timing only, in a run of those that are marked in `tried`;
- * NULL: of all. Groups are tried whole or not at all. `watched` is told of it, from the share `first` of all trials on.
- */
+/* network_tune.c: measures each layer with these options in a timing-only run of the layers marked in `tried`; NULL:
+ * all layers. Groups are marked whole or not at all. `watched` gets the progress, which begins at the share `first` of
+ * all trials. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_try(
     const struct cnnvp_network *network, const struct cnnvp_binary_options *options, const cnnvp_config *config,
     const struct cnnvp_network_options *watched, double first, const unsigned char *tried,
     struct cnnvp_plan_taken *layers, struct cnnvp_error *error);
 
-/* network_input.c: images of one of the network's inputs as float, `stride` floats from one to the next; NULL: they are
- * counted. The first `limit`, which the array must have; 0: all. */
+/* network_input.c: converts images of one of the network's inputs to float, `stride` floats apart. `data` NULL: only
+ * counts them. Takes the first `limit` images, which the array must have; 0: all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
                                                  const struct cnnvp_named_array *from, uint64_t limit, float *data,
                                                  size_t stride, uint64_t *images, struct cnnvp_error *error);
-/* The options' input, or seeded images. Counts them for the network: more than memory can ever hold, of so many bytes a
- * word, are refused before anything is made of them. */
+/* Counts the images of the options' input, or seeded ones, for the network. Refuses more than memory can hold at
+ * `word_bytes` per word, before they are made. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_count_images(struct cnnvp_network *network,
                                                        const struct cnnvp_network_options *options, uint64_t word_bytes,
                                                        uint64_t memory_bytes, struct cnnvp_error *error);
-/* Makes network->input of those that were counted. */
+/* Fills network->input with the images that were counted. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_bring_images(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 
-/* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for
- * the choice of formats. In timing-only the options are checked, no more. */
+/* network_float.c: runs the calibration images, or the images to run, in float, and keeps the largest magnitudes, which
+ * decide the formats. In timing-only it only checks the options. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 /* Depth first: fills block_difference and block_magnitude. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
-/* BAD_INPUT, and a message: it has no such output, or is timing-only and has no `what`. */
+/* CNNVP_BAD_INPUT, with a message, if there is no such output, or if the network is timing-only and so has no
+ * `what`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
                                                        struct cnnvp_error *error);
 
-/* network_needs.c: what the network's outputs depend on. Words of one image. */
+/* network_needs.c: the words that the network's outputs depend on, of one image. */
 struct cnnvp_layer_needs {
-    uint64_t in, in2; /* of the operands */
-    uint64_t made;    /* of the results; what lies beside a part that is placed is not the layer's */
-    double products;  /* of weights and inputs in these results, taps on padding left out */
+    uint64_t in, in2; /* needed words of the operands */
+    uint64_t made;    /* needed words of the results; of a result placed in a larger tensor, only its own */
+    double products;  /* products of a weight and an input in these words, without taps on padding */
 };
 
 struct cnnvp_network_needs {
@@ -149,23 +153,23 @@ struct cnnvp_network_needs {
 CNNVP_MUST_USE cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cnnvp_arena *arena,
                                                      struct cnnvp_network_needs *needs, struct cnnvp_error *error);
 
-/* network_traffic.c: the places of weights and maps in memory, by address. */
+/* network_traffic.c: places of weights and maps in memory, by address, with their least traffic. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,
                                                   const struct cnnvp_network_needs *needs, struct cnnvp_arena *arena,
                                                   struct cnnvp_work_info *work, struct cnnvp_error *error);
-/* The same for traces, weights weight tile by weight tile. */
+/* The same places for traces, with one entry per weight tile. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cnnvp_arena *arena,
                                                  struct cnnvp_work_info *work, struct cnnvp_error *error);
 
-/* network_bound.c: bytes of all images that cross the off-chip port at least, of a layer by itself and of the network,
- * whose tensors are given. */
+/* network_bound.c: lower bounds of the bytes that all images move through the off-chip port: of a layer by itself, and
+ * of the network, whose tensors are given. */
 uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const struct cnnvp_network_needs *needs,
                                    size_t layer);
 uint64_t cnnvp_network_bound(const struct cnnvp_network *network, const struct cnnvp_tensor_info *tensors,
                              size_t count);
 
-/* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is
- * one image; data are allocated, to be given back with cnnvp_array_clear. */
+/* Makes an array with the shape of a tensor's ONNX value, (images, ...); without the images if the network's whole
+ * input is one image and `images` is 1. Free it with cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
                                                 struct cnnvp_array *array, struct cnnvp_error *error);
 
