@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes have in common that try something: trials of plans, workers of a sweep. */
+/* Shared by all child processes that run trials of plans or points of a sweep: their start and the wait for their end.
+ */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
