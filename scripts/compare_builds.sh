@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# compare_builds.sh BUILD-FOLDER OTHER-BUILD-FOLDER: checks that two builds, such as of two compilers, give the same bytes.
-# Runs LeNet-5 on the nfu, also with its cycle-stepped array, `mixed` on the window engine, AlexNet depth first, one epoch of 96
-# digits on the trainer, and the trained network. Compares outputs, traces, statistics (without wall_seconds and build) and the
-# guest's ELF file. Status 0: all are equal.
+# compare_builds.sh BUILD-FOLDER OTHER-BUILD-FOLDER: checks that two builds, such as of two compilers, give the same
+# bytes. Runs LeNet-5 on the nfu, also with its cycle-stepped array, `mixed` on the window engine, AlexNet depth first,
+# one epoch of 96 digits on the trainer, and the trained network. Compares outputs, traces, statistics (without
+# wall_seconds and build) and the guest's ELF file. Status 0: all are equal.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 networks=$source/scripts/networks

@@ -5,8 +5,8 @@
     cnnvp run NETWORK.onnx --stats run.json --memory-trace run.txt
     scripts/compare_memory.py run.json run.txt
 
-replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts, commands,
-turnarounds, the clocks of the data bus and energy must be exactly equal; exit status 1 if not.
+replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts,
+commands, turnarounds, the clocks of the data bus and energy must be exactly equal; exit status 1 if not.
 
     --simulator ramulator2|dramsim3 OUTPUT   OUTPUT is what the simulator printed (Ramulator 2.0; the YAML or JSON
         statistics of 2.1) or its dramsim3.json (DRAMsim3) for the same bursts. --memory-trace run.ramulator2 or
@@ -23,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-# Counters that a replay cannot reproduce, so they are not compared: the bytes requested of a burst, the grouping of bursts into
-# requests, and the time at which a burst that was accepted late was first ready.
+# Counters that a replay cannot reproduce, so they are not compared: the bytes requested of a burst, the grouping of
+# bursts into requests, and the time at which a burst that was accepted late was first ready.
 OTHER = ["read_bytes", "write_bytes", "requests", "failed", "read_latency_ps", "write_latency_ps", "wait_ps", "requesters",
          "standby_ps"]  # a replay ends at a clock edge
 
@@ -58,7 +58,8 @@ def replay(program, parameters, trace, untimed):
 
 
 def latency_of(dram):
-    """Total time in ps from accepting a read to its data. A write's latency is only its waiting time, so it cancels out."""
+    """Total time in ps from accepting a read to its data. A write's latency is only its waiting time, so it cancels
+    out."""
     return dram["read_latency_ps"] + dram["write_latency_ps"] - dram["wait_ps"]
 
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lint.sh [BUILD-FOLDER [PATTERN]]: checks licences and prefixes (lint/style.py), and runs clang-format, cppcheck and clang-tidy over
-# all our C and C++ sources on all processors. BUILD-FOLDER (default build) must be built, since its compile_commands.json and generated
-# headers are used. PATTERN limits clang-tidy to sources whose path matches it, as in grep -E. Status 0: no finding.
+# lint.sh [BUILD-FOLDER [PATTERN]]: checks licences and prefixes (lint/style.py), and runs clang-format, cppcheck and
+# clang-tidy over all our C and C++ sources on all processors. BUILD-FOLDER (default build) must be built, since its
+# compile_commands.json and generated headers are used. PATTERN limits clang-tidy to sources whose path matches it, as
+# in grep -E. Status 0: no finding.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -26,7 +27,8 @@ for command in ours:
         command["command"] = command["command"].replace(option, "")
 with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, although several targets may compile it
     stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))
-# Two thirds of clang-tidy's time go into SystemC's headers, parsed again for each file. So the platform's sources are one file here.
+# Two thirds of clang-tidy's time go into SystemC's headers, parsed again for each file. So the platform's sources are
+# one file here.
 systemc = [c for c in ours if c["file"].endswith(".cpp") and os.path.realpath(c["file"]).startswith(tree + "platform/")]
 systemc = list({c["file"]: c for c in systemc}.values()) # two libraries contain the classes
 whole = built + "lint/platform.cpp"

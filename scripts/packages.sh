@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by quickstart.sh and test.sh: installs missing Debian packages. Needs neither network nor root if none is missing.
+# Sourced by quickstart.sh and test.sh: installs missing Debian packages. Needs neither network nor root if none is
+# missing.
 
-# Compilers and build tools; libraries; verilator for its writer of FST traces; the guest's compiler, its C library and make;
-# Python with the digits (in python3-sklearn) and the exporter of VGG16 and other networks.
+# Compilers and build tools; libraries; verilator for its writer of FST traces; the guest's compiler, its C library and
+# make; Python with the digits (in python3-sklearn) and the exporter of VGG16 and other networks.
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
     verilator
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf make
     python3 python3-numpy python3-sklearn python3-onnx"
-# Additional packages for the tests: the test library, other readers of the output files, a browser for the report pages,
-# linters, and another compiler with its sanitizers.
+# Additional packages for the tests: the test library, other readers of the output files, a browser for the report
+# pages, linters, and another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
 CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium nodejs
     clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"

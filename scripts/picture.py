@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""picture.py CNNVP PICTURE.png [--check]: makes the README's picture, a screenshot of a run's page in chromium (VGG16 for 32x32 images
-on the nfu). The figures that it shows are stored in the PNG file. --check: exit status 1 if a run gives other figures."""
+"""picture.py CNNVP PICTURE.png [--check]: makes the README's picture, a screenshot of a run's page in chromium (VGG16
+for 32x32 images on the nfu). The figures that it shows are stored in the PNG file. --check: exit status 1 if a run
+gives other figures."""
 import json
 import pathlib
 import struct

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Goes from a fresh Debian 12 to LeNet-5 on real handwritten digits, and to a network that learns them: installs missing packages,
-# builds into build/, and runs both networks. It may be run again at any time, from any folder.
+# Goes from a fresh Debian 12 to LeNet-5 on real handwritten digits, and to a network that learns them: installs missing
+# packages, builds into build/, and runs both networks. It may be run again at any time, from any folder.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by test.sh: counts passed, failed and skipped tests. At the end it lists the failures, and the skipped tests with
-# their reasons.
+# Sourced by test.sh: counts passed, failed and skipped tests. At the end it lists the failures, and the skipped tests
+# with their reasons.
 passed=0 failed=0 skipped=0
 # One line per failed or skipped test, printed at the end of the log, where readers look first.
 failures= skips=
@@ -11,8 +11,8 @@ fail() {
 failed: $1"
 }
 
-# count LOG OUTPUTS: adds the results of a ctest run from its log and from OUTPUTS, the LastTest.log with the output of all tests.
-# A run without results counts as one failure. A skipped test (exit status 77) prints `skipped: REASON`.
+# count LOG OUTPUTS: adds the results of a ctest run from its log and from OUTPUTS, the LastTest.log with the output of
+# all tests. A run without results counts as one failure. A skipped test (exit status 77) prints `skipped: REASON`.
 count() {
     total=$(sed -n 's/.* tests failed out of \([0-9][0-9]*\)$/\1/p' "$1" | tail -n 1)
     bad=$(sed -n 's/.*, \([0-9][0-9]*\) tests failed out of [0-9][0-9]*$/\1/p' "$1" | tail -n 1)

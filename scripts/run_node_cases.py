@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's own test cases of single operators (from python3-onnx, with expected values) with `cnnvp run`:
-run_node_cases.py [PATTERN]. One input of a case is the network's input, and the others become constants. For operators of two
-tensors, each of the two is the input in turn. A result is right if it differs by at most 1 % of the largest magnitude. Prints
-the number of right cases, and each other case with its message. Status 0: none is wrong.
+run_node_cases.py [PATTERN]. One input of a case is the network's input, and the others become constants. For operators
+of two tensors, each of the two is the input in turn. A result is right if it differs by at most 1 % of the largest
+magnitude. Prints the number of right cases, and each other case with its message. Status 0: none is wrong.
 """
 import argparse
 import collections
@@ -34,8 +34,8 @@ Trilu LpNormalization CumSum Hardmax NegativeLogLikelihoodLoss SoftmaxCrossEntro
 GatherND GatherElements ScatterND ScatterElements Scatter""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 LIMIT = 0.01
-# Left out: PyTorch, onnxruntime and cnnvp map the last output element exactly to the last input element, even if the output size
-# was rounded. ONNX's reference, which made these cases, does not (onnx/onnx issue 2462).
+# Left out: PyTorch, onnxruntime and cnnvp map the last output element exactly to the last input element, even if the
+# output size was rounded. ONNX's reference, which made these cases, does not (onnx/onnx issue 2462).
 OTHERWISE = {"test_resize_downsample_scales_linear_align_corners", "test_resize_downsample_scales_cubic_align_corners"}
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")
 
@@ -75,7 +75,8 @@ def empty_cases(pattern):
 
 
 def cases(pattern):
-    """Yields (name, network, its input, expected output). The input is None if a case has values that are no numpy tensors."""
+    """Yields (name, network, its input, expected output). The input is None if a case has values that are no numpy
+    tensors."""
     import onnx.backend.test.case.node as node
     seen = set()
     numpy.random.seed(5)

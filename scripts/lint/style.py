@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that no linter makes, over all files that git tracks or could track (without git or a repository: all but build folders):
-style.py [BUILD-FOLDER]. Status 0: no finding.
+"""Checks that no linter makes, over all files that git tracks or could track (without git or a repository: all but
+build folders): style.py [BUILD-FOLDER]. Status 0: no finding.
 
 - the licence is in the first line, or in the second one after an interpreter line;
 - a file with an interpreter line is executable;

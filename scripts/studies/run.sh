@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh FOLDER [CNNVP [STUDY...]]: runs the three studies, or the named ones, and puts results, tables and plots into FOLDER. It takes
-# less than a minute on two cores; when started again, it continues. CNNVP: the program (default: build/bin/cnnvp of this tree).
+# run.sh FOLDER [CNNVP [STUDY...]]: runs the three studies, or the named ones, and puts results, tables and plots into
+# FOLDER. It takes less than a minute on two cores; when started again, it continues. CNNVP: the program (default:
+# build/bin/cnnvp of this tree).
 set -eu
 studies=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || {
