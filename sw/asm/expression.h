@@ -13,7 +13,7 @@ struct asm_symbol {
     struct asm_name name; /* in the source text */
     enum asm_kind kind;
     int64_t value;   /* word number, number, or first register */
-    unsigned opcode; /* only of a base */
+    unsigned opcode; /* only for a base: its instruction */
     size_t line;     /* where it is defined */
 };
 

@@ -4,7 +4,7 @@
  * its parameters; none is known here by name. Changes are tried in the order of their promise, an upper bound of the
  * gain from the critical path: half of an instance's share if a number is doubled or halved, all of its share for
  * another choice. Units that move data share their promise, since each can shorten the others' waits, and a larger
- * storage size (capacity) can avoid these waits. If doubling a number made the run worse, halving promises the same
+ * storage size can avoid these waits. If doubling a number made the run worse, halving promises the same
  * gain. Options promise all of the time, instruction lists the core's share. Changes that promise less than 1 % are not
  * tried. One trial runs per processor.
  */

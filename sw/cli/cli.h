@@ -177,12 +177,11 @@ void cli_print_folded(const char *text, FILE *stream);
 /* The same for text in sections: a line that does not start with a space is a title. */
 void cli_print_sections(const char *text, FILE *stream);
 
-/* ---- advice on a run (advise.c): tries single changes of the platform and the options with timing-only runs, and
- * shows which of them help the run's objective most. Numbers are doubled and halved, and choices are replaced by each
- * other choice. ---- */
+/* ---- advice on a run (advise.c) ---- */
 
-/* `config` is resolved, and the run has been planned with it. Prints a table of the changes that help, and writes it to
- * `file` for the run's page; NULL: no file. */
+/* Tries single changes of the platform and the options with timing-only runs. Prints a table of the changes that help
+ * the run's objective most, and writes it to `file` for the run's page; NULL: no file. `config` is resolved, and the
+ * run has been planned with it. */
 CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file,
                                    FILE *stream, struct cnnvp_error *error);
 /* For a short run: tries batches, instruction lists and maps on chip with timing-only runs. Prints one line with the

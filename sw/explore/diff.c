@@ -318,8 +318,7 @@ static void warn(const struct comparison *comparison, const json_t *a, const jso
         (void)fputc('\n', comparison->table);
 }
 
-/* In order of importance: whether the work is the same, totals and costs, then the settings and where they take effect.
- */
+/* In order of importance: whether the work is the same, totals and costs, settings, and where these take effect. */
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
     static const char *const first[] = {"summary", "total", "energy", "area"};

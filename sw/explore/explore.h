@@ -125,8 +125,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cn
 CNNVP_MUST_USE cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind,
                                            const struct cnnvp_yaml_node *node, struct cnnvp_error *error);
 uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, size_t axis);
-/* The option and its value as a word of the command line, as "--timing-only" or "--max-time=1s"; NULL: out of memory.
- */
+/* The option and its value as a word of the command line, as "--timing-only", "--max-time=1s"; NULL: out of memory. */
 const char *cnnvp_axis_word(struct cnnvp_arena *arena, const struct cnnvp_axis *axis, const char *value);
 /* The index of a point's network among those of the sweep, and the number of networks. */
 uint32_t cnnvp_point_network(const struct cnnvp_sweep *sweep, uint64_t number);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the objectives of a sweep: numbers in stats.json, named by paths such as energy.total_pj or layers.C1.cycles.
- */
+/* Finds objectives of a sweep: numbers in stats.json, named by paths such as energy.total_pj or layers.C1.cycles. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -116,8 +116,7 @@ static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_erro
     "CASE WHEN typeof(stats) = 'text' AND json_valid(stats) " \
     "THEN json_type(stats) = 'object' AND json_extract(stats, '$.schema') IS '" CNNVP_STATS_SCHEMA "' ELSE 0 END"
 
-/* SQL for the columns that read_row reads. ?2: the wanted members of the statistics, as " total energy "; NULL: none.
- */
+/* SQL for the columns that read_row reads. ?2: wanted members of the statistics, as " total energy "; NULL: none. */
 #define ROWS                                                                         \
     "SELECT key, status, params, error, seconds, " IS_WHOLE ", "                     \
     "CASE WHEN ?2 IS NOT NULL AND " IS_WHOLE " THEN (SELECT json_group_object(key, " \

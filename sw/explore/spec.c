@@ -7,7 +7,7 @@
 #include "guest_file.h"
 #include "explore.h"
 
-/* The keys in the order of the documentation. */
+/* The keys, in the order in which messages list them. */
 enum key {
     KEY_COMMAND,
     KEY_NETWORK,
