@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The same command, the same bytes, whatever compiler built it: compare_builds.sh BUILD-FOLDER OTHER-BUILD-FOLDER.
-# LeNet-5 on the nfu, with its cycle-stepped array, too, `mixed` on the window engine, one epoch of 96 digits on the trainer
-# and what was trained: outputs, traces, statistics (but wall_seconds and build) and the guest's ELF are compared. Status 0: all are
-# equal.
+# compare_builds.sh BUILD-FOLDER OTHER-BUILD-FOLDER: checks that two builds, such as of two compilers, give the same
+# bytes. Runs LeNet-5 on the nfu, also with its cycle-stepped array, `mixed` on the window engine, AlexNet depth first,
+# one epoch of 96 digits on the trainer, and the trained network. Compares outputs, traces, statistics (without
+# wall_seconds and build) and the guest's ELF file. Status 0: all are equal.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 networks=$source/scripts/networks
@@ -12,7 +12,7 @@ second=$(cd "$2" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# run_all PROGRAM: in the current folder
+# run_all PROGRAM: writes all outputs into the current folder
 run_all() {
     "$1" run "$networks/lenet5.onnx" -q -i "$work/digits/test_images.npy" --images 2 -o lenet5.npy --stats lenet5.json \
         --trace lenet5.vcd --memory-trace lenet5.txt
@@ -31,7 +31,7 @@ run_all() {
 mkdir "$work/first" "$work/second"
 (cd "$work/first" && run_all "$first/bin/cnnvp")
 (cd "$work/second" && run_all "$second/bin/cnnvp")
-# A comparison of nothing is none.
+# Missing or empty files would make the comparison pass without a check.
 [ "$(find "$work/first" -type f -size +0 | wc -l)" -eq 16 ] || {
     echo "compare_builds.sh: 16 files are expected"
     exit 1

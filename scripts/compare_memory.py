@@ -5,15 +5,15 @@
     cnnvp run NETWORK.onnx --stats run.json --memory-trace run.txt
     scripts/compare_memory.py run.json run.txt
 
-replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts, commands,
-turnarounds, the clocks of the data bus and energy must be the same to the last one; status 1 if not.
+replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts,
+commands, turnarounds, the clocks of the data bus and energy must be exactly equal; exit status 1 if not.
 
-    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2.0, and of 2.1 the statistics as
-        YAML or JSON) or left in dramsim3.json (DRAMsim3) for the same bursts: --memory-trace run.ramulator2 or
-        run.dramsim3 writes them in its form, `cnnvp models dram` prints what to set of the part. The number of reads,
-        bandwidth and mean read latency are compared with a replay: untimed and with any number of reads on their way
-        (Ramulator 2's load-store traces have no times and bound nothing but the queues) or timed (DRAMsim3's have times);
-        --tolerance-bandwidth and --tolerance-latency set what passes (5 % and 10 %).
+    --simulator ramulator2|dramsim3 OUTPUT   OUTPUT is what the simulator printed (Ramulator 2.0; the YAML or JSON
+        statistics of 2.1) or its dramsim3.json (DRAMsim3) for the same bursts. --memory-trace run.ramulator2 or
+        run.dramsim3 writes them in the simulator's form; `cnnvp models dram` prints the part's parameters. The number of
+        reads, bandwidth and mean read latency are compared with a replay. For Ramulator 2 the replay is untimed with up to
+        1024 outstanding reads, since its load-store traces have no times and only its queues limit them. For DRAMsim3 it
+        is timed. --tolerance-bandwidth and --tolerance-latency set the allowed difference (5 % and 10 %).
 """
 import argparse
 import json
@@ -23,10 +23,10 @@ import subprocess
 import sys
 import tempfile
 
-# All that the memory counts is compared, but what a replay cannot know: what was asked for of a burst, which bursts were
-# one request, and when one could be sent that was taken later.
+# Counters that a replay cannot reproduce, so they are not compared: the bytes requested of a burst, the grouping of
+# bursts into requests, and the time at which a burst that was accepted late was first ready.
 OTHER = ["read_bytes", "write_bytes", "requests", "failed", "read_latency_ps", "write_latency_ps", "wait_ps", "requesters",
-         "standby_ps"]  # a replay ends at a clock
+         "standby_ps"]  # a replay ends at a clock edge
 
 
 def fail(text):
@@ -42,7 +42,7 @@ def find_program(given):
 
 
 def replay(program, parameters, trace, untimed):
-    """units.dram of a replay of the trace."""
+    """Replays the trace; returns its statistics and the printed text."""
     with tempfile.TemporaryDirectory() as folder:
         stats = os.path.join(folder, "replay.json")
         command = [program, "memory", trace, "--stats", stats]
@@ -58,12 +58,13 @@ def replay(program, parameters, trace, untimed):
 
 
 def latency_of(dram):
-    """Of all reads from where they are taken to their data, in ps: a write's whole latency is its waiting."""
+    """Total time in ps from accepting a read to its data. A write's latency is only its waiting time, so it cancels
+    out."""
     return dram["read_latency_ps"] + dram["write_latency_ps"] - dram["wait_ps"]
 
 
 def counts(stats):
-    """What a run and its replay have in common."""
+    """The counters that a run and its replay must agree on."""
     dram = stats["units"]["dram"]
     same = {name: value for name, value in dram.items() if name not in OTHER}
     same["latency, taken, ps"] = latency_of(dram)
@@ -76,17 +77,17 @@ def compare_exactly(run, again):
     print("%-20s %16s %16s" % ("", "run", "replay"))
     for name, ours in run.items():
         theirs = again[name]
-        same = abs(ours - theirs) < 1 if "energy" in name else ours == theirs  # each layer's is rounded to 1 fJ
+        same = abs(ours - theirs) < 1 if "energy" in name else ours == theirs  # the energy of each layer is rounded to 1 fJ
         different += not same
         print("%-20s %16.15g %16.15g%s" % (name, ours, theirs, "" if same else "  DIFFERENT"))
     return different
 
 
 def simulator_numbers(kind, output, clock_ps):
-    """Reads, bytes a second and mean read latency in ps that a simulator gives, of all its channels."""
+    """Reads, bandwidth in bytes/s and mean read latency in ps of a simulator, over all channels."""
     with open(output, encoding="utf-8") as stream:
         text = stream.read()
-    numbers = {}  # of each channel; Ramulator 2.0 puts the channel's number after the name
+    numbers = {}  # lists with a value per channel; Ramulator 2.0 appends the channel's number to the name
     for name, value in re.findall(r'"?([A-Za-z]\w*?)(?:_\d+)?"?\s*:\s*([0-9.eE+-]+)', text):
         numbers.setdefault(name, []).append(float(value))
     if kind == "ramulator2":
@@ -98,9 +99,9 @@ def simulator_numbers(kind, output, clock_ps):
     if missing:
         fail("%s does not have %s" % (output, ", ".join(missing)))
     cycles, reads, writes, latencies = (numbers[name] for name in names)
-    if kind == "ramulator2":  # the sum over a channel's reads
+    if kind == "ramulator2":  # read_latency is the sum over a channel's reads
         latency = sum(latencies)
-    else:  # the mean
+    else:  # the mean of a channel's reads
         latency = sum(mean * count for mean, count in zip(latencies, reads))
     bandwidth = sum(reads + writes) * 64e12 / (max(cycles) * clock_ps)
     return sum(reads), bandwidth, latency * clock_ps / sum(reads) if sum(reads) else 0.0
@@ -135,7 +136,7 @@ def main():
         kind, output = options.simulator
         again, text = replay(program, parameters, options.trace, kind == "ramulator2")
         time_us, clocks = re.search(r"([\d.]+) us, (\d+) memory clocks", text).groups()
-        time_ps = float(time_us) * 1e6  # without the last writes' data, which simulators do not wait for
+        time_ps = float(time_us) * 1e6  # excludes the last writes' data, which simulators do not wait for
         clock_ps = time_ps / int(clocks)
         reads, bandwidth, latency = simulator_numbers(kind, output, clock_ps)
         dram = again["units"]["dram"]

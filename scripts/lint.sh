@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Licences and prefixes (lint/style.py), clang-format, cppcheck and clang-tidy over all our C and C++, side by side on all processors:
-# lint.sh [BUILD-FOLDER [PATTERN]]. BUILD-FOLDER (default build) has been built: its compile_commands.json and generated
-# headers are used. PATTERN: only sources whose path in the tree it matches, as grep -E does (clang-tidy). Status 0: no finding.
+# lint.sh [BUILD-FOLDER [PATTERN]]: checks licences and prefixes (lint/style.py), and runs clang-format, cppcheck and
+# clang-tidy over all our C and C++ sources on all processors. BUILD-FOLDER (default build) must be built, since its
+# compile_commands.json and generated headers are used. PATTERN limits clang-tidy to sources whose path matches it, as
+# in grep -E. Status 0: no finding.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -12,7 +13,7 @@ jobs=$(nproc)
 
 findings=0
 
-# What is ours, without the options that only gcc has.
+# Selects our own sources, and removes options that only gcc has.
 mkdir -p "$folder/lint"
 /usr/bin/python3 - "$folder" <<'END'
 import json, os, sys
@@ -24,11 +25,12 @@ ours = [c for c in commands if os.path.realpath(c["file"]).startswith(tree) and 
 for command in ours:
     for option in (" -fno-gcse", " -fno-crossjumping", " -fno-gnu-unique"):
         command["command"] = command["command"].replace(option, "")
-with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, though a library and a test may be made of it
+with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, although several targets may compile it
     stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))
-# Two thirds of clang-tidy's time were SystemC's headers, read again for each file: here those of the platform are one.
+# Two thirds of clang-tidy's time go into SystemC's headers, parsed again for each file. So the platform's sources are
+# one file here.
 systemc = [c for c in ours if c["file"].endswith(".cpp") and os.path.realpath(c["file"]).startswith(tree + "platform/")]
-systemc = list({c["file"]: c for c in systemc}.values()) # the classes are in two libraries
+systemc = list({c["file"]: c for c in systemc}.values()) # two libraries contain the classes
 whole = built + "lint/platform.cpp"
 with open(whole, "w") as stream:
     stream.writelines(f'#include "{c["file"]}" // NOLINT(bugprone-suspicious-include)\n' for c in systemc)
@@ -40,25 +42,25 @@ END
 echo "style"
 /usr/bin/python3 scripts/lint/style.py "$folder" || findings=1
 
-# Of Debian 12 (14): others break lines elsewhere. To format: the same with -i.
+# clang-format 14 of Debian 12: other versions break lines differently. To format the sources, run it with -i.
 echo "clang-format"
 { git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cpp' 2>/dev/null ||
     find . -name 'build*' -prune -o -name '*.[ch]' -print -o -name '*.cpp' -print; } |
     xargs clang-format --dry-run -Werror || findings=1
 
 echo "cppcheck"
-# readdir is called by one thread; readdir_r is no longer advised (glibc's manual).
+# One thread alone calls readdir. glibc's manual advises against readdir_r, which cppcheck would suggest.
 cppcheck --project="$folder/lint/compile_commands.json" -i "$folder" -j "$jobs" --quiet --inline-suppr \
     --enable=warning,performance,portability --library=scripts/lint/jansson.cfg --error-exitcode=1 \
     --template='{file}:{line}: {severity}: {message} [{id}]' || findings=1
 
 echo "clang-tidy"
-# It goes on with its own checks where it does not understand the file.
+# If clang-tidy does not understand .clang-tidy, it continues with its default checks.
 if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-checks 2>&1 | grep -q -e error: -e clang-analyzer; then
     echo ".clang-tidy is not understood"
     exit 1
 fi
-if [ "$pattern" = . ]; then # the longest one first
+if [ "$pattern" = . ]; then # the largest file first
     echo "$folder/lint/platform.cpp"
     sed '/^platform\/.*[.]cpp$/d' "$folder/lint/sources"
 else

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the 1797 handwritten 8x8 digits of the UCI (as python3-sklearn carries them): as 32x32 images in npy files for
-inference, as they are in IDX files for training.
+"""Writes the 1797 handwritten 8x8 digits of the UCI data set (from python3-sklearn): enlarged to 32x32 in npy files for
+inference, and unchanged in IDX files for training.
 
-For the npy files each image is enlarged three times by bilinear interpolation (pixel centres aligned, zeros outside) and centred in
-32x32, which leaves the border that LeNet-5 expects. The interpolation is done in whole numbers: pixels are 0..16,
-weights are ninths, so a value is k / 144, the same on every machine.
+For the npy files each image is enlarged three times by bilinear interpolation (pixel centres aligned, zeros outside)
+and centred in 32x32, which leaves the border that LeNet-5 expects. The interpolation uses whole numbers: pixels are
+0..16 and weights are ninths, so each value is k / 144 and the same on every machine.
 
-Split: an image is a test image if its index in the data set is 4 modulo 5 (359 images), otherwise a training image
-(1438 images). Order is that of the data set.
+Split: an image whose index in the data set is 4 modulo 5 is a test image (359 images); the others are training images
+(1438). The order is that of the data set.
 
 Files: train_images.npy, test_images.npy   float32 [N, 1, 32, 32], 0..1
        train_labels.npy, test_labels.npy   int64 [N]
@@ -23,18 +23,19 @@ import sys
 import numpy
 import sklearn.datasets
 
-SIDE = 32       # of an image as LeNet-5 takes it
-SCALE = 3       # enlargement
+SIDE = 32       # side of LeNet-5's input image
+SCALE = 3       # enlargement factor
 SOURCE = 8      # side of a digit in the data set
 WHITE = 16      # largest value of a pixel in the data set
 
 
 def interpolation():
-    """Matrix [SIDE, SOURCE] of whole numbers: SCALE times the weight of each source pixel in each image pixel."""
+    """Integer matrix [SIDE, SOURCE]: SCALE times the weight of each source pixel in each image pixel."""
     weights = numpy.zeros((SIDE, SOURCE), numpy.int64)
     border = (SIDE - SCALE * SOURCE) // 2
     for pixel in range(SIDE):
-        # Centre of the pixel in source pixels: (pixel - border + 1/2) / SCALE - 1/2, here times SCALE.
+        # Position of the pixel's centre in source pixels: (pixel - border + 1/2) / SCALE - 1/2. Here multiplied by
+        # SCALE.
         position = pixel - border - (SCALE - 1) // 2
         left, fraction = divmod(position, SCALE)
         for source, weight in ((left, SCALE - fraction), (left + 1, fraction)):
@@ -44,7 +45,7 @@ def interpolation():
 
 
 def load():
-    """Images float32 [1797, 1, 32, 32] and labels int64 [1797], in the order of the data set."""
+    """The images float32 [1797, 1, 32, 32] and labels int64 [1797], in the order of the data set."""
     digits = sklearn.datasets.load_digits()
     pixels = digits.images.astype(numpy.int64)
     weights = interpolation()
@@ -54,16 +55,16 @@ def load():
 
 
 def split():
-    """Dictionary: train and test, each a pair of images and labels."""
+    """A dictionary of the sets train and test, each a pair of images and labels."""
     images, labels = load()
     test = numpy.arange(len(labels)) % 5 == 4
     return {"train": (images[~test], labels[~test]), "test": (images[test], labels[test])}
 
 
 def split_bytes():
-    """The same split of the digits as they are, each a pair of images uint8 [N, 8, 8] and labels uint8 [N]."""
+    """The same split of the original digits, each a pair of images uint8 [N, 8, 8] and labels uint8 [N]."""
     digits = sklearn.datasets.load_digits()
-    # to the nearest of 255 sixteenths, ties up
+    # scales 0..16 to 0..255, rounded to nearest with ties up
     images = ((digits.images.astype(numpy.int64) * 255 * 2 + WHITE) // (2 * WHITE)).astype(numpy.uint8)
     labels = digits.target.astype(numpy.uint8)
     test = numpy.arange(len(labels)) % 5 == 4
@@ -71,7 +72,7 @@ def split_bytes():
 
 
 def write(path, put):
-    """An interrupted run leaves no incomplete file under the final name."""
+    """Writes a file under a temporary name first, so that an interrupted run leaves no incomplete file."""
     with open(path + ".tmp", "wb") as file:
         put(file)
     os.replace(path + ".tmp", path)
@@ -82,7 +83,7 @@ def save(path, array):
 
 
 def save_idx(path, array):
-    """Two zero bytes, type unsigned byte, number of dimensions, dimensions as big-endian 32-bit numbers, elements."""
+    """Writes an IDX file: two zero bytes, type unsigned byte, rank, dimensions as big-endian 32-bit numbers, elements."""
     header = bytes([0, 0, 8, array.ndim]) + numpy.array(array.shape, ">u4").tobytes()
     write(path, lambda file: file.write(header + numpy.ascontiguousarray(array).tobytes()))
 

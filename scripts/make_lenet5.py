@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes scripts/networks/lenet5.onnx and tests/data/lenet5_{input,output}.npy again (python3-torch, python3-onnx).
 
-LeNet-5 as ShiDianNao's table of networks has it (C1 S2 C3 S4 F5 F6 F7), dense, with ReLU and maximum pooling, for
-1x32x32 images; the output has no softmax. Trained on the training split of make_digits.py alone; the test split is
-looked at once, at the end.
+LeNet-5 as in ShiDianNao's table of networks (C1 S2 C3 S4 F5 F6 F7), dense, with ReLU and maximum pooling, for 1x32x32
+images; the output has no softmax. It is trained only on the training split of make_digits.py. The test split is used
+once, at the end.
 """
 import argparse
 import collections
@@ -36,7 +36,7 @@ def lenet5():
 
 
 def augment(images):
-    """Each image turned by up to 10 degrees, scaled by up to 10 %, moved by up to 2 pixels."""
+    """Rotates each image by up to 10 degrees, scales it by up to 10 %, and moves it by up to 2 pixels."""
     count = len(images)
     angle = (torch.rand(count) * 2 - 1) * 0.175
     scale = 1 + (torch.rand(count) * 2 - 1) * 0.1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes scripts/networks/mixed.onnx and tests/data/mixed_{input,output}.npy again (python3-torch, python3-onnx).
 
-A small network for tests with the operators that LeNet-5 lacks: convolution with stride and padding, batch
-normalisation, average pooling, sigmoid, tanh, a residual addition, softmax. Weights are seeded random numbers; the
-batch normalisations have measured the statistics of random inputs.
+A small test network with operators that LeNet-5 lacks: convolution with stride and padding, batch normalisation,
+average pooling, sigmoid, tanh, a residual addition, softmax. Weights are seeded random numbers. The batch
+normalisations use the statistics of random inputs.
 """
 import argparse
 import os
@@ -29,7 +29,7 @@ class Mixed(nn.Module):
         self.norm1 = nn.BatchNorm2d(8)
         self.conv2 = nn.Conv2d(8, 8, 3, padding=1, bias=False)
         self.norm2 = nn.BatchNorm2d(8)
-        # without padding the same; True would export a Pad node that pads nothing
+        # same result without padding; True would export a Pad node without effect
         self.pool = nn.AvgPool2d(2, count_include_pad=False)
         self.conv3 = nn.Conv2d(8, 12, 1)
         self.fc1 = nn.Linear(192, 24)
@@ -50,7 +50,7 @@ def main():
     model = Mixed()
     with torch.no_grad():
         for layer in (model.conv3, model.fc1, model.fc2):
-            layer.weight.mul_(3)  # so that the output is far from uniform
+            layer.weight.mul_(3)  # makes the output far from uniform
         for norm in (model.norm1, model.norm2):
             norm.weight.uniform_(0.5, 1.5)
             norm.bias.uniform_(-0.5, 0.5)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_torchvision.py [NAME...]: makes tests/data/torchvision.tar.xz again (python3-torchvision, python3-onnx): torchvision's
-classifiers as torch.onnx exports them for the smallest images that they take, their weights left in a file that is not
-there, which is all that timing needs. All that tests/zoo/torchvision.txt lists, or those that are named, beside those that
-the archive has. And deep_900, a chain of 900 convolutions that hand the channels round: what comes out is what went in.
+"""make_torchvision.py [NAME...]: makes tests/data/torchvision.tar.xz again (python3-torchvision, python3-onnx). It
+contains torchvision's classifiers as torch.onnx exports them for the smallest image size that they accept. Their
+weights refer to a missing file, since timing does not need them. Without NAMEs, it makes all networks of
+tests/zoo/torchvision.txt; with NAMEs, it replaces these in the archive. It also has deep_900, a chain of 900
+convolutions that rotate the channels: the output equals the input.
 """
 import io
 import lzma
@@ -23,7 +24,7 @@ TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ARCHIVE = os.path.join(TESTS, "data", "torchvision.tar.xz")
 SIZES = (32, 64, 75, 96, 224)
 OPSET = 13
-# Of tensors with fewer bytes nothing is left out: shapes and constants.
+# Smaller tensors keep their values: shapes and constants.
 LEAST_BYTES = 64
 DEEP = 900
 
@@ -48,7 +49,7 @@ def export(name):
     more = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
     model = getattr(torchvision.models, name)(weights=None, **more).eval()
     with tempfile.TemporaryDirectory() as folder:
-        file = os.path.join(folder, name)  # beside which tensors of more than 2 GB in all have files of their own
+        file = os.path.join(folder, name)  # torch writes weights of more than 2 GB in all to files beside it
         for size in SIZES:
             try:
                 torch.onnx.export(model, torch.zeros(1, 3, size, size), file, opset_version=OPSET)
@@ -61,7 +62,8 @@ def export(name):
 
 
 def deep():
-    """Values that the words hold exactly; as many turns as bring each channel back."""
+    """The chain of convolutions. 16-bit words hold its values exactly, and the number of rotations restores each
+    channel."""
     turn = numpy.roll(numpy.eye(4, dtype=numpy.float32), 1, axis=0).reshape(4, 4, 1, 1)
     tensors = ["x"] + [f"t{i}" for i in range(1, DEEP)] + ["y"]
     nodes = [helper.make_node("Conv", [tensors[i], "w"], [tensors[i + 1]]) for i in range(DEEP)]
@@ -89,7 +91,7 @@ def pack(files):
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name in sorted(files):
-            member = tarfile.TarInfo(name)  # no owner, no time
+            member = tarfile.TarInfo(name)  # without owner and time
             member.size = len(files[name])
             archive.addfile(member, io.BytesIO(files[name]))
     words = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}
@@ -100,7 +102,7 @@ def pack(files):
 def main():
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
-    for name in dir(torch.nn.init):  # weights are not kept
+    for name in dir(torch.nn.init):  # skips the initialisation, since weights are not kept
         if name.endswith("_") and not name.startswith("_"):
             setattr(torch.nn.init, name, lambda tensor, *args, **more: tensor)
     files = archived() if len(sys.argv) > 1 else {}

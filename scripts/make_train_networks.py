@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the networks of networks/ that have no weights: `cnnvp train` draws them.
+"""Writes the networks of networks/ that have no weights: `cnnvp train` initialises them.
 
 digits.onnx       1 x 8 x 8: two convolutions with batch norm and max pool, one fully connected layer
-mnist.onnx        1 x 28 x 28: three of them
+mnist.onnx        1 x 28 x 28: three such convolutions, one fully connected layer
 vgg16_cifar.onnx  3 x 32 x 32: VGG16's 13 convolutions with batch norm and 5 max pools, one fully connected layer
 
-A parameter is an input of the graph that has a shape and no values; the first input is the image.
+A parameter is a graph input with a shape and no values. The first input is the image.
 """
 import argparse
 import os
@@ -40,7 +40,7 @@ class Network:
         self.last = name
 
     def convolution(self, outputs):
-        """3x3, border 1, batch norm, ReLU."""
+        """Adds a 3x3 convolution with padding 1, batch norm and ReLU."""
         self.convolutions += 1
         number = self.convolutions
         name = f"conv{number}"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_vgg16_curve.py CNNVP CIFAR10 OUT.csv: the loss of 50 steps of VGG16 with range batch norm over the first 40 images of a CIFAR-10
-file, four a step, as PyTorch computes it in binary32 from the weights and in the order of `cnnvp train --seed 1`. Makes
-tests/data/vgg16_curve.csv again (python3-torch, python3-onnx)."""
+"""make_vgg16_curve.py CNNVP CIFAR10 OUT.csv: makes tests/data/vgg16_curve.csv again (python3-torch, python3-onnx). It
+is the loss of 50 steps of VGG16 with range batch norm over the first 40 images of a CIFAR-10 file, four per step.
+PyTorch computes it in binary32 with the initial weights and image order of `cnnvp train --seed 1`."""
 import math
 import os
 import subprocess
@@ -21,7 +21,7 @@ WORD = (1 << 64) - 1
 
 
 class RangeNorm(torch.nn.Module):
-    """Batch norm whose sigma is from the range."""
+    """Batch norm that derives sigma from the range of the values."""
 
     def __init__(self, channels):
         super().__init__()
@@ -44,7 +44,7 @@ def random_word(seed, index):
 
 
 def order(epoch, count):
-    """As cnnvp_dataset_order."""
+    """The order of the images, as cnnvp_dataset_order gives it."""
     seed, images = random_word(SEED, epoch), list(range(count))
     for left in range(count, 1, -1):
         pick = ((random_word(seed, left) >> 32) * left) >> 32
@@ -53,7 +53,7 @@ def order(epoch, count):
 
 
 def first_weights(cnnvp, images):
-    """A step with so small a rate changes no weight."""
+    """The initial weights, from a training step whose rate is too small to change any weight."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "first.onnx")
         subprocess.run([cnnvp, "train", NETWORK, "--dataset", "cifar10:" + images, "--limit", "4", "--batch", "4", "--lr",

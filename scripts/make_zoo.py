@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tests/data/zoo again (python3-torch, python3-onnx), or with --folder its loose files alone: small ONNX networks
-with two images each and what PyTorch computes for them in float. Files of a case: NAME.onnx, NAME.in.npy, NAME.out.npy,
-and NAME.out1.npy, ... where it has several outputs. To add a case to the archives: see zoo_archive.py.
+"""Makes tests/data/zoo again (python3-torch, python3-onnx), or with --folder only its loose files: small ONNX networks
+with two images each and the outputs that PyTorch computes in float. Files of a case: NAME.onnx, NAME.in.npy,
+NAME.out.npy, and NAME.out1.npy, ... if it has several outputs. To add a case to the archives, see zoo_archive.py.
 
-Single operators over their attributes are written node by node, with the operator set that the case names; the expected
-output is torch's function of that meaning. Networks in small are exported by torch.onnx.
+Single operators with various attributes are written node by node, for the operator set that the case names. The
+expected output comes from torch's function of the same meaning. Small networks are exported by torch.onnx.
 """
 import argparse
 import os
@@ -35,7 +35,7 @@ IMAGES = 2
 
 
 class Zoo:
-    """The cases as they are made."""
+    """Makes the cases and writes their files."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -54,7 +54,7 @@ class Zoo:
 
     def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None, batch=("N",),
               kind=TensorProto.FLOAT):
-        """A case of nodes from `input` to `output`; `weights` by name; function(x) is the expected output."""
+        """Makes a case of nodes from `input` to `output`; `weights` are by name; function(x) is the expected output."""
         weights = weights or {}
         if images is None:
             images = self.normal(IMAGES, *shape)
@@ -70,11 +70,11 @@ class Zoo:
         self.save(name, network, images, output)
 
     def single(self, name, nodes, shape, function, weights=None, opset=13):
-        """The same where the whole input is one image."""
+        """The same for a network whose whole input is one image."""
         self.graph(name, nodes, shape, function, weights, opset, self.normal(*shape), ())
 
     def move_out(self, name):
-        """Weights in a file beside the network."""
+        """Moves a case's weights into a file beside the network."""
         path = os.path.join(self.folder, name + ".onnx")
         network = onnx.load(path)
         data = b"".join(tensor.raw_data for tensor in network.graph.initializer)
@@ -89,7 +89,7 @@ class Zoo:
         onnx_export.save_network(path, network)
 
     def replace(self, name, tensor):
-        """Another form of the initializer of that name."""
+        """Replaces the initializer with the same name."""
         path = os.path.join(self.folder, name + ".onnx")
         network = onnx.load(path)
         for initializer in network.graph.initializer:
@@ -98,7 +98,7 @@ class Zoo:
         onnx_export.save_network(path, network)
 
     def declare_weights(self, name):
-        """IR version 3: initializers are inputs of the graph, too, and come first."""
+        """Converts to IR version 3: initializers are also inputs of the graph, and come first."""
         path = os.path.join(self.folder, name + ".onnx")
         network = onnx.load(path)
         network.ir_version = 3
@@ -109,7 +109,7 @@ class Zoo:
         onnx_export.save_network(path, network)
 
     def node(self, name, op, shape, function, weights=None, opset=13, images=None, **attributes):
-        """A case of one node."""
+        """Makes a case of one node."""
         inputs = ["input", *(weights or {})]
         self.graph(name, [helper.make_node(op, inputs, ["output"], **attributes)], shape, function, weights, opset,
                    images)
@@ -378,11 +378,11 @@ def places(zoo):
 
 
 def later(zoo):
-    """After the networks, so that their random numbers stay what they were."""
+    """Cases that come after the networks, so that the networks' random numbers do not change."""
     stored = zoo.normal(4, 3, 3, 3, scale=0.3)
     zoo.node("conv_external_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(stored)), {"w": stored})
     zoo.move_out("conv_external_weights")
-    # larger than a half of a small input buffer
+    # input maps larger than one half of a small input buffer
     zoo.node("global_average_large", "GlobalAveragePool", (3, 41, 37), lambda x: x.mean((2, 3), keepdim=True))
     zoo.node("global_maximum_large", "GlobalMaxPool", (3, 41, 37), lambda x: x.amax((2, 3), keepdim=True))
     zoo.node("averagepool_large", "AveragePool", (2, 37, 41),
@@ -487,7 +487,7 @@ def more_operators(zoo):
 
 
 def forms(zoo):
-    """The same small network in the forms that files have."""
+    """The same small network in different forms: operator sets, types of weights, IR version 3."""
     w, b, m = zoo.normal(4, 3, 3, 3, scale=0.3), zoo.normal(4), zoo.normal(4, 5)
 
     def network(x):
@@ -511,15 +511,15 @@ def forms(zoo):
 
 
 def parts(zoo):
-    """Windows that are swept in parts where the input buffer is small."""
-    # parts of one position begin where others of the next one do that are wider
+    """Windows that are computed in parts if the input buffer is small."""
+    # parts of one output position start where wider parts of the next position start
     zoo.node("averagepool_parts", "AveragePool", (9, 8, 16),
              lambda x: F.avg_pool2d(x, (3, 10), (1, 3), (0, 3), count_include_pad=False), kernel_shape=[3, 10],
              strides=[1, 3], pads=[0, 3, 0, 3])
 
 
 def magnitudes(zoo):
-    """Values far smaller than 1, as networks make them that were never trained, and such next to large ones; large ones."""
+    """Values far smaller than 1, as in untrained networks, also next to large ones; and large values."""
     node = helper.make_node
     tiny = [zoo.normal(6, 6, 3, 3, scale=1e-3) for _ in range(3)]
     deep, last = zoo.normal(6, 1, 3, 3, scale=1e-3), zoo.normal(10, 6)
@@ -563,7 +563,7 @@ def magnitudes(zoo):
 
 def more_activations(zoo):
     shape, wide = (4, 9, 11), zoo.normal(IMAGES, 4, 9, 11, scale=4.0)
-    near = wide / 6  # where GELU is neither 0 nor x, and an error of its own size is more than is allowed
+    near = wide / 6  # range where GELU is neither 0 nor x, so that an error as large as GELU itself exceeds the tolerance
     zoo.node("abs", "Abs", shape, torch.abs, images=wide)
     zoo.node("erf", "Erf", shape, torch.erf, images=wide)
     zoo.node("gelu_wide", "Gelu", shape, F.gelu, opset=20, images=wide)

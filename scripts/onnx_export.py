@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What make_lenet5.py and make_mixed.py share: export by torch with readable names, and test data."""
+"""Shared by the scripts that make networks: export by torch with readable names, and writing of files."""
 import io
 import os
 
@@ -12,18 +12,19 @@ MAX_IR_VERSION = 8
 
 
 def deterministic(seed):
-    """The same numbers every time on one version of torch; the committed files are what counts elsewhere."""
+    """Makes torch give the same numbers each time. Another version may differ, so the committed files are the
+    reference."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
 
 
 def export(model, example, names, producer, batch_axis=None):
-    """The model as ONNX. `names`: one for each node in order; a node's output bears the node's name, but for the last,
-    whose output is `output`. `batch_axis`: name of the symbolic first dimension, None for a fixed one."""
+    """Exports a model as ONNX. `names` has one name per node in order; a node's output gets the node's name, except
+    that the last output is `output`. `batch_axis`: name of the symbolic first dimension; None: fixed."""
     data = io.BytesIO()
     model.eval()
-    # PRESERVE: with EVAL the exporter would fold batch normalisations into convolutions.
+    # With EVAL the exporter would fold batch normalisations into convolutions.
     torch.onnx.export(model, example, data, opset_version=OPSET, input_names=["input"], output_names=["output"],
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False,
                       dynamic_axes={"input": {0: batch_axis}, "output": {0: batch_axis}} if batch_axis else None)

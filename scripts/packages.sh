@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by quickstart.sh and test.sh: installs the Debian packages that are missing. Needs neither network nor root
-# where nothing is.
+# Sourced by quickstart.sh and test.sh: installs missing Debian packages. Needs neither network nor root if none is
+# missing.
 
-# Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler, its C library
-# and make for programs of your own; data (the digits travel with python3-sklearn); the maker of VGG16 and other networks.
+# Compilers and build tools; libraries; verilator for its writer of FST traces; the guest's compiler, its C library and
+# make; Python with the digits (in python3-sklearn) and the exporter of VGG16 and other networks.
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
     verilator
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf make
     python3 python3-numpy python3-sklearn python3-onnx"
-# What the tests need beyond that: the test library, other people's readers of what is written, a browser for the report
-# pages, linters, another compiler with its sanitizers.
+# Additional packages for the tests: the test library, other readers of the output files, a browser for the report
+# pages, linters, and another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
 CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium nodejs
     clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
-# cnnvp_missing PACKAGE...: prints those that are not installed, each after a space.
+# cnnvp_missing PACKAGE...: prints the packages that are not installed, each after a space.
 cnnvp_missing() {
     for package in "$@"; do
         case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) in
@@ -26,7 +26,7 @@ cnnvp_missing() {
     done
 }
 
-# cnnvp_install PACKAGE...
+# cnnvp_install PACKAGE...: installs the missing packages.
 cnnvp_install() {
     missing=$(cnnvp_missing "$@")
     [ -n "$missing" ] || {
@@ -48,7 +48,7 @@ cnnvp_install() {
         --no-install-recommends $missing
 }
 
-# cnnvp_configure BUILD-FOLDER [CMAKE-ARGUMENT...]: a folder that is there keeps its generator.
+# cnnvp_configure BUILD-FOLDER [CMAKE-ARGUMENT...]: runs CMake. An existing build folder keeps its generator.
 cnnvp_configure() {
     folder=$1
     shift

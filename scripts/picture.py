@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""picture.py CNNVP PICTURE.png [--check]: the README's picture, a run's page in chromium: VGG16 for 32x32 images on the nfu.
-The figures that it shows are kept in the file; --check: exit status 1 where a run now has others."""
+"""picture.py CNNVP PICTURE.png [--check]: makes the README's picture, a screenshot of a run's page in chromium (VGG16
+for 32x32 images on the nfu). The figures that it shows are stored in the PNG file. --check: exit status 1 if a run
+gives other figures."""
 import json
 import pathlib
 import struct
@@ -15,12 +16,12 @@ KEY = b"figures"
 
 
 def run(command, **options):
-    """Its output; a failure ends the program."""
+    """Runs a command and returns its standard output. A failure ends the program."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, **options).stdout
 
 
 def chunks(png):
-    """The chunks of a PNG file: type, data."""
+    """Yields the chunks of a PNG file as (type, data)."""
     at = 8
     while at < len(png):
         (size,) = struct.unpack(">I", png[at:at + 4])
@@ -29,7 +30,7 @@ def chunks(png):
 
 
 def with_text(png, text):
-    """The same picture with a text in it, before its end."""
+    """The picture with a text chunk added before its end."""
     data = KEY + b"\0" + text
     chunk = struct.pack(">I", len(data)) + b"tEXt" + data + struct.pack(">I", zlib.crc32(b"tEXt" + data))
     return png[:-12] + chunk + png[-12:]

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh Debian 12 to LeNet-5 on real handwritten digits, and to a network that learns them: installs what is
-# missing, builds into build/, runs. May be run again at any time, from any folder.
+# Goes from a fresh Debian 12 to LeNet-5 on real handwritten digits, and to a network that learns them: installs missing
+# packages, builds into build/, and runs both networks. It may be run again at any time, from any folder.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
 cd "$source"
 
-# heading TEXT
+# heading TEXT: prints a heading.
 heading() {
     printf '\n== %s\n' "$1"
 }
@@ -29,7 +29,7 @@ heading "1/4 packages (45 s where all are missing)"
 cnnvp_install $CNNVP_BUILD_PACKAGES
 
 heading "2/4 build into build/ (65 s on two cores)"
-# The tests are built by test.sh; a folder that has them keeps them.
+# test.sh builds the tests. A build folder that already has them keeps them.
 [ -f build/CMakeCache.txt ] || set -- -DBUILD_TESTING=OFF
 mkdir -p build
 cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@" >build/configure.log || {
@@ -40,7 +40,7 @@ cmake --build build --parallel "$(nproc)" --target cnnvp_installable
 
 heading "3/4 LeNet-5 classifies 359 handwritten digits on the platform \"nfu\": 8x8 PEs at 1 GHz, DDR4-2400 (1 s)"
 /usr/bin/python3 scripts/make_digits.py build/digits
-# A hundred training images choose the number formats.
+# The number formats are calibrated with 100 training images.
 /usr/bin/python3 - build/digits <<'PYTHON'
 import os, sys, numpy
 name = sys.argv[1] + "/calibration_images.npy"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by test.sh: counts what passed, failed and was skipped, and says at the end what failed, and why what was
-# skipped was.
+# Sourced by test.sh: counts passed, failed and skipped tests. At the end it lists the failures, and the skipped tests
+# with their reasons.
 passed=0 failed=0 skipped=0
-# A line each, for the end: whoever reads a long log reads that first.
+# One line per failed or skipped test, printed at the end of the log, where readers look first.
 failures= skips=
 
 fail() {
@@ -11,8 +11,8 @@ fail() {
 failed: $1"
 }
 
-# count LOG OUTPUTS: adds the results of a ctest run, from its log and from its LastTest.log, where the outputs of all tests
-# are; a run without results counts as one failure. A test that is skipped (exit status 77) prints `skipped: REASON`.
+# count LOG OUTPUTS: adds the results of a ctest run from its log and from OUTPUTS, the LastTest.log with the output of
+# all tests. A run without results counts as one failure. A skipped test (exit status 77) prints `skipped: REASON`.
 count() {
     total=$(sed -n 's/.* tests failed out of \([0-9][0-9]*\)$/\1/p' "$1" | tail -n 1)
     bad=$(sed -n 's/.*, \([0-9][0-9]*\) tests failed out of [0-9][0-9]*$/\1/p' "$1" | tail -n 1)
@@ -41,7 +41,7 @@ skipped: $name: $reason"
 $(sed -n '/^The following tests FAILED:/,$s/^[[:space:]]*[0-9]* - /failed: /p' "$1")"
 }
 
-# check COMMAND [ARGUMENT...]: counts as one test.
+# check COMMAND [ARGUMENT...]: runs the command, and counts it as one test.
 check() {
     if "$@"; then
         passed=$((passed + 1))
@@ -50,7 +50,7 @@ check() {
     fi
 }
 
-# summary: what was skipped, what failed, the counts. Its status is 0 where nothing failed.
+# summary: prints skipped tests, failures and counts. Status 0: nothing failed.
 summary() {
     echo "$skips$failures"
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ONNX's own cases of single operators (python3-onnx has them, with the values that are expected) with `cnnvp run`:
-run_node_cases.py [PATTERN]. Of a case's inputs one is the network's, the others become constants; of an operator of two
-tensors each is in turn. Right is what differs by at most 1 % of the largest magnitude. Prints how many are right, and
-those that are not, with the message of each that was refused. Status 0: none is wrong.
+"""Runs ONNX's own test cases of single operators (from python3-onnx, with expected values) with `cnnvp run`:
+run_node_cases.py [PATTERN]. One input of a case is the network's input, and the others become constants. For operators
+of two tensors, each of the two is the input in turn. A result is right if it differs by at most 1 % of the largest
+magnitude. Prints the number of right cases, and each other case with its message. Status 0: none is wrong.
 """
 import argparse
 import collections
@@ -18,7 +18,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 for _name, _type in (("float", float), ("int", int), ("bool", bool), ("object", object)):
-    if _name not in vars(numpy):  # python3-onnx 1.12 wants what numpy 1.24 no longer has
+    if _name not in vars(numpy):  # python3-onnx 1.12 uses names that numpy 1.24 has removed
         setattr(numpy, _name, _type)
 
 OPERATORS = set("""
@@ -34,14 +34,14 @@ Trilu LpNormalization CumSum Hardmax NegativeLogLikelihoodLoss SoftmaxCrossEntro
 GatherND GatherElements ScatterND ScatterElements Scatter""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
 LIMIT = 0.01
-# PyTorch and onnxruntime put the last element on the last one, whatever the scale was before the size was made whole, and
-# so does cnnvp; the reference that made these cases does not (onnx/onnx issue 2462).
+# Left out: PyTorch, onnxruntime and cnnvp map the last output element exactly to the last input element, even if the
+# output size was rounded. ONNX's reference, which made these cases, does not (onnx/onnx issue 2462).
 OTHERWISE = {"test_resize_downsample_scales_linear_align_corners", "test_resize_downsample_scales_cubic_align_corners"}
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")
 
 
 def empty_cases(pattern):
-    """Tensors without elements, which ONNX's own cases hardly have: as `cases`"""
+    """Yields cases with empty tensors, of which ONNX has few, in the form of `cases`."""
     array = numpy.random.RandomState(7).standard_normal((2, 3, 4, 5)).astype(numpy.float32)
     one = array[:, :1]
     none = numpy.zeros((2, 0, 4, 5), numpy.float32)
@@ -75,7 +75,8 @@ def empty_cases(pattern):
 
 
 def cases(pattern):
-    """(name, network, its input, the expected output); the input is None where it or the output is no tensor"""
+    """Yields (name, network, its input, expected output). The input is None if a case has values that are no numpy
+    tensors."""
     import onnx.backend.test.case.node as node
     seen = set()
     numpy.random.seed(5)
@@ -90,7 +91,7 @@ def cases(pattern):
             for result in range(len(outputs)):
                 name = f"{case.name}.{which}{result}"
                 plain = all(isinstance(x, (numpy.ndarray, numpy.generic)) for x in (*inputs, outputs[result]))
-                if not plain or "BFLOAT16" in case.name:  # which numpy does not have
+                if not plain or "BFLOAT16" in case.name:  # numpy has no bfloat16
                     yield name, None, None, None
                     continue
                 network = onnx.ModelProto.FromString(case.model.SerializeToString())
@@ -104,7 +105,7 @@ def cases(pattern):
 
 
 def run(folder, network, array, expected):
-    """(`right`, `wrong` or `refused`, what there is to say)"""
+    """Runs a case; returns `right`, `wrong` or `refused`, and a message."""
     files = [os.path.join(folder, name) for name in ("case.onnx", "in.npy", "out.npy")]
     onnx.save(network, files[0])
     numpy.save(files[1], numpy.asarray(array).astype(numpy.float32) if array.dtype.kind in "fiub" else array)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""zoo_archive.py FOLDER: packs the zoo's files (FOLDER and folders in it) into tests/data/zoo, an archive for each group of
+"""zoo_archive.py FOLDER: packs the zoo's files (in FOLDER and below) into tests/data/zoo, one archive per group of
 networks. The same files give the same bytes. CMake unpacks them to BUILD/zoo/GROUP."""
 import io
 import lzma
@@ -9,7 +9,7 @@ import sys
 import tarfile
 
 ARCHIVES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "zoo")
-# How names begin; what begins in no such way is in `elements`.
+# Prefixes of the names in each group. Names without such a prefix are in `elements`.
 GROUPS = {
     "networks": ("net_",),
     "forms": ("opset_", "typed_", "ir3_", "symbolic_", "empty_", "single_", "number_", "old_", "small_", "large_",
@@ -26,7 +26,7 @@ def group_of(name):
 
 
 def order(path):
-    """Files of a kind side by side: they are alike."""
+    """Sorts files of the same kind together, since similar files compress better."""
     return os.path.basename(path).split(".", 1)[::-1]
 
 
@@ -40,11 +40,11 @@ def pack(folder):
                 name = os.path.basename(path)
                 if group_of(name) != group:
                     continue
-                member = tarfile.TarInfo(name)  # no owner, no time
+                member = tarfile.TarInfo(name)  # without owner and time
                 member.size = os.path.getsize(path)
                 with open(path, "rb") as file:
                     archive.addfile(member, file)
-        # Floats: what comes next depends on the place in a word.
+        # Tuned for floats: a byte's statistics depend on its position in the word.
         words = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 1, "lp": 2, "pb": 2}
         with open(os.path.join(ARCHIVES, group + ".tar.xz"), "wb") as file:
             file.write(lzma.compress(data.getvalue(), filters=[words]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers of tokens: products of two tensors, normalisation of layers and groups, numbers of the last dimension."""
+"""Layers of transformers: products of two tensors, layer and group normalisation, operators on the last dimension."""
 import numpy
 import torch
 from onnx import helper

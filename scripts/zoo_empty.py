@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors without elements: the last cases of make_zoo.py, with numbers of their own."""
+"""Empty tensors: cases of make_zoo.py with their own random numbers."""
 import numpy
 import torch
 from onnx import helper
@@ -9,7 +9,7 @@ node = helper.make_node
 
 
 def empty(zoo):
-    """What is empty adds nothing to what it is joined with, and functions of it are empty."""
+    """An empty tensor adds nothing to a Concat, and functions of it are empty."""
     random = numpy.random.RandomState(29)
     none = numpy.zeros((1, 0, 4, 5), numpy.float32)
     numbers = {"zero": numpy.array([0]), "far": numpy.array([numpy.iinfo(numpy.int64).max]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forms of operators that older exporters write, and padding by name: the last cases of make_zoo.py."""
+"""Operators in the forms of older exporters, and padding by name: cases of make_zoo.py."""
 import torch
 from onnx import helper
 from torch.nn import functional as F
@@ -10,7 +10,7 @@ def t(array):
 
 
 def same(x, kernel, strides, lower, value=0.0):
-    """x padded as auto_pad SAME_LOWER or SAME_UPPER says."""
+    """Pads x as auto_pad SAME_LOWER or SAME_UPPER requires."""
     pads = []
     for size, taps, stride in zip(reversed(x.shape[2:]), reversed(kernel), reversed(strides)):
         total = max(0, (-(-size // stride) - 1) * stride + taps - size)
@@ -19,8 +19,8 @@ def same(x, kernel, strides, lower, value=0.0):
 
 
 def old_forms(zoo):
-    """Before operator set 7 a second operand that begins at an axis, slopes of one dimension; a mask that nobody
-    reads."""
+    """Forms before operator set 7: second operands that begin at an axis, slopes of one dimension. And an unused
+    Dropout mask."""
     shape = (3, 4, 5)
     offsets, slopes = zoo.normal(3), zoo.normal(3, scale=0.3)
     rows = zoo.normal(4)
@@ -54,7 +54,7 @@ def padding_by_name(zoo):
 
 
 def softmax_axes(zoo):
-    """Counted from the end, over each rank."""
+    """Softmax with negative axes, for each rank."""
     for rank, shape in ((2, (7,)), (3, (5, 6)), (4, (4, 5, 6))):
         zoo.node(f"softmax_rank{rank}_last", "Softmax", shape, lambda x: x.softmax(-1), axis=-1)
     zoo.node("softmax_rank3_channels", "Softmax", (5, 6), lambda x: x.softmax(-2), axis=-2)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of one number, comparisons and conditions, and the normalisations that are made of them; the last cases of
-make_zoo.py."""
+"""Functions of one number, comparisons and conditions, and normalisations made of them: cases of make_zoo.py."""
 import numpy
 import torch
 from onnx import TensorProto, helper

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes maps larger: cases of make_zoo.py."""
+"""Operators that enlarge maps: cases of make_zoo.py."""
 import numpy
 import torch
 from onnx import helper
@@ -48,7 +48,7 @@ def transposed(zoo):
 
 
 def between(x, axis, size, place):
-    """Linear interpolation along an axis; place(i) is where element i of the result lies."""
+    """Linear interpolation along an axis; place(i) is the source position of element i of the result."""
     last = x.shape[axis] - 1
     parts = []
     for i in range(size):
@@ -81,7 +81,7 @@ def resized(zoo):
     torch_case("resize_corners", (4, 4, 5), "bilinear", True, sizes=[2, 4, 8, 10], mode="linear", **corners)
     torch_case("resize_cubic", (2, 6, 5), "bicubic", False, scales=[1, 1, 2, 2], mode="cubic", **half)
     torch_case("resize_one", (4, 1, 1), "bilinear", False, sizes=[2, 4, 6, 5], mode="linear", **half)
-    # Places -1/6, 1/2, 7/6, 11/6, 5/2, 19/6.
+    # Source positions -1/6, 1/2, 7/6, 11/6, 5/2, 19/6, rounded up.
     case("resize_rounded_up", (2, 4, 4), lambda x: x[:, :, :, [0, 1, 2, 2, 3, 3]], scales=[1, 1, 1, 1.5],
          mode="nearest", nearest_mode="ceil", opset=11)
     zoo.graph("upsample_attribute", [helper.make_node("Upsample", ["input"], ["output"], mode="nearest",

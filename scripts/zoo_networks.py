@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks in small, exported by torch.onnx: cases of make_zoo.py."""
+"""Small versions of well-known networks, exported by torch.onnx: cases of make_zoo.py."""
 import io
 
 import onnx
@@ -102,7 +102,7 @@ class Inception(nn.Module):
 
 
 class Shuffled(nn.Module):
-    """DenseNet's growth, with the activations that have tables."""
+    """DenseNet's growth of channels, with activations that use tables."""
 
     def __init__(self):
         super().__init__()
@@ -120,7 +120,7 @@ class Shuffled(nn.Module):
 
 
 class Smooth(nn.Module):
-    """GELU and Mish, which exporters write as several nodes, and distances."""
+    """GELU and Mish, which exporters write as several nodes, and distances to a constant."""
 
     def __init__(self):
         super().__init__()
@@ -134,8 +134,8 @@ class Smooth(nn.Module):
 
 
 class Heads(nn.Module):
-    """A detector's pyramid: two maps of results, one of features that goes on, scores before and after softmax, a part
-    of the input, and what is made of parts."""
+    """A detector's feature pyramid: two result maps, a feature map that is also used further, scores before and after
+    softmax, a part of the input, and results made of parts."""
 
     def __init__(self):
         super().__init__()
@@ -154,7 +154,7 @@ class Heads(nn.Module):
 
 
 def export(zoo, name, model, shape, opset=13, fixed=False, count=IMAGES):
-    """Batch normalisations measure random images first; weights are PyTorch's own random ones."""
+    """Exports a model with PyTorch's random weights. Batch normalisations measure random images first."""
     with torch.no_grad():
         for norm in model.modules():
             if isinstance(norm, nn.BatchNorm2d):

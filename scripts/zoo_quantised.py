@@ -11,13 +11,13 @@ def t(array):
 
 
 def rounded(x, scale, zero, low, high):
-    """What is left of x when it was quantised: (q - zero) * scale."""
+    """x after quantisation and dequantisation: (q - zero) * scale."""
     scale = float(numpy.float32(scale))
     return ((x.double() / scale).round() + zero).clamp(low, high).sub(zero) * scale
 
 
 def operators(zoo):
-    """As onnxruntime, PyTorch and TensorFlow write them; the expected numbers are those of the quantised model."""
+    """Forms of onnxruntime, PyTorch and TensorFlow. The expected outputs are those of the quantised model."""
     node = helper.make_node
     w8 = zoo.random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int8)
     ws = (numpy.abs(zoo.normal(6)) * 0.004 + 0.002).astype(numpy.float32)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dimensions that change places, more than four of them, and what is reduced over any of them: the last cases of
-make_zoo.py."""
+"""Transpositions, more than four dimensions, and reductions over any of them: cases of make_zoo.py."""
 import numpy
 import torch
 from onnx import helper
@@ -15,7 +14,7 @@ def t(array):
 
 
 class Shuffle(nn.Module):
-    """ShuffleNetV2's unit: half of the channels pass, then both halves are dealt out in turn."""
+    """ShuffleNetV2's unit: half of the channels pass unchanged, then the channels of both halves are interleaved."""
 
     def __init__(self, channels):
         super().__init__()
@@ -33,7 +32,7 @@ class Shuffle(nn.Module):
 
 
 class SpatialAttention(nn.Module):
-    """CBAM's: the mean and the largest of all channels say how much a position counts."""
+    """CBAM's spatial attention: the mean and maximum over all channels give the weight of each position."""
 
     def __init__(self):
         super().__init__()
@@ -45,7 +44,7 @@ class SpatialAttention(nn.Module):
 
 
 def deep_shapes(zoo):
-    """Five to seven dimensions between two Reshapes."""
+    """Transpositions of five to seven dimensions between two Reshapes."""
     orders = [((3, 2, 5, 7), (0, 2, 1, 3, 4)), ((2, 3, 4, 5), (0, 4, 2, 3, 1)), ((2, 3, 2, 3, 4), (0, 5, 2, 4, 1, 3)),
               ((2, 3, 2, 3, 2, 2), (0, 6, 4, 2, 5, 3, 1))]
     for number, (dims, perm) in enumerate(orders):
@@ -74,7 +73,7 @@ def reductions(zoo):
 
 
 class Excite(nn.Module):
-    """Squeeze-and-excite as it is often written: the factors are expanded before they are multiplied."""
+    """Squeeze-and-excite in its usual form: the factors are expanded before the multiplication."""
 
     def __init__(self, channels):
         super().__init__()
@@ -86,7 +85,7 @@ class Excite(nn.Module):
 
 
 class Shortcut(nn.Module):
-    """ResNet's for CIFAR-10 without weights: every second row and column, and channels of zeros."""
+    """The shortcut of ResNet for CIFAR-10, which has no weights: every second row and column, and channels of zeros."""
 
     def __init__(self):
         super().__init__()
@@ -97,14 +96,14 @@ class Shortcut(nn.Module):
 
 
 class Planes(nn.Module):
-    """torchvision's transform_input: each plane has a line of its own."""
+    """torchvision's transform_input: each plane has its own scale and offset."""
 
     def forward(self, x):
         return torch.cat([torch.unsqueeze(x[:, i], 1) * (0.4 + 0.1 * i) - 0.1 * i for i in range(3)], 1)
 
 
 def parts(zoo):
-    """Parts, paddings and sums that others' exporters write."""
+    """Slices, paddings and sums in the forms of other exporters."""
     node, shape = helper.make_node, (4, 5, 6)
     pads = {"p": numpy.array([0, 2, 1, 0, 0, 5, 0, 3]), "v": numpy.float32(-1.5)}
     zoo.node("pad_channels", "Pad", shape, lambda x: F.pad(x, (0, 3, 1, 0, 2, 5), value=-1.5), pads)
@@ -132,7 +131,7 @@ def parts(zoo):
 
 
 def logarithms(zoo):
-    """LogSoftmax of classes that are alike, of a thousand, and over other axes."""
+    """LogSoftmax of nearly equal classes, of a thousand classes, and over other axes."""
     zoo.node("log_softmax_two", "LogSoftmax", (2,), lambda x: x.log_softmax(1), images=zoo.normal(2, 2, scale=0.01))
     zoo.node("log_softmax_classes", "LogSoftmax", (1000,), lambda x: x.log_softmax(1), opset=9)
     zoo.node("log_softmax_channels", "LogSoftmax", (7, 4, 5), lambda x: x.log_softmax(1), axis=1)
@@ -160,7 +159,7 @@ def shapes(zoo):
 
 
 def numbers(zoo):
-    """One number an image, in no dimension of its own, as regressions have it."""
+    """One number per image without a dimension for it, as in regressions."""
     node, axes = helper.make_node, {"one": numpy.array([1])}
     w, b = zoo.normal(5, 1), zoo.normal(1)
     zoo.graph("number_squeeze", [node("Gemm", ["input", "w", "b"], ["a"]), node("Squeeze", ["a", "one"], ["c"]),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks whose whole input is one image, and more than four dimensions: the last cases of make_zoo.py. All dimensions
-of their inputs are numbers, and a node counts the first one like the others."""
+"""Networks whose whole input is one image, and tensors of more than four dimensions: cases of make_zoo.py. All input
+dimensions are fixed, and operators treat the first one like the others."""
 import numpy
 import torch
 from onnx import TensorProto, helper
@@ -18,7 +18,7 @@ node = helper.make_node
 
 
 def first_dimension(zoo):
-    """Each operator that a batch would not let have it."""
+    """Operators on the first dimension, which would not be possible on a batch."""
 
     def case(name, op, shape, function, weights=None, **attributes):
         zoo.single(name, [node(op, ["input", *(weights or {})], ["output"], **attributes)], shape, function, weights)
@@ -100,7 +100,7 @@ def first_dimension(zoo):
 
 
 def with_maps(zoo):
-    """Operators that take images one by one among those that do not."""
+    """Operators that process images one by one, mixed with operators that do not."""
     w, v = zoo.normal(4, 3, 3, 3, scale=0.3), zoo.normal(4, scale=0.5)
     scale, offset, mean = zoo.normal(4) + 2, zoo.normal(4), zoo.normal(4)
     weights = {
@@ -153,7 +153,7 @@ def with_maps(zoo):
 
 
 class Attention(nn.Module):
-    """A pooled query against fixed keys, as exported with a batch of 1 and the batch taken away on the way."""
+    """A pooled query against fixed keys, exported with a batch of 1 that is removed on the way."""
 
     def __init__(self):
         super().__init__()
@@ -235,13 +235,13 @@ def many_dimensions(zoo):
 
 
 def small_axes(zoo):
-    """Softmax of one element."""
+    """Softmax over one element."""
     zoo.node("softmax_alone", "Softmax", (5, 1, 1), lambda x: F.softmax(x, 2), axis=2)
     zoo.node("softmax_alone_deep", "Softmax", (5, 1, 3, 2), lambda x: F.softmax(x, 2), axis=2)
 
 
 def deep_windows(zoo):
-    """Pools over depth, rows and columns, and a matrix of constants for each of several."""
+    """Pools over depth, rows and columns, and products with several constant matrices."""
     shape = (2, 6, 7, 8)
     zoo.node(
         "deep_maxpool",
@@ -274,7 +274,7 @@ def deep_windows(zoo):
 
 
 def quantised_inputs(zoo):
-    """A network whose input is quantised, with a zero point that its first reader says; scales for each channel."""
+    """A network whose input is quantised, with the zero point given by its first reader; scales per channel."""
     w = zoo.random.randint(-127, 128, (4, 3, 3, 3)).astype(numpy.int8)
     given = {
         "xs": numpy.float32(0.02),
@@ -315,7 +315,7 @@ def quantised_inputs(zoo):
 
 
 def matrices_of_images(zoo):
-    """A product with another matrix for each part of the input, the first dimension's too."""
+    """Products with a separate matrix for each part of the input, also along the first dimension."""
     matrices = zoo.normal(2, 3, 5, 6, scale=0.4)
     zoo.single(
         "single_matmul_each",
@@ -327,7 +327,7 @@ def matrices_of_images(zoo):
 
 
 def framed(zoo):
-    """Rows of padding around one row, and around channels that lie apart."""
+    """Padding rows around a single row, and around channels that are stored apart."""
     kernel = zoo.normal(4, 3, 1, 1)
     zoo.node(
         "conv_row_framed",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs whose sizes are symbols, and what exporters compute of them: the last cases of make_zoo.py, with numbers of
-their own."""
+"""Inputs with symbolic sizes, and the computations that exporters make with them: cases of make_zoo.py with their own
+random numbers."""
 import numpy
 import torch
 from onnx import TensorProto, helper, numpy_helper

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embench's board: reports the cycles between its triggers. */
+/* Board support for Embench: reports the cycles between start and stop trigger. */
 #include "support.h"
 
 #include "kit.h"

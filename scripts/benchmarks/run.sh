@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Other people's benchmarks on the core, built unchanged with the kit from a checkout of theirs:
+# Builds public benchmarks for the core, unchanged, with the kit and from a checkout of the benchmark:
 #   run.sh CNNVP coremark|embench CHECKOUT
-# Prints each program's cycles, as it measures them itself; fails where one finds its own result wrong.
+# Prints each program's cycles as the program itself measures them. Fails if a program finds its own result wrong.
 set -eu
 [ $# -eq 3 ] || {
     echo "usage: $0 CNNVP coremark|embench CHECKOUT" >&2
@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# build NAME FLAGS SOURCE...: NAME.elf
+# build NAME FLAGS SOURCE...: builds NAME.elf
 build() {
     name=$1 flags=$2
     shift 2
@@ -27,7 +27,7 @@ build() {
     make -s CNNVP="$cnnvp" CFLAGS="-O2 -w $flags" "$name.elf"
 }
 
-# reported NAME: the cycles that the last run reported, and the core's instructions in all
+# reported NAME: prints the cycles that the last run reported
 reported() {
     python3 - "$1" stats.json <<'END'
 import json, sys
@@ -38,7 +38,7 @@ END
 
 case $suite in
 coremark)
-    # More iterations than it takes for ten seconds of simulated time, which it wants for a valid figure.
+    # CoreMark accepts a result only after ten seconds, here of simulated time; this many iterations take longer.
     build coremark "-DITERATIONS=${ITERATIONS:-40000} -DPERFORMANCE_RUN=1 -DFLAGS_STR=\\\"-O2\\\" -I$checkout -I$checkout/simple" \
         "$checkout"/core_list_join.c "$checkout"/core_main.c "$checkout"/core_matrix.c "$checkout"/core_state.c \
         "$checkout"/core_util.c "$checkout"/simple/core_portme.c

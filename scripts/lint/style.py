@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What no linter knows, over everything that git follows or might (where there is no git, or no repository: all but build
-folders): style.py [BUILD-FOLDER]. Status 0: no finding.
+"""Checks that no linter makes, over all files that git tracks or could track (without git or a repository: all but
+build folders): style.py [BUILD-FOLDER]. Status 0: no finding.
 
-- the licence stands in the first line, or in the second after an interpreter's;
-- a file that names its interpreter is executable;
-- what a library of BUILD-FOLDER's models exports begins with cnnvp_ or with the name of its unit.
+- the licence is in the first line, or in the second one after an interpreter line;
+- a file with an interpreter line is executable;
+- symbols that a library of BUILD-FOLDER's models exports begin with cnnvp_ or with the name of its unit.
 """
 import os
 import re
@@ -14,7 +14,7 @@ import sys
 
 SOURCES = re.compile(r"(\.(c|h|cpp|hpp|inc|def|py|sh|cmake|S|s|ld|js)|CMakeLists\.txt)$")
 NOT_OURS = re.compile(r"^tests/fuzz/corpus/")
-PREFIXES = {"cpu": ("cpu_", "rv32_")}  # the core of the unit cpu
+PREFIXES = {"cpu": ("cpu_", "rv32_")}  # prefixes of the core's sources
 
 
 def check_file(name):
@@ -39,7 +39,7 @@ def check_symbols(folder):
 
 
 def all_files():
-    """Names from the tree's root on."""
+    """The names of all files, relative to the root of the tree."""
     try:
         tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
                                  text=True, check=True)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_classifiers.py NAME FILE.onnx [SIZE]: a well-known classifier for SIZE x SIZE images (224 if not said), batch norms
-folded, with seeded random weights: mobilenet_v1, mobilenet_v2, resnet18 or resnet50; or the convolutions of fsrcnn or
-mc_cnn, without padding, for the images of DeFiNES's studies. Times and traffic do not depend on weights, so the studies
-need no trained network."""
+"""make_classifiers.py NAME FILE.onnx [SIZE]: writes a well-known classifier for SIZE x SIZE images (default 224) with
+folded batch norms and seeded random weights: mobilenet_v1, mobilenet_v2, resnet18 or resnet50. Or the convolutions of
+fsrcnn or mc_cnn, without padding, for the images of DeFiNES's studies. Times and traffic do not depend on weights, so
+the studies need no trained network."""
 import os
 import sys
 

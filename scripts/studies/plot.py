@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""plot.py STUDY RESULT.csv PLOT.svg: the plot and, on standard output, the table of a study."""
+"""plot.py STUDY RESULT.csv PLOT.svg: draws the plot of a study, and prints its table."""
 import csv
 import math
 import sys
@@ -22,7 +22,7 @@ def ticks(low, high):
 
 
 def panel(x0, title, x_label, y_label, series):
-    """One chart: series is {name: [(x, label of x, y)]}; the x axis has one place for each value."""
+    """Draws one chart. series is {name: [(x, label of x, y)]}; the x axis has one equally spaced place per value."""
     places = sorted({(x, label) for points in series.values() for x, label, _ in points})
     at = {x: x0 + LEFT + (WIDTH - LEFT - RIGHT) * (i + 0.5) / len(places) for i, (x, _) in enumerate(places)}
     values = [y for points in series.values() for _, _, y in points]
@@ -70,7 +70,7 @@ def area(row):
 
 
 def array_shape(rows):
-    """With the core, and LeNet-5 without it too: there the core is what small arrays hide and large ones wait for."""
+    """LeNet-5 is shown with and without the core's time: small arrays hide that time, and large ones wait for the core."""
     shapes = lambda row: f"{row['pe_array.rows']}x{row['pe_array.cols']}"
     pes = lambda row: int(row["pe_array.rows"]) * int(row["pe_array.cols"])
     ratio = lambda row: math.log2(int(row["pe_array.cols"]) / int(row["pe_array.rows"]))

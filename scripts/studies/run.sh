@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh FOLDER [CNNVP [STUDY...]]: makes the three studies again, or those named: results, tables and plots go into FOLDER. Less than
-# a minute on two cores; started again it goes on where it was. CNNVP: the program (default: that of the build beside).
+# run.sh FOLDER [CNNVP [STUDY...]]: runs the three studies, or the named ones, and puts results, tables and plots into
+# FOLDER. It takes less than a minute on two cores; when started again, it continues. CNNVP: the program (default:
+# build/bin/cnnvp of this tree).
 set -eu
 studies=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || {
@@ -17,7 +18,7 @@ cp "$studies/../networks/lenet5.onnx" "$studies/../networks/digits.onnx" ../netw
 [ -s vgg16.onnx ] || /usr/bin/python3 "$studies/make_vgg16.py" vgg16.onnx
 [ -s digits/test_labels.idx ] || /usr/bin/python3 "$studies/../make_digits.py" digits
 for study; do
-    # Some points of `buffers` fail, as its page says: their blocks do not fit.
+    # Some points of `buffers` fail since their blocks do not fit, as the page of the study explains.
     "$cnnvp" sweep $study.yaml -o $study.sqlite --export $study.csv || [ $? -eq 1 ]
     "$cnnvp" report $study.sqlite -o $study.html
     /usr/bin/python3 "$studies/plot.py" $study $study.csv $study.svg >$study.md

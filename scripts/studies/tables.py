@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tables.py PAGE FOLDER [--write]: a page's tables below `<!-- table: NAME -->` are those of the files NAME (Markdown) in FOLDER;
---write makes them so, otherwise exit status 1 where one is not."""
+"""tables.py PAGE FOLDER [--write]: checks that each table below `<!-- table: NAME -->` in a Markdown page equals
+FOLDER/NAME.md; exit status 1 if not. --write updates the page instead."""
 import pathlib
 import re
 import sys

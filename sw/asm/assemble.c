@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assembler. A line is
+ * Assembler of the accelerator's instruction set. A line is
  *
  *   [label:] [instruction | directive] [comment]        comments start with ; or # or //
  *
@@ -11,13 +11,14 @@
  *     RRI     rd, ra, value
  *     RRR     rd, ra, rb
  *     BRANCH  ra, rb, target                   a label, or words from this instruction
- *     TILE    base[, halves][, value]          halves: any of i0 i1 w0 w1 o0 o1; without: first halves; value: 0
- *   .equ NAME, value                           from here on NAME stands for the value
+ *     TILE    base[, halves][, value]          halves: any of i0 i1 w0 w1 o0 o1, else first ones; value: else 0
+ *   .equ NAME, value                           NAME stands for the value in the lines that follow
  *   .base NAME, rN, MNEMONIC                   NAME stands for rN, NAME.register for that register of the
  *                                              descriptor of MNEMONIC: .base cv, r16, conv / set cv.in_addr, 0
- *   .word value                                64 bits as they are
+ *   .word value                                64 bits, unchanged
  *
- * Registers are r0 to r255. A label is the number of its word; where no target is wanted only differences can be used.
+ * Registers are r0 to r255. The value of a label is the number of its word. Except as a target, only differences of
+ * labels are allowed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ struct assembler {
     size_t count;
 };
 
-/* r0 .. r255, or -1; NAME of such a form but too large: 256. */
+/* The number of r0 to r255; 256 if it is larger, -1 if the name has another form. */
 static int register_number(struct asm_name name)
 {
     int number = 0;
@@ -53,7 +54,7 @@ static int register_number(struct asm_name name)
     return number;
 }
 
-/* Bit of the buffer in the low half, its value in bit 8 up: i1 is 0x101. 0 if it is no half. */
+/* A buffer half: the buffer's bit in bits 2:0, the half in the same bit from bit 8 on (i1 is 0x101). 0: none. */
 static uint32_t half_of(struct asm_name name)
 {
     static const char letters[] = "iwo";
@@ -88,12 +89,12 @@ static int same(const char *known, struct asm_name name)
     return name.text != NULL && strlen(known) == name.length && memcmp(known, name.text, name.length) == 0;
 }
 
-/* The opcode of a name, and the place of a register in a form; -1 if there is none. */
 static const struct isa_opcode *opcode_of(const struct assembler *self, unsigned code)
 {
     return cnnvp_isa_find(self->extension, code);
 }
 
+/* The opcode of a mnemonic, and the index of a register in a descriptor; -1: not found. */
 static int find_opcode(const struct assembler *self, struct asm_name name)
 {
     for (uint32_t code = 0; code < 256u; ++code)
@@ -167,7 +168,7 @@ static cnnvp_result parse_value(struct assembler *self, int64_t low, int64_t hig
     return CNNVP_DONE;
 }
 
-/* The low bits of `mask`; 32 bits may be signed. */
+/* Parses an immediate that fits the low 32 bits of `mask`. It may be negative if all 32 bits are used. */
 static cnnvp_result parse_immediate(struct assembler *self, uint64_t mask, uint64_t *word)
 {
     uint64_t value = 0;
@@ -177,7 +178,8 @@ static cnnvp_result parse_immediate(struct assembler *self, uint64_t mask, uint6
     return result;
 }
 
-/* A label, or words: from this instruction for a branch (`from` 0), after it for a loop (`from` 1). */
+/* Parses a label or a number of words: counted from this instruction for a branch (`from` 0), from the next one for a
+ * loop (`from` 1). */
 static cnnvp_result parse_target(struct assembler *self, int from, uint64_t *word)
 {
     struct asm_lexer *lexer = &self->lexer;
@@ -198,7 +200,7 @@ static cnnvp_result parse_target(struct assembler *self, int from, uint64_t *wor
     return CNNVP_DONE;
 }
 
-/* halves, or nothing if something else stands there */
+/* Parses buffer halves; there may be none. */
 static cnnvp_result parse_halves(struct assembler *self, uint64_t *word)
 {
     struct asm_lexer *lexer = &self->lexer;
@@ -234,7 +236,7 @@ static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
     return parse_immediate(self, cnnvp_isa_operand_masks[ISA_FORMAT_TILE], word);
 }
 
-/* `count` registers, commas between them. */
+/* Parses `count` registers, separated by commas. */
 static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint64_t *word)
 {
     for (unsigned i = 0; i < count; ++i) {
@@ -316,7 +318,6 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
             ++lexer->at;
             struct asm_value parsed = {0, 0, 0};
             const char *at = lexer->at;
-            /* a number or a name in one piece: the next status follows without a blank */
             CNNVP_TRY(cnnvp_asm_expression(lexer, &self->symbols, &parsed));
             if (parsed.labels || parsed.wide || parsed.value < 0 || parsed.value > (int64_t)most)
                 return cnnvp_asm_fail(lexer, at, "status %s of %s is from 0 to %u", status->name,
@@ -399,7 +400,7 @@ static cnnvp_result directive(struct assembler *self)
     return define(self, symbol, ASM_NUMBER, value.value, 0);
 }
 
-/* Labels at the start of a line; defined in the first pass, skipped in the second. */
+/* Parses the labels at the start of a line. The first pass defines them, and the second one skips them. */
 static cnnvp_result labels(struct assembler *self, int first_pass)
 {
     struct asm_lexer *lexer = &self->lexer;
@@ -436,7 +437,7 @@ static cnnvp_result statement(struct assembler *self)
                : cnnvp_asm_fail(lexer, lexer->at, "the statement should end here; comments start with ; or # or //");
 }
 
-/* Finds the labels: each instruction and .word is one word, whatever its operands are. */
+/* The first pass: defines the labels. Each instruction and each .word takes one word, whatever its operands are. */
 static cnnvp_result find_labels(struct assembler *self)
 {
     struct asm_lexer *lexer = &self->lexer;

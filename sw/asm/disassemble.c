@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disassembler: one line a word, labels where branches and loops lead, the word's byte offset as a comment. The text
- * assembles to the same words. Words that are no instructions are errors, named by their offset.
+ * Disassembler: writes one line per word, with the word's byte offset as a comment, and labels at the targets of
+ * branches and loops. The text assembles to the same words. A word that is no instruction is an error that names its
+ * offset.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ static uint64_t word_at(const uint8_t *bytes)
     return word;
 }
 
-/* What is wrong with a word; NULL if nothing is. */
+/* Describes what is wrong with a word; NULL: it is valid. */
 static const char *fault_of(const struct isa_extension *extension, uint64_t word)
 {
     const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);
@@ -39,7 +40,7 @@ static const char *fault_of(const struct isa_extension *extension, uint64_t word
     return NULL;
 }
 
-/* The word that a jump, branch or loop leads to, if it lies in the program or right after it. */
+/* Finds the target of a jump, branch or loop; returns 0 if there is none within the program or right after it. */
 static int target_of(const struct isa_extension *extension, uint64_t word, size_t index, size_t count, size_t *target)
 {
     const struct isa_opcode *op = cnnvp_isa_find(extension, cnnvp_word_read(word).opcode);

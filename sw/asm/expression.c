@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64-bit two's-complement arithmetic that wraps; what a value must fit is checked where it is used. */
+/* Expressions with 64-bit two's-complement arithmetic that wraps. The user of a value checks its range. */
 #define _GNU_SOURCE /* tdestroy */
 #include "expression.h"
 
@@ -9,13 +9,13 @@
 
 #include "base.h"
 
-enum { MAX_NESTED = 64 }; /* parentheses and signs: the parser is recursive */
+enum { MAX_NESTED = 64 }; /* nested parentheses and signs, since the parser is recursive */
 
 /* ---- symbols ---- */
 
 static int compare(const void *a, const void *b)
 {
-    const struct asm_name *x = a, *y = b; /* of which each symbol has one in front */
+    const struct asm_name *x = a, *y = b; /* the first member of each symbol */
     const size_t length = x->length < y->length ? x->length : y->length;
     const int order = memcmp(x->text, y->text, length);
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
@@ -59,7 +59,7 @@ struct parser {
     unsigned depth;
 };
 
-/* Operators of one precedence: what stands in the text. */
+/* Binary operators by increasing precedence. */
 static const char *const levels[][4] = {{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
@@ -140,7 +140,7 @@ static cnnvp_result parse_primary(struct parser *parser, struct asm_value *value
     return CNNVP_DONE;
 }
 
-/* The operator of this level at the present place, taken; NULL if there is none. */
+/* Consumes and returns an operator of this level; NULL: there is none. */
 static const char *take_operator(struct asm_lexer *lexer, unsigned level)
 {
     if (cnnvp_asm_line_done(lexer))
@@ -196,7 +196,7 @@ static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const c
     case '*':
         result = a * b;
         break;
-    default: /* INT64_MIN / -1 wraps as the other operators do */
+    default: /* INT64_MIN / -1 wraps, as with the other operators */
         if (right->value == -1)
             result = op == '/' ? 0u - a : 0u;
         else

@@ -13,19 +13,19 @@ struct asm_symbol {
     struct asm_name name; /* in the source text */
     enum asm_kind kind;
     int64_t value;   /* word number, number, or first register */
-    unsigned opcode; /* of a base */
+    unsigned opcode; /* only for a base: its instruction */
     size_t line;     /* where it is defined */
 };
 
 struct asm_symbols {
-    void *tree; /* of tsearch */
+    void *tree; /* tree of tsearch() */
 };
 
-/* `labels`: how many labels enter it with plus, less those with minus. 1: a place in the program; 0: a number. */
+/* The value of an expression. `labels`: number of added labels minus subtracted labels. 1: an address; 0: a number. */
 struct asm_value {
     int64_t value;
     int labels;
-    int wide; /* made from a number above INT64_MAX */
+    int wide; /* 1: contains a number above INT64_MAX */
 };
 
 const struct asm_symbol *cnnvp_asm_find_symbol(const struct asm_symbols *symbols, struct asm_name name);
@@ -34,8 +34,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_asm_define(struct asm_symbols *symbols, const 
                                              const struct asm_symbol *symbol);
 void cnnvp_asm_free_symbols(struct asm_symbols *symbols);
 
-/* Reads an expression: numbers (decimal, 0x, 0b), names, ( ), and by falling precedence
- * unary - ~, * / %, + -, << >>, &, ^, |. */
+/* Parses an expression of numbers (decimal, 0x, 0b), names, ( ), and these operators by decreasing precedence: unary -
+ * ~, * / %, + -, << >>, &, ^, |. */
 CNNVP_MUST_USE cnnvp_result cnnvp_asm_expression(struct asm_lexer *lexer, const struct asm_symbols *symbols,
                                                  struct asm_value *value);
 

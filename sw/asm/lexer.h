@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of assembler text after the other, and messages with their place. */
+/* Reads assembler text line by line, and reports errors with their position. */
 #ifndef CNNVP_ASM_LEXER_H
 #define CNNVP_ASM_LEXER_H
 
@@ -10,33 +10,33 @@
 
 struct asm_lexer {
     const char *file;
-    const char *line; /* start of the present line */
+    const char *line; /* start of the current line */
     const char *at;   /* next character */
-    size_t number;    /* of the line, from 1 */
+    size_t number;    /* line number, from 1 */
     struct cnnvp_error *error;
 };
 
-/* A piece of the text. */
+/* A name in the source text. */
 struct asm_name {
     const char *text; /* NULL: none */
     size_t length;
 };
 
-/* Skips blanks; at a comment or the end of the line it stays. */
+/* Skips blanks, but no comment or line end. */
 void cnnvp_asm_blanks(struct asm_lexer *lexer);
-/* 1 if nothing but blanks and a comment is left of the line. */
+/* 1: the rest of the line is only blanks and a comment. */
 int cnnvp_asm_line_done(struct asm_lexer *lexer);
 /* Goes to the start of the next line; 0 at the end of the text. */
 int cnnvp_asm_next_line(struct asm_lexer *lexer);
-/* A name [A-Za-z_][A-Za-z0-9_]* at the present place, taken; text NULL if there is none. */
+/* Consumes a name [A-Za-z_][A-Za-z0-9_]*; text is NULL if there is none. */
 struct asm_name cnnvp_asm_name(struct asm_lexer *lexer);
-/* Takes the character `c` after blanks; 0 if something else is there. */
+/* Skips blanks and consumes the character `c`; 0: another one comes next. */
 int cnnvp_asm_take(struct asm_lexer *lexer, char c);
-/* BAD_INPUT, with "FILE:LINE:COLUMN: " of `at` in front of the message. */
+/* Reports an error at `at` as "FILE:LINE:COLUMN: message"; returns CNNVP_BAD_INPUT. */
 CNNVP_MUST_USE cnnvp_result cnnvp_asm_fail(const struct asm_lexer *lexer, const char *at, const char *format, ...)
     CNNVP_PRINTF(3, 4);
 
-/* Registers among an instruction's operands, from the top of a word's operand bits on. */
+/* The number of register operands of a format. They fill the operand bits of the word from the top. */
 static inline unsigned cnnvp_asm_registers(enum isa_format format)
 {
     static const unsigned char registers[ISA_FORMAT_COUNT] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outputs beside labels and beside the float model's. */
+/* Prints how the outputs compare with labels and with the float model. */
 #include "cli.h"
 
 #include <inttypes.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parameters are asked of the platform: none is known by name. What could help is tried in the order of
- * what the critical path promises: half of an instance's part where a number of it doubles or is halved, all of it by
- * another choice. Units that move data serve each other's waits, and what an instance holds (a size) can save them.
- * A number is halved where doubling it lost, which promises as much the other way. Below 1 % nothing is tried. Options
- * promise everything. As many trials run at a time as there are processors.
+ * Advice on a run: tries single changes of the platform and the options, and shows which ones help. The platform lists
+ * its parameters; none is known here by name. Changes are tried in the order of their promise, an upper bound of the
+ * gain from the critical path: half of an instance's share if a number is doubled or halved, all of its share for
+ * another choice. Units that move data share their promise, since each can shorten the others' waits, and a larger
+ * storage size can avoid these waits. If doubling a number made the run worse, halving promises the same
+ * gain. Options promise all of the time, instruction lists the core's share. Changes that promise less than 1 % are not
+ * tried. One trial runs per processor.
  */
 #include "cli.h"
 
@@ -27,46 +29,46 @@
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
-#define WORTH 0.002   /* of what is minimised, or of the energy: what helps less is not shown */
-#define PROMISE 0.01  /* of the time: what promises less is not tried */
-#define SHORT_PS 1e10 /* shorter runs are told of other ways without being asked */
+#define WORTH 0.002   /* of the objective or the energy; changes that gain less are not shown */
+#define PROMISE 0.01  /* of the time; changes that promise less are not tried */
+#define SHORT_PS 1e10 /* runs with less simulated time get a hint without --advise */
 
-/* A trial may take this long on the host, and this many times the run as it is: then it is taken for one that never
- * ends. */
+/* A trial may take this many seconds on the host plus this many times the original run. After that it counts as
+ * endless. */
 enum { LIMIT_SECONDS = 10, LIMIT_RUNS = 20 };
 
 struct costs {
-    double ps, picojoules, bytes, um2; /* bytes of off-chip bursts */
+    double ps, picojoules, bytes, um2; /* bytes: of off-chip bursts */
 };
 
 struct change {
     char setting[256]; /* INSTANCE.PARAM=VALUE, or --OPTION=VALUE */
     char from[64];
-    char opposite[32]; /* the value to try where this one loses; "": there is none */
-    double promise;    /* of the time */
+    char opposite[32]; /* value to try if this one makes the run worse; "": none */
+    double promise;    /* upper bound of the gain, as a share of the time */
     struct costs costs;
-    double score; /* of these, by the objective: the lower, the better */
+    double score; /* the objective's value of these costs; lower is better */
     int done;
-    char crash[256]; /* why its trial did not come to its end; "": it did */
+    char crash[256]; /* why its trial did not complete; "": it did */
 };
 
-/* A process that tries a change. */
+/* A child process that tries a change. */
 struct trial {
     struct change *change;
     pid_t process;
-    int line;   /* its answer comes here */
+    int line;   /* pipe with its answer */
     FILE *said; /* its messages */
 };
 
 struct advice {
     const struct cnnvp_run *run;
     const cnnvp_config *config;
-    struct cnnvp_options options; /* timing only */
+    struct cnnvp_options options; /* those of the run, but timing only */
     struct change *changes;
     size_t count;
-    struct costs now; /* of the run as it is */
-    json_t *path;     /* its critical path, picoseconds by instance */
-    unsigned limit;   /* seconds on the host that a trial may take */
+    struct costs now; /* of the original run */
+    json_t *path;     /* critical path of the original run, ps by instance */
+    unsigned limit;   /* time limit of a trial on the host, s */
 };
 
 /* ---- one run ---- */
@@ -76,7 +78,7 @@ static double member(const json_t *root, const char *section, const char *name)
     return json_number_value(json_object_get(json_object_get(root, section), name));
 }
 
-/* `path` may be NULL. */
+/* Reads the costs, and the critical path unless `path` is NULL, from the text of statistics. */
 static cnnvp_result read_costs(const char *text, struct costs *costs, json_t **path)
 {
     json_t *root = json_loads(text, 0, NULL);
@@ -88,7 +90,7 @@ static cnnvp_result read_costs(const char *text, struct costs *costs, json_t **p
     return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
 }
 
-/* What the user minimises. */
+/* The value of the run's objective, to be minimised. */
 static double score(const struct advice *advice, const struct costs *costs)
 {
     switch ((enum cnnvp_plan_objective)advice->run->options->objective) {
@@ -126,7 +128,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
     return read_costs(text, costs, path);
 }
 
-/* CNNVP_DONE, or the platform with this setting is none, or does not take the network. */
+/* Runs with one changed setting. Fails if the setting is invalid or the changed platform cannot run the network. */
 static cnnvp_result run_with(const struct advice *advice, const char *setting, struct costs *costs)
 {
     struct cnnvp_error unused;
@@ -163,13 +165,14 @@ static void add_change(struct advice *advice, const char *name, const char *from
     ++advice->count;
 }
 
-/* By what part `value` is more than `of`. */
+/* Relative excess of `value` over `of`. */
 static double excess(double value, double of)
 {
     return of > 0 ? value / of - 1.0 : 0;
 }
 
-/* Where the change has no answer, the other way promises what it has promised. */
+/* Adds the opposite change. It promises as much as this one lost or, if this one has no result, as much as this one
+ * promised. */
 static void add_opposite(struct advice *advice, const struct change *change)
 {
     const double score_lost = excess(change->score, score(advice, &advice->now));
@@ -184,14 +187,14 @@ static void add_opposite(struct advice *advice, const struct change *change)
                                           : energy_lost);
 }
 
-/* ---- in a process of its own, which a unit that crashes takes along ---- */
+/* ---- trials, each in a child process since a unit may crash ---- */
 
 struct answer {
     cnnvp_result result;
     struct costs costs;
 };
 
-/* In the new process. Leaves its answer in `line`, and messages in `said`. */
+/* In the child process: runs the trial, and writes its answer to `line` and its messages to `said`. */
 static void run_apart(const struct advice *advice, const char *setting, int line, FILE *said)
 {
     struct answer answer = {.result = CNNVP_FAILED};
@@ -203,7 +206,7 @@ static void run_apart(const struct advice *advice, const char *setting, int line
     _exit(write(line, &answer, sizeof answer) == (ssize_t)sizeof answer ? CNNVP_DONE : CNNVP_FAILED);
 }
 
-/* What the process said of its crash, and what ended it. */
+/* Stores why the child process ended: its first message, and its signal or status. */
 static void note_crash(const struct advice *advice, struct change *change, int status, FILE *said)
 {
     char text[128] = "", end[64];
@@ -221,7 +224,7 @@ static void note_crash(const struct advice *advice, struct change *change, int s
     (void)snprintf(change->crash, sizeof change->crash, "%s%s%s", reason, *reason ? "; " : "", end);
 }
 
-/* 0: there is no process for it. */
+/* Starts a trial; returns 0 if no process can be created. */
 static int begin_trial(const struct advice *advice, struct change *change, struct trial *trial)
 {
     int ends[2] = {-1, -1};
@@ -270,7 +273,7 @@ static void show_tried(struct cli_progress *progress, size_t tried, size_t all)
     cli_progress_show(progress, (double)tried / (double)all, text);
 }
 
-/* As many at a time as there are processors. */
+/* Tries all changes, one per processor at a time. */
 static void try_changes(struct advice *advice, struct cli_progress *progress)
 {
     struct trial trials[MAX_TRIALS];
@@ -324,13 +327,14 @@ static void add_choices(struct advice *advice, const char *choices, const char *
         char to[64];
         const size_t length = strcspn(choice, "|");
         (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
-        if (strcmp(to, "ideal") != 0) /* what no design can be */
+        if (strcmp(to, "ideal") != 0) /* no design can be ideal */
             add_change(advice, name, now, to, "", promise);
         choice += length + (choice[length] == '|');
     }
 }
 
-/* A clock that others run by is a matter of the technology; only what has a thread of its own has one for itself. */
+/* The clock of a unit without a thread of its own is shared with others and follows from the technology, so it is not
+ * changed. */
 static int is_shared_clock(const struct cnnvp_unit *unit, const struct cnnvp_param *param)
 {
     return unit->process == NULL && strcmp(param->name, "clock_mhz") == 0;
@@ -344,7 +348,7 @@ static int moves_data(const struct cnnvp_unit *unit)
     return ports;
 }
 
-/* Of the time that was waited for the instance; NULL: for all that move data. */
+/* The instance's share of the critical path; NULL: the share of all units that move data. */
 static double waited_for(const struct advice *advice, const char *name)
 {
     struct cnnvp_config_instance instance;
@@ -374,7 +378,8 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
         add_choices(advice, param->choices, name, text, part);
 }
 
-/* Ways to run that compute the same: batches, as long as there are images, and maps on chip. */
+/* Adds other ways to run that compute the same result: batches up to the number of images, instruction lists, maps on
+ * chip. */
 static void add_ways(struct advice *advice)
 {
     const struct cnnvp_options *now = &advice->options;
@@ -425,7 +430,7 @@ static void add_changes(struct advice *advice)
 
 /* ---- the table ---- */
 
-/* Those whose trials have an answer first. */
+/* Changes with a result come first, the best one at the top. */
 static int by_score(const void *a, const void *b)
 {
     const struct change *one = a, *other = b;
@@ -438,7 +443,7 @@ static int by_score(const void *a, const void *b)
     return strcmp(one->setting, other->setting);
 }
 
-/* It is better by what the user minimises, or takes less energy for the same. */
+/* 1: the change improves the objective, or takes less energy with an objective no worse. */
 static int helps(const struct advice *advice, const struct change *change)
 {
     const double before = score(advice, &advice->now);
@@ -451,7 +456,8 @@ static double percent(double value, double of)
     return 100.0 * excess(value, of);
 }
 
-/* Beside the table it becomes a row of `rows`, {from, to, time, energy, area}, the last three as parts of what is. */
+/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area}; the last three are relative
+ * changes. */
 static void print_change(const struct change *change, const struct costs *now, json_t *rows, FILE *stream)
 {
     const size_t name = strcspn(change->setting, "=");
@@ -474,7 +480,7 @@ static const struct change *minimum_energy(const struct advice *advice)
     return least;
 }
 
-/* Another value of the same parameter is better. */
+/* 1: another value of the same parameter ranks higher. */
 static int is_shown_before(const struct advice *advice, size_t number)
 {
     const char *setting = advice->changes[number].setting;
@@ -553,7 +559,7 @@ static void end(struct advice *advice)
     free(advice->changes);
 }
 
-/* For the run's page. */
+/* Writes the rows for the run's page. */
 static cnnvp_result write_rows(const char *file, json_t *rows, struct cnnvp_error *error)
 {
     json_t *root = json_pack("{s:s,s:O}", "schema", "cnnvp-advice/1", "changes", rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages and argument parsing that all commands share. */
+/* Messages and argument parsing, shared by all commands. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "cli.h"
 
@@ -71,7 +71,8 @@ static const struct argp_option help_options[] = {
     {0},
 };
 
-/* argp's own --help would name the program only: it takes the name from argv[0], with which getopt begins messages. */
+/* Replaces argp's own --help, which would not name the command: it takes the name from argv[0], and getopt prints that
+ * in its messages. */
 static error_t parse_help(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
@@ -109,8 +110,8 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
     const struct argp root = {.parser = parse_root, .children = children};
     command_name = command;
     command_argv = argv;
-    /* After an option that getopt refuses, argp points at the help of argv[0], unless a parser has put another argv in
-     * the place of its own: then at that of the program's short name, which no other program has. */
+    /* For an option that getopt refuses, argp prints a hint at --help with the name from argv[0]. If a parser has
+     * replaced its argv, it uses the program's short name instead, which is set to the command here. */
     program_invocation_short_name = (char *)(uintptr_t)command;
     char *other[] = {argc > 0 ? argv[0] : NULL, NULL};
     (void)argp_parse(&root, argc, other, flags | ARGP_NO_HELP, NULL, input);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a unit crashes the command, who it was is said before the program dies of the signal. */
+/* Reports which unit has crashed before the program dies of the signal. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 void cli_say(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* no one to tell */
+        return; /* nothing else can be done */
 }
 
 int cli_name_running(const char *what)
@@ -29,13 +29,13 @@ static void on_crash(int number)
 {
     if (cli_name_running(" crashes in "))
         cli_say("\n");
-    (void)raise(number); /* by default now */
+    (void)raise(number); /* with the default action */
 }
 
 void cli_name_crashes(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static char own_stack[65536]; /* the unit's may be what is full */
+    static char own_stack[65536]; /* the unit's stack may have overflowed */
     const stack_t stack = {.ss_sp = own_stack, .ss_size = sizeof own_stack};
     if (sigaltstack(&stack, NULL) != 0)
         return;

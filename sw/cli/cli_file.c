@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that the command line names. */
+/* Checks, reads and writes the files that the command line names. */
 #define _XOPEN_SOURCE 700
 #include "cli.h"
 
@@ -27,7 +27,7 @@ cnnvp_result cli_check_output(const char *option, const char *file)
     return CNNVP_DONE;
 }
 
-/* One name in one folder, which may be written in two ways. */
+/* 1: both paths have the same name in the same folder, even if they are spelled differently. */
 static int is_same_place(const char *a, const char *b)
 {
     CNNVP_FREED char *a_folder = cnnvp_output_folder(a);
@@ -38,7 +38,8 @@ static int is_same_place(const char *a, const char *b)
            strcmp(cnnvp_base_name(a), cnnvp_base_name(b)) == 0;
 }
 
-/* Links and devices may be named twice: each write is theirs to order. */
+/* 1: both are the same regular file or, if one does not exist, the same path. Links and devices may be named twice: the
+ * order of writes is up to the user. */
 static int is_same_file(const char *a, const char *b)
 {
     struct stat a_status, b_status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text for a terminal: lines of more than 100 columns go on below where their last column begins. */
+/* Folds text for a terminal: lines of more than 100 columns continue below the start of their last column. */
 #include <string.h>
 
 #include "cli.h"
 
 enum { COLUMNS = 100, DEEPEST = 64 };
 
-/* Where the text of a line begins: after its last gap of two spaces. */
+/* The position of the last column of a line: after its last gap of two spaces. */
 static size_t text_at(const char *line, size_t length)
 {
     size_t at = strspn(line, " ");
@@ -16,7 +16,7 @@ static size_t text_at(const char *line, size_t length)
     return at;
 }
 
-/* What begins and ends styles takes no room. */
+/* Counts the bytes of escape sequences, which take no columns. */
 static size_t style_bytes(const char *line, size_t length)
 {
     size_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options that several commands have. */
+/* Parses the options of a command (options.def), and checks the files that they name. */
 #include "cli.h"
 #include "base.h"
 
@@ -26,10 +26,10 @@ const char *cli_style(enum cli_style style)
 
 /* ---- options ---- */
 
-/* Keys without a letter are places in the table. */
+/* An option without a letter has this plus its table index as its key. */
 enum { FIRST_KEY = 0x100 };
 
-/* NULL: it has none (argp does not free what it takes for an empty table). */
+/* The argp options of a command; NULL: it has none (argp does not accept an empty table). */
 static const struct argp_option *option_table(const char *command)
 {
     enum { MOST = 100 };
@@ -68,7 +68,7 @@ error_t cli_parse_option(int key, char *arg, struct argp_state *state)
     struct cli_options *options = state->input;
     struct cnnvp_error error = {""};
     if (options->all.command == NULL)
-        return ARGP_ERR_UNKNOWN; /* it has no options */
+        return ARGP_ERR_UNKNOWN; /* the command has no options */
     if (key == ARGP_KEY_END && cnnvp_options_check(&options->all, &error) != CNNVP_DONE)
         cli_usage(state, "%s", error.text);
     color = options->all.color;
@@ -102,7 +102,7 @@ static void clear(struct cli_options *options)
     free(options->report_series);
     free(options->report_advice);
     if (options->report_made)
-        (void)rmdir(options->all.report); /* where nothing was written into it */
+        (void)rmdir(options->all.report); /* succeeds only if it is empty */
     cnnvp_options_clear(&options->all);
 }
 
@@ -125,7 +125,7 @@ int cli_run_command(const struct cli_command *command, int argc, char **argv)
     return (int)command->run(&options);
 }
 
-/* A folder with those above it; *made if it was not there. */
+/* Creates a folder and its parents; *made: the folder did not exist. */
 static int make_folders(const char *folder, int *made)
 {
     CNNVP_FREED char *path = strdup(folder);
@@ -143,7 +143,7 @@ static int make_folders(const char *folder, int *made)
     return *made || (errno == EEXIST && stat(folder, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-/* The folder of --report gets the statistics and a trace of its own form. */
+/* Creates the folder of --report, which gets statistics, a trace in .series form, and advice. */
 static cnnvp_result open_report(struct cli_options *options)
 {
     if (options->all.report == NULL)
@@ -160,13 +160,13 @@ static cnnvp_result open_report(struct cli_options *options)
                : cli_no_memory();
 }
 
-/* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
+/* A checkpoint may overwrite the one that training resumes from, since that has been read by then. */
 static int is_replaced(const struct cnnvp_options *options, const char *file)
 {
     return file == options->resume && options->checkpoint != NULL && strcmp(file, options->checkpoint) == 0;
 }
 
-/* Files of a data set: FORM:FILE,FILE... in `text`, which loses its commas; NULL: none. */
+/* Adds the files of a data set FORM:FILE,FILE... The function modifies `text`; NULL: no data set. */
 static void add_dataset(const char *option, char *text, struct cli_named_file *files, size_t *count)
 {
     char *rest = NULL, *first = text != NULL ? strchr(text, ':') : NULL;
@@ -207,7 +207,7 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
         memcpy(words[i], "--", 2);
         (void)cnnvp_command_option_word(option, words[i] + 2);
         for (size_t n = 0; (file = cnnvp_options_text(&options->all, option, n)) != NULL; ++n)
-            if (!is_output && !*file && strchr(option->argument, '|') == NULL) /* one of a preset says more */
+            if (!is_output && !*file && strchr(option->argument, '|') == NULL) /* presets have another message */
                 return cli_bad("%s: the name of a file is expected", words[i]);
             else if (!is_replaced(&options->all, file))
                 files[count++] = (struct cli_named_file){

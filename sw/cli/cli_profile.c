@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The core's profile on the terminal. */
+/* Prints the profile of the core's program. */
 #include "cli.h"
 
 enum { ROWS = 12, NAME_WIDTH = 24 };
@@ -15,7 +15,7 @@ static void print_row(FILE *stream, const struct cnnvp_profile_function *row, ui
         cli_grouped(calls, (int64_t)row->calls));
 }
 
-/* What the functions that are not shown have together. */
+/* The sum over the functions that are not shown. */
 static struct cnnvp_profile_function rest_of(const struct cnnvp_profile_function *rows, size_t shown,
                                              const struct cnnvp_profile_function *all)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of progress on standard error, for whatever takes more than two seconds: on a terminal alone, gone before what
- * follows. */
+/* A progress line on standard error for whatever takes more than two seconds. It appears only on a terminal, and is
+ * cleared before other output. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a platform: signals, how a run ended, statistics. */
+/* Runs of a platform: signals, reports of how a run ended, statistics. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static void on_signal(int number)
     (void)alarm(2);
 }
 
-/* The run should have ended by now, unless a unit does not return. */
+/* The run has not ended in time, so probably a unit does not return. */
 static void on_alarm(int number)
 {
     (void)number;
@@ -35,12 +35,13 @@ static void handle(int number, void (*handler)(int), int flags)
 
 void cli_catch_signals(void)
 {
-    /* Once: a second signal ends the program at once. Whoever stops reading standard output signals many times. */
+    /* The handlers are reset, so that a second signal ends the program at once. SIGPIPE keeps its handler: it may
+     * arrive many times. */
     handle(SIGINT, on_signal, (int)SA_RESETHAND);
     handle(SIGTERM, on_signal, (int)SA_RESETHAND);
     handle(SIGPIPE, on_signal, 0);
     handle(SIGALRM, on_alarm, SA_RESTART);
-    /* Writing fails in its place, and says so. */
+    /* The write fails instead, and its error is reported. */
     handle(SIGXFSZ, SIG_IGN, 0);
     struct sigaction hangup;
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)

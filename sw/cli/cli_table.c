@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables on the terminal, made from the statistics file's own text, so that both say the same. */
+/* Prints tables on the terminal. They are made from the text of stats.json, so that both agree. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static const char *text(const json_t *object, const char *key)
     return value != NULL && value[0] != '\0' ? value : "-";
 }
 
-/* ---- numbers for people ---- */
+/* ---- formats of numbers ---- */
 
 const char *cli_grouped(char text[32], int64_t value)
 {
@@ -72,12 +72,13 @@ const char *cli_time_text(char text[32], double ps)
 
 /* ---- layers ---- */
 
-#define FAR 0.15      /* a layer is so much above its bounds, */
-#define FAR_PART 0.05 /* by such a part of all cycles, before it is worth a line */
+#define FAR 0.15      /* a layer is reported if it exceeds its bounds by this share, */
+#define FAR_PART 0.05 /* and by this share of all cycles */
 
 enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 4 };
 
-/* The member with the largest number, other than those shown; of equal ones the first. NULL: the others are 0. */
+/* The member with the largest number that is not yet in `shown`, the first one of equal numbers. NULL: the others are
+ * 0. */
 static const char *next_stall(const json_t *stalls, const char *const *shown, size_t count, double *most)
 {
     const char *cause, *largest = NULL;
@@ -98,8 +99,8 @@ static const char *next_stall(const json_t *stalls, const char *const *shown, si
 
 #define CAUSES 16
 
-/* Causes of stalls with half a per cent of the layer's cycles and more, the largest first, as many as have room:
- * "weight 12%, bias 3%". Each is noted in `met`. */
+/* Lists the causes of at least 0.5 % of the layer's cycles, largest first, as far as they fit: "weight 12%, bias 3%".
+ * Each listed cause is added to `met`. */
 static void describe_stalls(const json_t *layer, char *buffer, size_t size, json_t *met)
 {
     const json_t *stalls = json_object_get(layer, "stall_cycles");
@@ -124,7 +125,7 @@ static void describe_stalls(const json_t *layer, char *buffer, size_t size, json
     }
 }
 
-/* What the causes in the table mean, and where it does not show all. */
+/* Explains the causes that the table names. */
 static void print_legend(const json_t *met, FILE *stream)
 {
     const char *cause;
@@ -151,7 +152,7 @@ static int name_width(const json_t *layers)
     return width > NAME_WIDTH ? NAME_WIDTH : (int)width;
 }
 
-/* 1 where not all layers belong to inference. */
+/* 1: some layers belong to another phase than inference. */
 static int has_phases(const json_t *layers)
 {
     size_t index;
@@ -198,7 +199,7 @@ static void print_count(FILE *stream, const char *label, const json_t *total, co
         (void)fprintf(stream, "%-20s  %s\n", label, cli_grouped(value, whole(total, key)));
 }
 
-/* How many of them have words of 8 bits, if any have. */
+/* The share of MACs with 8-bit words, if there are any. */
 static void print_narrow(json_t *units, FILE *stream)
 {
     const char *name;
@@ -232,7 +233,7 @@ static void print_groups(const json_t *schedule, FILE *stream)
         (void)fprintf(stream, "%-20s  %zu tensors\n", "stay on chip", json_array_size(on_chip));
 }
 
-/* Which layers ran block by block, and what that does to the result. */
+/* Prints which layers ran block by block, and the difference that block padding makes to the result. */
 static void print_chains(const json_t *root, const json_t *schedule, FILE *stream)
 {
     const json_t *padding = json_object_get(json_object_get(root, "values"), "block_padding");
@@ -265,7 +266,7 @@ static void print_schedule(const json_t *root, FILE *stream)
 
 #define SQUARE_MM 1e6 /* um2 */
 
-/* Units without energies. */
+/* Lists the units that have no energy entry. */
 static void print_unknown(const json_t *names, FILE *stream)
 {
     size_t index;
@@ -278,7 +279,7 @@ static void print_unknown(const json_t *names, FILE *stream)
     (void)fputc('\n', stream);
 }
 
-/* What the core has done with its time. */
+/* Prints how the core spent its time. */
 static void print_core(const json_t *root, FILE *stream)
 {
     const json_t *core = json_object_get(json_object_get(root, "units"), "cpu");
@@ -295,7 +296,7 @@ static void print_core(const json_t *root, FILE *stream)
     (void)fputc('\n', stream);
 }
 
-/* Each of several accelerators. */
+/* Prints a line for each accelerator if there are several. */
 static void print_accelerators(const json_t *root, FILE *stream)
 {
     size_t index;
@@ -312,7 +313,7 @@ static void print_accelerators(const json_t *root, FILE *stream)
     }
 }
 
-/* What went off chip, and how far that is from what had to. */
+/* Prints the off-chip traffic, and compares it with the minimum. */
 static void print_off_chip(const json_t *root, FILE *stream)
 {
     const json_t *summary = json_object_get(root, "summary");
@@ -326,7 +327,7 @@ static void print_off_chip(const json_t *root, FILE *stream)
                       cli_bytes_text(bytes[2], layers));
 }
 
-/* The instances that would bring most if they were twice as fast. */
+/* Prints the instances that would gain the most time if they were twice as fast. */
 static void print_gains(const json_t *root, FILE *stream)
 {
     const json_t *gains = json_object_get(json_object_get(root, "summary"), "gain_if_twice_as_fast");
@@ -348,7 +349,7 @@ static void print_gains(const json_t *root, FILE *stream)
     (void)fputs("; --advise tries what may help\n", stream);
 }
 
-/* The layer that loses the most beyond what its MACs or its least bytes would take, and by what. */
+/* Prints the layer that exceeds its bound (of its MACs or least bytes) by the most cycles, and the causes. */
 static void print_farthest(const json_t *root, FILE *stream)
 {
     size_t index;
@@ -383,10 +384,10 @@ static void print_farthest(const json_t *root, FILE *stream)
     json_decref(met);
 }
 
-/* A published small core: Ibex with its three-cycle multiplier, divisions and jumps as its documentation has them
+/* A published small core: Ibex with its three-cycle multiplier, and divisions and jumps as in its documentation
  * (models/README.md), at half the clock. */
 static const struct small_class {
-    const char *instructions, *cycles; /* of them, by the core's own parameter */
+    const char *instructions, *cycles; /* statistic of their count; parameter with this core's cycles */
     double ibex;
 } small_core[] = {{"loads", "load_cycles", 2},
                   {"stores", "store_cycles", 2},
@@ -395,8 +396,8 @@ static const struct small_class {
                   {"jumps", "jump_cycles", 3}};
 #define SMALL_CLOCK 2.0
 
-/* What such a core would make of the run: at least all of its work, or the same way through the run, on which its work
- * takes longer. */
+/* Estimates the run's time with such a core. It is at least the core's whole work, and at least the same critical path
+ * with the core's part made longer in proportion. */
 static void print_small_core(const json_t *root, FILE *stream)
 {
     const json_t *cpu = json_object_get(json_object_get(root, "units"), "cpu");
@@ -451,7 +452,7 @@ static void print_summary(const json_t *root, FILE *stream)
     const json_t *path = json_object_get(summary, "critical_path");
     const double whole_time = number(json_object_get(root, "total"), "time_ps");
     const char *shown[BOUNDS];
-    for (size_t count = 0; count < BOUNDS; ++count) { /* what fits a line */
+    for (size_t count = 0; count < BOUNDS; ++count) { /* as many as fit on a line */
         double share;
         shown[count] = next_stall(path, shown, count, &share);
         share /= whole_time;
@@ -469,7 +470,7 @@ static void print_summary(const json_t *root, FILE *stream)
     print_core(root, stream);
 }
 
-/* The units that are stepped, if any. */
+/* Lists the units that are simulated cycle by cycle, if any. */
 static void print_detail(const json_t *root, FILE *stream)
 {
     const char *separator = "cycle by cycle        ";
@@ -487,7 +488,7 @@ static void print_detail(const json_t *root, FILE *stream)
     (void)fputs(end, stream);
 }
 
-/* Where the accelerators' instruction elements have read any from memory. */
+/* Prints the numbers of instructions, and the words that instruction elements have read from memory, if any. */
 static void print_instructions(const json_t *root, FILE *stream)
 {
     const json_t *total = json_object_get(root, "total");
@@ -502,9 +503,9 @@ static void print_instructions(const json_t *root, FILE *stream)
                   read != 0 ? cli_grouped(third, read) : "", read != 0 ? " words read from a list in memory" : "");
 }
 
-/* ---- bytes of bursts that no access asked for, and by which accesses ---- */
+/* ---- overfetch: bytes of bursts that no access asked for ---- */
 
-enum { LINES = 10, PERCENT = 5 /* of the bytes of bursts; below, nothing is said */ };
+enum { LINES = 10, PERCENT = 5 /* of all burst bytes; less is not reported */ };
 
 static int64_t in_vain(const json_t *row)
 {
@@ -543,7 +544,7 @@ static void print_overfetches(const json_t *rows, FILE *stream)
     }
 }
 
-/* In a line which accesses fetch the most bytes of bursts in vain, with `verbose` a table. */
+/* Prints the overfetch and the access with the largest part of it; with `verbose`, a table of accesses. */
 static void print_overfetch(const json_t *root, int verbose, FILE *stream)
 {
     const json_t *memory = json_object_get(root, "memory"), *rows = json_object_get(memory, "overfetch");
@@ -589,7 +590,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
 }
 
-/* ---- either of a statistics file's text ---- */
+/* ---- layers or totals from the text of stats.json ---- */
 
 static cnnvp_result print_of(const char *json, void (*print)(const json_t *root, int verbose, FILE *stream),
                              int verbose, FILE *stream)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp asm and cnnvp disasm: the accelerator's instruction set, as text and as 64-bit little-endian words. */
+/* cnnvp asm and cnnvp disasm: convert the accelerator's programs between text and 64-bit little-endian words. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "cnnvp_asm.h"
 
-/* Of a source or a binary; a program of the largest queue takes 8 MiB. */
+/* Limit for sources and binaries. A program that fills the largest queue takes 8 MiB. */
 static const size_t file_limit = (size_t)64 << 20;
 
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
@@ -19,7 +19,7 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
     return cli_write_file(file, bytes, 8 * count);
 }
 
-/* The instructions that the platform's units bring; without a platform both stay NULL. */
+/* Finds the instructions that the platform's units add. Without a platform, both results stay NULL. */
 static cnnvp_result configure(const struct cli_options *options, cnnvp_config **config,
                               const struct cnnvp_instruction ***custom)
 {

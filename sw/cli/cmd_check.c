@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp check: validate a platform, print it resolved, and its memory map; or say which of a network's operators run
- * where on it. */
+/* cnnvp check: validates a platform and prints it resolved with its memory map, or shows on which unit each of a
+ * network's operators runs. */
 #include <limits.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* By its ending, or by the name of an installed one. */
+/* 1: the argument ends in .onnx or is the name of an installed network. */
 static int is_network(const char *arg)
 {
     char file[PATH_MAX];
@@ -29,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-/* The map as comments: all of the output is YAML that can be used as a platform file. */
+/* Prints the map as comments, so that the whole output is YAML and can be used as a platform file. */
 static void print_commented(const char *text)
 {
     while (*text) {
@@ -39,7 +39,8 @@ static void print_commented(const char *text)
     }
 }
 
-/* What a run would refuse later: units that do not take their parameters, connections that networks cannot use. */
+/* Refuses what a run would refuse later: units that do not accept their parameters, and connections that networks
+ * cannot use. `reason`: why networks cannot run, if it is a platform for other programs. */
 static cnnvp_result try_out(const cnnvp_config *config, char reason[sizeof(struct cnnvp_error)])
 {
     struct cnnvp_error error = {""};
@@ -47,7 +48,7 @@ static cnnvp_result try_out(const cnnvp_config *config, char reason[sizeof(struc
     const cnnvp_result result = cnnvp_network_check(config, &error);
     if (result != CNNVP_FAILED)
         return cli_report(result, &error);
-    (void)snprintf(reason, sizeof error, "%s", error.text); /* a platform for other programs */
+    (void)snprintf(reason, sizeof error, "%s", error.text);
     return CNNVP_DONE;
 }
 
@@ -64,7 +65,7 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
     return CNNVP_DONE;
 }
 
-/* What can be said of a network that is refused is said, too. */
+/* Prints the operators of a network. A refused network still gets the part of the text that could be made. */
 static cnnvp_result print_operators(const struct cli_options *options, const cnnvp_config *config)
 {
     struct cnnvp_error error;
@@ -78,7 +79,7 @@ static cnnvp_result print_operators(const struct cli_options *options, const cnn
     return cli_report(result, &error);
 }
 
-/* NULL: is not wanted. */
+/* Writes one form of the platform to `file`; NULL: not wanted. */
 static cnnvp_result write_form(const cnnvp_config *config, const char *file,
                                cnnvp_result (*form)(const cnnvp_config *config, char **text))
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp compile: a network for cores that are not the platform's. */
+/* cnnvp compile: makes a network's binary for a core outside the platform. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 
-/* The names of the files beside the binary. */
+/* Derives the names of the map and header from that of the binary. */
 static cnnvp_result name_files(const char *binary, char **map, char **header)
 {
     const char *dot = strrchr(binary, '.'), *slash = strrchr(binary, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp diff: what changed between two runs. */
+/* cnnvp diff: shows what changed between two runs. */
 
 #include "cli.h"
 #include "cnnvp_explore.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp exec: any RV32 bare-metal program on the platform's core, or a program of the instruction element. */
+/* cnnvp exec: runs an RV32 bare-metal program on the platform's core, or a program of the instruction element. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,20 +11,20 @@ struct program {
     const struct cli_options *options;
     cnnvp_config *config;
     cnnvp_platform *platform;
-    char *words; /* of the instruction element; NULL: it is an ELF file */
+    char *words; /* program of the instruction element; NULL: it is an ELF file */
     size_t words_size;
 };
 
-/* Of instruction words; the largest queue holds 8 MiB. */
+/* Limit of a file with instruction words. The largest queue holds 8 MiB. */
 static const size_t words_limit = (size_t)64 << 20;
 
-/* The program's own code as exit status; one whose low byte would say "done" becomes 1. */
+/* The exit status for the program's exit code. A non-zero code whose low byte is 0 becomes 1, since 0 means success. */
 static cnnvp_result exit_status(int code)
 {
     return (cnnvp_result)(code && (code & 0xff) == 0 ? 1 : code & 0xff);
 }
 
-/* A program of the instruction element, as `cnnvp asm` writes it, which is checked word by word. */
+/* Reads a program of the instruction element, as `cnnvp asm` writes it, and checks each word. */
 static cnnvp_result read_words(struct program *program)
 {
     const char *file = program->options->file, *suffix = strrchr(file, '.');
@@ -57,14 +57,14 @@ static cnnvp_result load(const struct program *program)
         return cli_report(cnnvp_load_words(program->platform, program->config, (const uint8_t *)program->words,
                                            program->words_size, &error),
                           &error);
-    /* The loader puts the program's name in front of its arguments itself. */
+    /* The loader adds the program's name as its first argument. */
     return cli_report(cnnvp_platform_load_elf(
                           program->platform, options->file, (int)options->word_count - 1, options->words + 1, &error),
                       &error);
 }
 
-/* What `run` shows, if the program has named its work or says nothing of its own; the console belongs to the program
- * otherwise. */
+/* Prints the tables of `cnnvp run` if the program has named its layers. For instruction words, which print nothing, it
+ * prints the totals. Otherwise the console belongs to the program. */
 static cnnvp_result show(const struct program *program, const char *json)
 {
     json_t *stats = json_loads(json, 0, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp memory: a trace of bursts through the model of the off-chip memory alone. */
+/* cnnvp memory: replays a trace of bursts through the model of the off-chip memory alone. */
 #include <inttypes.h>
 #include <string.h>
 

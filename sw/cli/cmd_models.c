@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp models: the kinds of units, and one kind's parameters, ports, registers and statistics. */
+/* cnnvp models: lists the kinds of units, or one kind's parameters, ports, registers and statistics. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base.h"
 #include "cnnvp_explore.h"
 
-/* A second word, a platform, is for isa alone. */
+/* Only `isa` accepts a second word, a platform. */
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     const struct cli_options *options = state->input;
@@ -21,7 +21,7 @@ static void list_unit(const struct cnnvp_unit *unit)
     (void)printf("%-16s  %-10s  %s\n", unit->kind, unit->version, unit->summary);
 }
 
-/* LIBRARY.so alone: its units, if all of them are right. */
+/* LIBRARY.so: lists its units. All units are checked before the first one is printed. */
 static cnnvp_result list_library(const char *library)
 {
     struct cnnvp_error error = {""};
@@ -55,7 +55,7 @@ static void list_kinds(void)
         list_unit(unit);
 }
 
-/* A size as it is written in a platform file. */
+/* Formats a value as in a platform file, as 32KiB. */
 static void format_value(char *buffer, size_t size, const struct cnnvp_param *param, uint64_t value)
 {
     static const char *const suffixes[] = {"", "KiB", "MiB", "GiB"};
@@ -190,7 +190,7 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
                       unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
 }
 
-/* With the instructions of a platform's units, unless `platform` is NULL. */
+/* Describes the instruction set, with the instructions that a platform's units add unless `platform` is NULL. */
 static cnnvp_result isa_text(const char *platform, char **text)
 {
     struct cnnvp_error error = {""};
@@ -202,7 +202,7 @@ static cnnvp_result isa_text(const char *platform, char **text)
     return cnnvp_isa_text(config, text);
 }
 
-/* One of the texts about the statistics; 0: `name` is none. */
+/* Prints the reference text with this name; returns 0 if there is none. */
 static int print_text(const char *name, const char *platform, cnnvp_result *result)
 {
     CNNVP_FREED char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp new-guest and cnnvp new-unit: a folder to start from, a copy of an example with names of its own. */
+/* cnnvp new-guest and cnnvp new-unit: make a folder to start from by copying an example and renaming its parts. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 enum { FILE_LIMIT = 1 << 20, NAME_LIMIT = 32 };
 
-/* What is copied: `word` in names of files and in texts becomes the new name. */
+/* The example to copy. `word` is replaced by the new name in the names and texts of its files. */
 struct example {
     const char *folder, *word;
-    cnnvp_result (*check)(const char *name); /* NULL: any name will do */
+    cnnvp_result (*check)(const char *name); /* NULL: no further check */
 };
 
 static cnnvp_result check_name(const char *name)
@@ -28,7 +28,7 @@ static cnnvp_result check_name(const char *name)
     return CNNVP_DONE;
 }
 
-/* A unit's name is one in C, in a platform file beside those of preset nfu, and of a kind. */
+/* A unit's name must not be a C keyword, an existing kind of unit, or an instance of preset nfu. */
 static cnnvp_result check_unit_name(const char *name)
 {
     static const char *const words[] = {
@@ -50,7 +50,7 @@ static cnnvp_result check_unit_name(const char *name)
     return taken ? cli_bad("%s: a unit that is built in has this name; another is needed", name) : CNNVP_DONE;
 }
 
-/* `word` at `text` in small letters gives 1, in capital letters 2, otherwise 0. */
+/* 1: `text` begins with `word` in small letters; 2: in capital letters; 0: it does not. */
 static int is_word(const char *text, const char *word, size_t length)
 {
     if (strncmp(text, word, length) == 0)
@@ -61,7 +61,7 @@ static int is_word(const char *text, const char *word, size_t length)
     return 2;
 }
 
-/* The text with each `word` replaced by `name`, in the same case. Free with free(). */
+/* Replaces each `word` in a text by `name`, in the same case. Free with free(). */
 static char *renamed(const char *text, const char *word, const char *name)
 {
     const size_t length = strlen(word), longer = strlen(name);
@@ -81,7 +81,7 @@ static char *renamed(const char *text, const char *word, const char *name)
     return result;
 }
 
-/* Path of the copy of a file, NULL if memory ran out. Free with free(). */
+/* Path of the copy of a file; NULL: out of memory. Free with free(). */
 static char *target_of(const struct example *example, const char *file, const char *name)
 {
     CNNVP_FREED char *new_file = renamed(file, example->word, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp report: a page of a sweep, of a run, or of several runs side by side. */
+/* cnnvp report: makes a page of a sweep, of a run, or of several runs side by side. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MAX_SOURCES = 64 };
 
-/* What the page of results could be called: without folders before it, its ending, a slash after it. */
+/* Suggests a name for the page: that of the results without folders, ending or trailing slash. */
 static const char *page_of(const char *source, char name[256])
 {
     size_t end = strlen(source);
@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return cli_parse_words(key, arg, state);
 }
 
-/* The page may not be what it is made of. */
+/* Refuses a page that would overwrite one of its sources. */
 static cnnvp_result check_files(const struct cli_options *options, const char *page)
 {
     for (size_t i = 0; i < options->word_count; ++i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp run: inference of an ONNX network on the platform. */
+/* cnnvp run: runs inference of an ONNX network on the platform. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
-/* Everything that a run holds; freed together. */
+/* Everything that a run owns; freed together. */
 struct run {
     struct cli_options *options;
     struct cnnvp_run all;
@@ -18,7 +18,7 @@ struct run {
     char *json;
 };
 
-/* --dump makes its folder, so the folder above must be there. */
+/* --dump creates its folder, so only the parent folder must exist. */
 static cnnvp_result check_dump_folder(const char *folder)
 {
     struct stat status;
@@ -54,7 +54,7 @@ static cnnvp_result write_statistics(struct run *run, int partial)
     return written;
 }
 
-/* The user has given up before anything was simulated: statistics of nothing, marked as such. */
+/* Handles an interrupt before the simulation began: writes empty statistics, marked as partial. */
 static cnnvp_result give_up(struct run *run)
 {
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "run", .seed = run->options->all.seed};
@@ -77,7 +77,7 @@ static void show_tuning(void *context, double share)
     cli_progress_show(context, share, "of the trials of tilings and schedules");
 }
 
-/* After what was tuned, as a line of its own. */
+/* Restarts the progress line, which may have shown the tuning before. */
 static void show_computing(void *context, double share)
 {
     struct cli_progress *progress = context;
@@ -103,7 +103,7 @@ static cnnvp_result plan(struct run *run)
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
-/* Of a run that has come to its end. */
+/* Writes the plan of a completed run, if --plan-out asks for it. */
 static cnnvp_result write_plan(const struct run *run)
 {
     const char *file = run->options->all.plan_out;
@@ -128,7 +128,7 @@ static cnnvp_result simulate(struct run *run)
     return result;
 }
 
-/* What depends on values: the output files, the dump, the float model's output. */
+/* Collects all results that depend on values: the output files, the dump, the comparison with the float model. */
 static cnnvp_result collect(struct run *run)
 {
     const struct cnnvp_options *options = &run->options->all;
@@ -145,7 +145,7 @@ static cnnvp_result collect(struct run *run)
     return cli_report(result, &error);
 }
 
-/* Its name where there are several. */
+/* The output's name, or NULL if there is only one output. */
 static const char *name_among_several(const struct run *run, size_t output)
 {
     return cnnvp_network_outputs(run->all.network) > 1 ? cnnvp_network_output_name(run->all.network, output) : NULL;
@@ -174,7 +174,8 @@ static void print_centred(const struct run *run)
         cli_print_centred(images->shape[2], images->shape[3], shape[1], shape[2], stdout);
 }
 
-/* What the table would have said. A map that is one block is padded as the network says. */
+/* Gives with --quiet the warning that the table would have given. A map of a single block has the network's own
+ * padding. */
 static void warn_of_blocks(const struct run *run)
 {
     json_t *statistics = json_loads(run->json, 0, NULL);
@@ -246,7 +247,7 @@ static cnnvp_result run_network(struct run *run)
     run->all.platform = NULL;
     struct cnnvp_error error = {""};
     if (run->options->report_advice != NULL)
-        (void)remove(run->options->report_advice); /* of an earlier run */
+        (void)remove(run->options->report_advice); /* from an earlier run */
     if (result == CNNVP_DONE && run->options->all.advise)
         result = cli_report(advise(&run->all, run->config, run->options->report_advice, stdout, &error), &error);
     else if (result == CNNVP_DONE && !run->options->all.quiet)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp sweep: many runs, each with other parameters. */
+/* cnnvp sweep: runs many points, each with other parameters. */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
-/* The database of results. */
+/* The file of the results database. */
 static const char *results_of(const struct cnnvp_options *options)
 {
     return cnnvp_option_last(&options->output);
@@ -17,9 +17,9 @@ static const char *results_of(const struct cnnvp_options *options)
 /* ---- progress ---- */
 
 struct display {
-    struct cli_progress line; /* on a terminal; elsewhere: */
-    uint64_t printed;         /* tenths of the points that have been told of */
-    char waiting_for[48];     /* that has been told of */
+    struct cli_progress line; /* on a terminal; the next two members are for other outputs */
+    uint64_t printed;         /* tenths of the points that have been reported */
+    char waiting_for[48];     /* the last reported reason */
     const char *results;
     int said_others;
     int said_slow;
@@ -38,7 +38,8 @@ static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, 
                    progress->points_per_s, generation, failed, waiting);
 }
 
-/* Where there is no terminal: a line for each tenth, and when Slurm has another reason to wait. */
+/* Prints progress where there is no terminal: a line for each tenth of the points, and one when Slurm's reason to wait
+ * changes. */
 static void print_progress(struct display *display, const struct cnnvp_sweep_progress *progress, const char *text)
 {
     const uint64_t points = progress->points ? progress->points : 1;
@@ -68,7 +69,7 @@ static void show(void *context, const struct cnnvp_sweep_progress *progress)
                     display->results, progress->others);
         display->said_others = 1;
     }
-    /* Once for as long as it lasts. */
+    /* Reported once until it ends. */
     if (*progress->slow && !display->said_slow) {
         cli_progress_clear(&display->line);
         cli_message("still under way, for much longer than any other: %s", progress->slow);
@@ -95,7 +96,7 @@ static void catch_signals(void)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     action =
-        (struct sigaction){.sa_handler = SIG_IGN}; /* writing fails in its place, and says so; workers inherit it */
+        (struct sigaction){.sa_handler = SIG_IGN}; /* the write fails instead, and is reported; workers inherit it */
     (void)sigaction(SIGXFSZ, &action, NULL);
 }
 
@@ -120,7 +121,7 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options
     return cli_report(result, &error);
 }
 
-/* Each kind's first reason, and in the last line how many. */
+/* Prints the first reason of each kind of failure, then the total number of failed points. */
 static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                     const struct cnnvp_sweep_progress *done)
 {
@@ -145,7 +146,7 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_optio
     return CNNVP_FAILED;
 }
 
-/* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
+/* Refuses outputs that the sweep reads: its specification, networks, arrays or platform. */
 static cnnvp_result check_files(struct cli_options *chosen, const cnnvp_sweep *sweep)
 {
     CNNVP_TRY(cli_check_command_files(chosen));
@@ -193,7 +194,7 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     return result;
 }
 
-/* What a node of a cluster runs; not for people. */
+/* The internal command that a worker on a node of a cluster runs. */
 static cnnvp_result run_task(const char *file)
 {
     struct cnnvp_error error = {""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp train: an ONNX network learns on the training engine. */
+/* cnnvp train: trains an ONNX network on the training engine. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static cnnvp_result check_files(struct cli_options *options)
     return cli_check_command_files(options);
 }
 
-/* The file of the trained network, the last one that was named. */
+/* The file for the trained network: the last --output. NULL: none. */
 static const char *output_of(const struct train *train)
 {
     return train->options->all.timing_only ? NULL : cnnvp_option_last(&train->options->all.output);
@@ -63,7 +63,7 @@ static cnnvp_result open_platform(struct train *train)
     return cli_report(cnnvp_trainer_load(train->trainer, train->platform, &error), &error);
 }
 
-/* Trains, and writes what there is to write. */
+/* Trains, then writes the statistics, the log and the trained network. */
 static cnnvp_result learn(struct train *train)
 {
     const struct cnnvp_options *options = &train->options->all;
@@ -86,7 +86,7 @@ static cnnvp_result learn(struct train *train)
     return result != CNNVP_DONE ? result : written;
 }
 
-/* A word of values that have become infinite or no numbers; the statistics have them by layer. */
+/* Reports values that have become infinite or NaN. The statistics list them by layer. */
 static void print_nonfinite(const struct train *train)
 {
     json_t *root = json_loads(train->json, 0, NULL);

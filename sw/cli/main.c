@@ -21,12 +21,12 @@ static void print_version(FILE *stream, struct argp_state *state)
                   CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR, cnnvp_systemc_version());
 }
 
-/* What `cnnvp` itself is given: a command and its arguments. */
+/* The command and its arguments, as given to `cnnvp`. */
 struct call {
     const struct cli_command *command;
     int argc;
     char **argv;
-    char *help_argv[3]; /* of `help COMMAND`, which is `COMMAND --help` */
+    char *help_argv[3]; /* arguments for `help COMMAND`, which means `COMMAND --help` */
 };
 
 static const struct cli_command *find_command(const char *name)
@@ -103,8 +103,8 @@ static char *help_text(void)
     return cnnvp_print_end(&printed);
 }
 
-/* A closed standard stream would be the number of the next file that is opened, and messages would go there. Read-only
- * in its place: writing fails as before. */
+/* If a standard stream is closed, the next opened file would get its descriptor, and messages would go there. /dev/null
+ * takes its place, read-only so that writing fails as before. */
 static void keep_standard_streams(void)
 {
     for (int stream = 0; stream <= 2; ++stream)
@@ -112,11 +112,12 @@ static void keep_standard_streams(void)
             (void)open("/dev/null", O_RDONLY);
 }
 
-/* A full disk shows when standard output is flushed; argp exits by itself after --help and --version. */
+/* Flushes standard output at exit, since a full disk may only show then. argp exits by itself after --help and
+ * --version. */
 static void flush_output(int status, void *context)
 {
     (void)context;
-    /* Of what failed before, the reason was not kept. */
+    /* The reason of an earlier failure is unknown. */
     const char *reason = ferror(stdout) ? "an earlier write failed" : NULL;
     if (fflush(stdout) != 0)
         reason = strerror(errno);

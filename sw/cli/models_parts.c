@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp models dram: what each part of the off-chip memory consists of, and its timings (models/memory/dram/dram.def).
- */
+/* cnnvp models dram: the structure and timings of each off-chip memory part (models/memory/dram/dram.def). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,7 @@ enum timing {
 
 enum { STRUCTURE = 10 };
 
-/* In the order of CNNVP_DRAM_PRESET. */
+/* Fields in the order of CNNVP_DRAM_PRESET. */
 struct part {
     const char *name;
     uint32_t values[STRUCTURE + TIMINGS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: what cnnvp_trainer_get_state gives, after a header that says whether it is all there.
- *   8 bytes "cnnvpchk", 4 version, 4 zero, 8 size of the state, 8 xxh3 of it; then the state. Little-endian.
+ * Checkpoints: the state from cnnvp_trainer_get_state after a header that shows whether the file is complete.
+ *   8 bytes "cnnvpchk", 4 version, 4 zero, 8 size of the state, 8 xxh3 of the state; then the state. Little-endian.
  */
 #include "train.h"
 
@@ -39,7 +39,7 @@ cnnvp_result train_checkpoint_write(struct train *train)
     return cli_report(cnnvp_output_finish(output, &error), &error);
 }
 
-/* What is wrong with a file of `size` bytes, or NULL. */
+/* Describes what is wrong with a file of `size` bytes; NULL: it is good. */
 static const char *damage(const struct header *header, const char *data, size_t size)
 {
     if (size < sizeof *header || memcmp(header->magic, magic, sizeof magic) != 0)

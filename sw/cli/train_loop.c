@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Step after step, until the end, an error or a signal. */
+/* The training loop: runs steps until the end, an error or a signal. */
 #include "train.h"
 
 #include <inttypes.h>
@@ -30,13 +30,14 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
         train_show_epoch(train, NULL);
     if (options->checkpoint != NULL &&
         (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end)) {
-        CNNVP_TRY(train_write_log(train)); /* rows past the checkpoint do no harm, missing ones do */
+        CNNVP_TRY(train_write_log(train)); /* first: a resumed log may have extra rows, but must not miss any */
         return train_checkpoint_write(train);
     }
     return CNNVP_DONE;
 }
 
-/* The next event. A signal in the midst of a step: with a checkpoint the step is brought to its end first. */
+/* Runs until the next event. After a signal within a step, it completes the step first if there is a checkpoint to
+ * write. */
 static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *record)
 {
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};

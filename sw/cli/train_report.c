@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a training run shows: a line of progress, a row for each epoch, the loss as a curve, the log. */
+/* Output of a training run: progress line, a table row for each epoch, the loss as a curve, the log. */
 #include "train.h"
 
 #include "output_file.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds between lines of progress where there is no terminal. */
+/* Seconds between progress lines if there is no terminal. */
 #define SHOW_FILE 10.0
-/* Steps whose mean the line of progress shows. */
+/* The progress line shows the mean over this many steps. */
 #define SHOWN_STEPS 16u
 enum { CURVE_COLUMNS = 64, CURVE_ROWS = 12 };
 
@@ -30,7 +30,7 @@ cnnvp_result train_history_add(struct train_history *history, const struct train
     return CNNVP_DONE;
 }
 
-/* Mean loss and share of right answers of steps [first, end). */
+/* Mean loss and accuracy of steps [first, end). */
 static void summarise(const struct train_history *history, size_t first, size_t end, double *loss, double *accuracy)
 {
     double images = 0, correct = 0, sum = 0;
@@ -43,14 +43,14 @@ static void summarise(const struct train_history *history, size_t first, size_t 
     *accuracy = images > 0 ? correct / images : 0;
 }
 
-/* "0.1234"; "1.234e+21" of a training that went astray. */
+/* "0.1234", or "1.234e+21" if training diverges. */
 static const char *loss_text(double loss, char text[32])
 {
     (void)snprintf(text, 32, loss < 1e5 ? "%.4f" : "%.3e", loss);
     return text;
 }
 
-/* A line for a file: now and then, and at the end. */
+/* Prints progress where there is no terminal: a line every SHOW_FILE seconds and one at the end. */
 static void print_progress(struct train *train, const char *text, double share, int last)
 {
     const double now = cli_clock();
@@ -130,7 +130,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     (void)fflush(stdout);
 }
 
-/* Mean loss of each column's steps; returns the number of columns. */
+/* Averages the loss over the steps of each column of the curve; returns the number of columns. */
 static size_t thin(const struct train_history *history, double means[CURVE_COLUMNS])
 {
     const size_t columns = history->step_count < CURVE_COLUMNS ? history->step_count : CURVE_COLUMNS;
@@ -171,7 +171,7 @@ void train_show_curve(const struct train_history *history, FILE *stream)
                   history->steps[history->step_count - 1].step);
 }
 
-/* A loss may be no number, which JSON cannot say. */
+/* Infinity and NaN become null, since JSON has no such numbers. */
 static json_t *number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -210,7 +210,7 @@ cnnvp_result train_read_log(struct train *train)
     return result;
 }
 
-/* The rows of the earlier log up to the step from which training has continued. */
+/* Copies the rows of the earlier log up to the step from which training has resumed. */
 static void copy_earlier_rows(const struct train *train, cnnvp_output *output)
 {
     const char *row = train->earlier_log != NULL ? strchr(train->earlier_log, '\n') : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_dataset_* of cnnvp_data.h. */
+/* The functions cnnvp_dataset_* of cnnvp_data.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static uint64_t image_bytes(const struct cnnvp_dataset *dataset)
     return (uint64_t)dataset->channels * dataset->height * dataset->width;
 }
 
-/* Centres all images in height x width. */
+/* Centres all images in height x width, with zeros around them. */
 static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint32_t width, struct cnnvp_error *error)
 {
     const uint64_t maps = dataset->images * dataset->channels;
@@ -147,7 +147,7 @@ void cnnvp_dataset_order(uint64_t seed, uint64_t epoch, uint32_t count, uint32_t
     for (uint32_t i = 0; i < count; ++i)
         order[i] = i;
     for (uint32_t left = count; left > 1; --left) {
-        /* uniform but for 2^-32 of a step */
+        /* uniform, with a bias below 2^-32 */
         const uint32_t pick = (uint32_t)((cnnvp_round_random(own, left) >> 32) * left >> 32);
         const uint32_t kept = order[left - 1];
         order[left - 1] = order[pick];

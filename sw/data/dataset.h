@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of data sets share. */
+/* Declarations shared by the readers of data sets. */
 #ifndef CNNVP_DATA_DATASET_H
 #define CNNVP_DATA_DATASET_H
 
@@ -8,7 +8,7 @@
 #include "base.h"
 #include "cnnvp_data.h"
 
-/* Bytes of images at most. */
+/* Maximum size of all images in bytes. */
 #define CNNVP_DATASET_BYTES_MAX ((uint64_t)1 << 30)
 #define CNNVP_DATASET_SIDE_MAX 65536u
 
@@ -17,16 +17,16 @@ struct cnnvp_dataset {
     uint32_t channels, height, width;
     uint8_t *pixels;
     uint8_t *labels;
-    /* for messages: the files that images and labels come from, the first of several */
+    /* for messages: the files of images and labels, the first one if there are several */
     char *image_source;
     char *label_source;
 };
 
-/* Notes where images and labels come from. */
+/* Sets image_source and label_source. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *images, const char *labels,
                                                struct cnnvp_error *error);
 
-/* ---- a file, unpacked on the way if it is gzip ---- */
+/* ---- a file, decompressed on reading if it is gzip ---- */
 
 struct cnnvp_data_file {
     const char *name;
@@ -36,10 +36,10 @@ struct cnnvp_data_file {
 
 CNNVP_MUST_USE cnnvp_result cnnvp_data_open(const char *name, struct cnnvp_data_file *file, struct cnnvp_error *error);
 void cnnvp_data_close(struct cnnvp_data_file *file);
-/* Up to `size` bytes; *got is less only at the end of the file. A damaged or cut off gzip file is an error. */
+/* Reads `size` bytes; *got is less only at the end of the file. A damaged or truncated gzip file is an error. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_some(struct cnnvp_data_file *file, void *data, size_t size, size_t *got);
-/* `size` bytes after `used` of a buffer that grows as they come, so that no file makes it larger than what it holds.
- * *got is less only at the end of the file. */
+/* Appends `size` bytes to the `used` bytes of a buffer. The buffer grows as data arrives, so a false size in a file
+ * cannot make it much larger than the file's content. *got is less than `size` only at the end of the file. */
 CNNVP_MUST_USE cnnvp_result cnnvp_data_append(struct cnnvp_data_file *file, uint8_t **buffer, size_t used, size_t size,
                                               size_t *got);
 

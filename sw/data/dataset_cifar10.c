@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The binary version of CIFAR-10: records of a label and three planes, red, green, blue, of 32 x 32 bytes. */
+/* Reads the binary version of CIFAR-10: records of a label and three planes (red, green, blue) of 32 x 32 bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "dataset.h"
 
 enum { CHANNELS = 3, SIDE = 32, IMAGE = CHANNELS * SIDE * SIDE, RECORD = 1 + IMAGE, CLASSES = 10 };
-/* Records that are read together. */
+/* Records per read. */
 enum { BATCH = 64 };
 
 static cnnvp_result grow(struct cnnvp_dataset *dataset, uint64_t *room, struct cnnvp_error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files through zlib, which reads plain ones as they are. */
+/* Reads files with zlib, which passes uncompressed files through unchanged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "dataset.h"
 #include "input_file.h"
 
-/* First size of a buffer that grows, and what one call of zlib reads at most. */
+/* Initial size of a growing buffer, and maximum size of one zlib call. */
 #define FIRST_BYTES ((size_t)1 << 16)
 #define CALL_BYTES ((size_t)1 << 20)
 

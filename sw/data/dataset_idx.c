@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IDX files as MNIST's: two zero bytes, the type (8: unsigned byte), the number of dimensions, each dimension as a
- * big-endian 32-bit number, then the elements.
+ * Reads IDX files, the format of MNIST: two zero bytes, the type (8: unsigned byte), the number of dimensions, each
+ * dimension as a big-endian 32-bit number, then the elements.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static cnnvp_result read_header(struct cnnvp_data_file *file, uint8_t *rank, uin
     return CNNVP_DONE;
 }
 
-/* Nothing may follow the last element. */
+/* Refuses a file with data after the last element. */
 static cnnvp_result check_end(struct cnnvp_data_file *file)
 {
     uint8_t byte;
@@ -47,7 +47,7 @@ static cnnvp_result check_end(struct cnnvp_data_file *file)
                : cnnvp_config_error(file->error, NULL, "%s: it has more elements than its header says", file->name);
 }
 
-/* The first `wanted` of `all` elements of `size` bytes each. */
+/* Reads the first `wanted` of `all` elements of `size` bytes each. */
 static cnnvp_result read_elements(struct cnnvp_data_file *file, const char *what, uint64_t all, uint64_t wanted,
                                   uint64_t size, uint8_t **data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Axes of a sweep: what may vary, and the values that it takes. Each value is checked alone against the table of its
- * parameter or option, so that only combinations can still be refused when points run.
+ * Axes of a sweep: what varies, and its values. Each value is checked on its own against the table of its parameter or
+ * option, so only combinations of values can still be refused when points run.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "explore.h"
 
-/* 1 if all of the text is a decimal number that JSON could hold as such. */
+/* 1: the text is a whole decimal number that a JSON integer can hold unchanged. */
 static int is_whole(const char *text)
 {
     size_t digits = strlen(text);
@@ -62,7 +62,7 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
     return CNNVP_DONE;
 }
 
-/* Beside the specification, or where the text says. */
+/* Looks in the specification's folder first, then takes the path as it is. */
 static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
 {
     const char *beside = *text == '/' ? text : cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, text);
@@ -87,7 +87,7 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     return CNNVP_DONE;
 }
 
-/* [NAME=]FILE; a file whose name has such a sign is one. */
+/* [NAME=]FILE. An existing file whose name contains "=" is taken as a file name. */
 static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
                                 struct cnnvp_axis_value *value, struct cnnvp_error *error)
 {
@@ -102,7 +102,7 @@ static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_ax
     return value->file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
-/* KIND:FILE[,FILE...]: the hash is that of the files' hashes. */
+/* KIND:FILE[,FILE...]. The value's hash covers the hashes of all files. */
 static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
                                   struct cnnvp_axis_value *value, struct cnnvp_error *error)
 {
@@ -140,7 +140,7 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
     uint64_t number = 0;
     double real = 0;
     const struct cnnvp_param choices = {
-        .name = axis->name, .type = CNNVP_PARAM_ENUM, .choices = axis->option->choices}; /* a file may have, too */
+        .name = axis->name, .type = CNNVP_PARAM_ENUM, .choices = axis->option->choices}; /* also for a file */
     if (cnnvp_command_option_parse(axis->option, value->text, quoted, &number, &real, reason, sizeof reason) != 0)
         return refuse(error, axis, value->place, reason);
     value->json = CNNVP_JSON_TEXT;
@@ -198,7 +198,7 @@ static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     struct cnnvp_axis_value *value = &axis->values[axis->value_count];
     *value = (struct cnnvp_axis_value){.text = text, .place = place};
     CNNVP_TRY(check_value(sweep, axis, quoted, value, error));
-    /* Ranges ascend, so only what is listed by hand, and short, is compared with all. */
+    /* Looks for duplicates among the last 1024 values: ranges ascend, so only short hand-written lists can have any. */
     uint32_t first = axis->value_count > 1024 ? axis->value_count - 1024 : 0;
     for (uint32_t i = first; i < axis->value_count; ++i)
         if (same_operand(&axis->values[i].operand, &value->operand))
@@ -222,7 +222,7 @@ static int is_real_option(const struct cnnvp_command_option *option)
     return option->type == CNNVP_OPTION_REAL || option->type == CNNVP_OPTION_POSITIVE;
 }
 
-/* A bound of a range: a number, or a size where the parameter is one. */
+/* Reads a bound of a range: a number, or a size if the parameter is a size. */
 static cnnvp_result read_bound(const struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node, uint64_t *number,
                                struct cnnvp_error *error)
 {
@@ -237,7 +237,7 @@ static cnnvp_result read_bound(const struct cnnvp_axis *axis, const struct cnnvp
     return CNNVP_DONE;
 }
 
-/* from, from + step, ... to; or from, 2 * from, ... to where `step` is 0. */
+/* Adds from, from + step, ... to. `step` 0: from, 2 * from, 4 * from, ... to. */
 static cnnvp_result add_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const char *place, uint64_t from,
                               uint64_t to, uint64_t step, struct cnnvp_error *error)
 {
@@ -383,11 +383,11 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
     const char *of_one = strncmp(axis->name, CNNVP_ALL_ACCELERATORS, all) == 0 ? axis->name + all : axis->name;
     if (strncmp(axis->name, "energy.", strlen("energy.")) == 0)
-        return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
+        return CNNVP_DONE; /* entries of the energy table are checked when a point's configuration is resolved */
     cnnvp_suggest_begin(&suggest, of_one);
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
         for (uint32_t p = 0; instance.unit != NULL && p <= instance.unit->param_count; ++p) {
-            int last = p == instance.unit->param_count; /* the unit itself may vary too */
+            int last = p == instance.unit->param_count; /* INSTANCE.model may vary too */
             const char *name = cnnvp_arena_printf(
                 &sweep->arena, "%s.%s", instance.name, last ? "model" : instance.unit->params[p].name);
             if (name == NULL)
@@ -442,7 +442,7 @@ uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, siz
     return (uint32_t)(number % sweep->axes[axis].value_count);
 }
 
-enum { NETWORK_AXIS = 0 }; /* the first one that spec.c adds */
+enum { NETWORK_AXIS = 0 }; /* spec.c adds the network axis first */
 
 uint32_t cnnvp_point_network(const struct cnnvp_sweep *sweep, uint64_t number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two runs side by side, and one run's layers as CSV. Numbers are compared as they stand in the files, and
- * stand so in CSV. */
+/* Compares the statistics of two runs, and writes one run's layers as CSV. Numbers are compared, and written to CSV, as
+ * they stand in stats.json. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* A scalar as it would stand in a file; "-" for what is not there. */
+/* Formats a scalar as in stats.json; "-" if it is missing. */
 static void format_value(char *buffer, size_t size, const json_t *value)
 {
     if (json_is_integer(value))
@@ -89,24 +89,24 @@ cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, stru
 
 /* ---- two runs ---- */
 
-/* Something that differs, as it is shown. */
+/* One difference, as printed. */
 struct line {
     const char *section;
     const char *name, *left, *right;
-    const char *change, *percent; /* "" where one of both is no number */
-    double size;                  /* of the change */
+    const char *change, *percent; /* "" unless both values are numbers */
+    double size;                  /* absolute change, for sorting */
 };
 
 struct comparison {
     FILE *table;
-    FILE *csv;        /* NULL: not wanted */
-    double threshold; /* of numbers, as a share of the first run's: what differs by less is not in the table */
-    uint64_t smaller; /* numbers that differ by less than that */
+    FILE *csv;        /* NULL: no CSV */
+    double threshold; /* relative to the first run; the table leaves out numbers that differ by less */
+    uint64_t smaller; /* count of the numbers left out */
     const char *title;
     struct cnnvp_arena arena;
     struct line *lines;
     size_t count;
-    size_t sections; /* that were printed */
+    size_t sections; /* printed so far */
     int no_memory;
 };
 
@@ -127,7 +127,7 @@ static int is_small(const struct comparison *comparison, const json_t *a, const 
     return fabs(y - x) < comparison->threshold * fabs(x);
 }
 
-/* Numbers have 15 digits, so a difference has no more decimals than the larger of the two. */
+/* The files have 15 significant digits, so the difference is rounded to the decimals of the larger number. */
 static void format_change(char *buffer, size_t size, double x, double y)
 {
     char rounded[340]; /* the largest number has 309 digits */
@@ -140,7 +140,7 @@ static void format_change(char *buffer, size_t size, double x, double y)
     (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
 }
 
-/* From ten times as much on it is said in that way. */
+/* Writes a percentage, or a factor such as "x12.5" if the number is ten times as large or more. */
 static void format_percent(char *buffer, size_t size, double x, double y)
 {
     const double times = fabs(x) > 0 ? y / x : 0;
@@ -175,7 +175,7 @@ static void add_difference(struct comparison *comparison, const char *name, cons
 {
     char path[600], left[256], right[256], change[80] = "", percent[40] = "";
     const double x = json_number_value(a), y = json_number_value(b);
-    const int as_set = strcmp(comparison->title, "configuration") == 0; /* what is set stands as it is set */
+    const int as_set = strcmp(comparison->title, "configuration") == 0; /* settings are shown unformatted */
     const int both = json_is_number(a) && json_is_number(b);
     (void)snprintf(path, sizeof path, "%s.%s", comparison->title, name);
     format_value(left, sizeof left, a);
@@ -214,7 +214,7 @@ static void add_line(struct comparison *comparison, const char *name, const json
         add_difference(comparison, name, a, b);
 }
 
-/* All scalars of both, by path. */
+/* Compares all scalars of two objects, path by path. */
 static void compare(struct comparison *comparison, const char *path, const json_t *a, const json_t *b, int depth)
 {
     const char *key;
@@ -252,8 +252,8 @@ static int has_name_of(const json_t *layer, const json_t *wanted)
            strcmp(text_of(layer, "phase"), text_of(wanted, "phase")) == 0;
 }
 
-/* The layer of the same name and phase as one of `own`; of several of that name the one with the same number among
- * them. */
+/* Finds in `layers` the layer with the name and phase of `wanted`, which belongs to `own`. If several layers share
+ * them, they are matched in order. */
 static json_t *find_layer(const json_t *layers, const json_t *own, const json_t *wanted)
 {
     size_t index;
@@ -296,7 +296,7 @@ static void compare_sections(struct comparison *comparison, const char *const *n
         section(comparison, names[i], json_object_get(a, names[i]), json_object_get(b, names[i]));
 }
 
-/* What makes totals of two runs no comparison of designs. */
+/* Warns if the totals of the two runs are not comparable. */
 static void warn(const struct comparison *comparison, const json_t *a, const json_t *b)
 {
     const json_t *images_a = json_object_get(json_object_get(a, "total"), "images");
@@ -318,7 +318,7 @@ static void warn(const struct comparison *comparison, const json_t *a, const jso
         (void)fputc('\n', comparison->table);
 }
 
-/* What matters first: whether it is the same work, totals and costs; then what was changed, and where it shows. */
+/* In order of importance: whether the work is the same, totals and costs, settings, and where these take effect. */
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
     static const char *const first[] = {"summary", "total", "energy", "area"};
@@ -337,7 +337,7 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 
 /* ---- what is printed ---- */
 
-/* Lines below a title, in columns as wide as they need to be. `parent` is written in front of each name. */
+/* Prints lines below a title, in columns that fit their content. `parent`: prefixes each name with its section. */
 static void print_lines(struct comparison *comparison, const char *title, const struct line *const *lines, size_t count,
                         int parent)
 {
@@ -390,7 +390,7 @@ static int compare_sizes(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The 20 lines that matter first: what was set, what it does to the whole run, and which layers it shows in. */
+/* Prints at most 20 lines: changed settings, totals of the run, and the layers whose cycles changed most. */
 static void print_short(struct comparison *comparison, const struct line **chosen)
 {
     enum { LINES = 20, MOST_SET = 7 };

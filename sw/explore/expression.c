@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Constraints of a sweep: expressions over names, numbers and texts.
+ * Expressions of a sweep (constraints, derived parameters) over names, numbers and texts.
  *
  *   or:      and { ("or" | "||") and }
  *   and:     not { ("and" | "&&") not }
@@ -10,7 +10,7 @@
  *   product: sign { ("*" | "/" | "%") sign }
  *   sign:    [ "-" | "+" ] sign | number [KiB|MiB|GiB] | 'text' | "text" | name | "(" or ")"
  *
- * Numbers are doubles: whole numbers are exact to 2^53. Texts can be compared with texts by == and != only.
+ * Numbers are doubles, so whole numbers are exact up to 2^53. Texts can only be compared with texts, by == and !=.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,9 +44,9 @@ struct node {
     struct node *a;
     struct node *b;
     double number;
-    const char *text; /* of a text, or the name */
-    uint32_t index;   /* of a name */
-    size_t offset;    /* in the expression */
+    const char *text; /* the text or the name */
+    uint32_t index;   /* only for a name */
+    size_t offset;    /* in the expression's text */
 };
 
 struct cnnvp_expression {
@@ -69,7 +69,7 @@ struct parser {
     int failed;
 };
 
-/* The place of an offset: the column moves with it as long as the text stands on one line of the file. */
+/* Reports an error at an offset of the expression. The column is exact unless a line break comes before the offset. */
 static void refuse(const struct cnnvp_expression *expression, size_t offset, const char *message,
                    struct cnnvp_error *error)
 {
@@ -101,7 +101,7 @@ static int is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-/* Takes a word or sign if it comes next. */
+/* Consumes a word or operator if it comes next. */
 static int take(struct parser *parser, const char *token)
 {
     size_t length = strlen(token);
@@ -222,7 +222,7 @@ static struct node *parse_sign(struct parser *parser)
     return node;
 }
 
-/* Operators from the loosest to the tightest; of one level they group to the left, comparisons do not chain. */
+/* Binary operators in order of increasing precedence. They are left-associative; comparisons do not chain. */
 enum level { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVELS };
 static const struct {
     enum level level;

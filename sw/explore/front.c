@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pareto fronts, their hypervolume, and what a sweep prints and exports of its points. */
+/* Pareto fronts and their hypervolume, and a sweep's printed tables, failures and CSV export. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int cnnvp_dominates(const double *a, const double *b, size_t count)
     return better;
 }
 
-/* ---- hypervolume: slices along the last objective, each the volume of one objective less ---- */
+/* ---- hypervolume: cut into slices along the last objective, recursively with one objective less ---- */
 
 /* Insertion sort: the sets are small, and qsort has no context. */
 static void sort_by(const double **points, size_t count, size_t last)
@@ -84,7 +84,7 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
 struct rows {
     cnnvp_sweep *sweep;
     struct cnnvp_results *results;
-    struct cnnvp_sweep_point **points; /* each key once, in order of the specification */
+    struct cnnvp_sweep_point **points; /* without duplicate keys, in the order of the specification */
     size_t count;
 };
 
@@ -126,7 +126,7 @@ static void close_rows(struct rows *rows)
     free(rows->points);
 }
 
-/* *stats NULL: it has none. */
+/* *stats NULL: the point has no statistics. */
 static cnnvp_result stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, json_t **stats,
                              struct cnnvp_error *error)
 {
@@ -159,7 +159,7 @@ static void add_numbers(json_t *columns, const char *path, json_t *value)
     }
 }
 
-/* The statistics that are columns: totals, and what the objectives name. */
+/* Lists the statistics that become columns: the objectives, then the totals. */
 static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats)
 {
     json_t *columns = json_object();
@@ -197,7 +197,7 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
             cnnvp_csv_field(stream,
                             sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
     for (size_t i = 0; i < sweep->derived_count; ++i) {
-        struct cnnvp_error refused; /* stands in the point's error */
+        struct cnnvp_error refused; /* the point's own error has this reason */
         char text[40] = "";
         uint64_t value;
         if (cnnvp_point_derived(sweep, rows->points[index]->number, i, &value, &refused) == CNNVP_DONE)
@@ -215,7 +215,7 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
     cnnvp_csv_field(stream, row->error != NULL ? row->error : "", 1);
 }
 
-/* The statistics of the first point that has any name the columns. */
+/* Takes the columns from the first point that has statistics. */
 static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnnvp_error *error)
 {
     CNNVP_JSON *stats = NULL;
@@ -262,13 +262,13 @@ struct entry {
     double values[CNNVP_OBJECTIVES];
 };
 
-/* Points of different networks do different work: none betters another. */
+/* Points of different networks do different work, so neither dominates the other. */
 static int dominates(const struct entry *a, const struct entry *b, size_t objectives)
 {
     return a->network == b->network && cnnvp_dominates(a->values, b->values, objectives);
 }
 
-/* Keeps the entries that no other dominates. */
+/* Adds an entry to the front unless it is dominated, and removes the entries that it dominates. */
 static void insert(struct entry *front, size_t *count, const struct entry *entry, size_t objectives)
 {
     size_t kept = 0;
@@ -298,20 +298,20 @@ static const char *axis_text(const struct rows *rows, const struct entry *entry,
     return sweep->axes[axis].values[cnnvp_point_index(sweep, rows->points[entry->index]->number, axis)].text;
 }
 
-/* Columns: what varies, then the objectives. */
+/* Columns are the axes, then the objectives. */
 static const char *column_name(const struct cnnvp_sweep *sweep, size_t column)
 {
     return column < sweep->axis_count ? sweep->axes[column].name : sweep->objectives[column - sweep->axis_count].path;
 }
 
-/* A name stands in two lines: "pe_array" above "rows". */
+/* The heading has two lines, such as "pe_array" above "rows". This is the second one. */
 static const char *last_word(const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot != NULL ? dot + 1 : name;
 }
 
-/* A file without its folder. */
+/* The text of a table cell. File names are shown without their folder. */
 static const char *cell(const struct rows *rows, const struct entry *entry, size_t column, char buffer[40])
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
@@ -323,7 +323,7 @@ static const char *cell(const struct rows *rows, const struct entry *entry, size
     return buffer;
 }
 
-/* As wide as the widest of a name's lines and its values; texts begin at the left. */
+/* The width of the widest cell or heading line; negative: left-aligned, as for texts. */
 static int column_width(const struct rows *rows, const struct entry *front, size_t count, size_t column)
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
@@ -338,7 +338,7 @@ static int column_width(const struct rows *rows, const struct entry *front, size
     return is_text ? -(int)width : (int)width;
 }
 
-/* The names in two lines, and a line for each entry. */
+/* Prints two heading lines, then one line per entry. */
 static void print_front(FILE *stream, const struct rows *rows, const struct entry *front, size_t count)
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
@@ -395,7 +395,7 @@ struct kind {
     uint64_t count;
 };
 
-/* The next sign of a reason, with any number the same, and any plural; 0 at the end. */
+/* Returns the next character of a reason, 0 at its end. All numbers become '0', and a plural s is skipped. */
 static int next_sign(const char **text)
 {
     if (**text == 's' && !isalnum((unsigned char)(*text)[1]))
@@ -406,7 +406,7 @@ static int next_sign(const char **text)
     return sign;
 }
 
-/* 1: two reasons differ in numbers alone. */
+/* 1: two reasons are equal except for their numbers. */
 static int same_kind(const char *a, const char *b)
 {
     int sign;
@@ -418,7 +418,7 @@ static int same_kind(const char *a, const char *b)
     return 1;
 }
 
-/* *others counts what there are no places for. */
+/* Counts a failure under its kind. *others counts failures of further kinds once `kinds` is full. */
 static cnnvp_result add_failure(struct kind kinds[KINDS], size_t *used, uint64_t *others, const char *reason,
                                 size_t row, struct cnnvp_error *error)
 {
@@ -435,7 +435,6 @@ static cnnvp_result add_failure(struct kind kinds[KINDS], size_t *used, uint64_t
     return kinds[(*used)++].reason != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
-/* "pe_array.rows=8 dram.preset=hbm2" */
 void cnnvp_point_describe(const struct cnnvp_sweep *sweep, uint64_t number, FILE *stream)
 {
     int several = 0;

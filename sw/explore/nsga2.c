@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NSGA-II (Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEC 6(2), 2002):
- * ranks by domination, crowding distance, binary tournaments. A gene is the index of an axis' value. Combinations that
- * the constraints refuse are drawn again; points that failed are dominated by all others. Networks share the
- * population, but not their work: domination, crowding and hypervolume are those of the points with one network. It is
- * resumed by running again: the seed gives the same populations, and the database has what was run already.
+ * ranks by domination, crowding distance, binary tournaments. A gene is the index of an axis' value. Children that the
+ * constraints refuse are drawn again. Every successful point dominates a failed one. Networks share the population but
+ * do different work, so domination, crowding and hypervolume only compare points of the same network. To resume a
+ * search, run it again: the seed gives the same populations, and the database has the points that have already run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct individual {
     int failed;
     uint32_t rank;
     double crowding;
-    uint32_t turn; /* how many of its network are fitter */
+    uint32_t turn; /* number of fitter individuals with the same network */
 };
 
 struct evolution {
@@ -30,9 +30,9 @@ struct evolution {
     size_t objectives;
     uint32_t population;
     struct individual *parents; /* 2 * population: parents, then children */
-    struct individual *seen;    /* all points, in the order in which they were met */
+    struct individual *seen;    /* all points evaluated so far, in order */
     size_t seen_count;
-    size_t *generation_end; /* of `seen` */
+    size_t *generation_end; /* seen_count at the end of each generation */
 };
 
 static const struct individual *find_seen(const struct evolution *evolution, uint64_t number)
@@ -65,7 +65,7 @@ static const char *key_of(const struct cnnvp_sweep *sweep, uint64_t number)
     return NULL;
 }
 
-/* Runs the individuals that have not been met yet, then fills in the values of all. */
+/* Runs the individuals that have not been evaluated yet, then sets the values of all. */
 static cnnvp_result evaluate(struct evolution *evolution, struct individual *individuals, struct cnnvp_error *error)
 {
     CNNVP_FREED uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
@@ -79,7 +79,7 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
         if (!known)
             numbers[count++] = individuals[i].number;
     }
-    /* A population of twins is met, but not run again. */
+    /* Duplicates are not run again, so the search has fewer points in total. */
     evolution->driver->progress.points -= evolution->population - count;
     CNNVP_TRY(cnnvp_driver_batch(evolution->driver, numbers, count, error));
     for (size_t i = 0; i < count && !cnnvp_sweep_interrupted(); ++i) {
@@ -145,7 +145,8 @@ static int is_neighbour(const struct individual *a, const struct individual *b)
     return a->rank == b->rank && a->network == b->network;
 }
 
-/* Within each rank of a network, the sum over objectives of the distance between the neighbours. */
+/* Crowding distance within each rank of a network: the normalised distance between both neighbours, summed over the
+ * objectives. */
 static void crowd(const struct evolution *evolution, struct individual *all, uint32_t count, uint32_t *order)
 {
     for (uint32_t i = 0; i < count; ++i)
@@ -189,7 +190,8 @@ static int compare_turn(const void *a, const void *b)
     return left->turn != right->turn ? (left->turn > right->turn ? 1 : -1) : compare_fitness(a, b);
 }
 
-/* The fittest of each network, then the second of each: one whose points differ little would take all places. */
+/* Sorts the fittest individual of each network first, then the second of each, and so on. Otherwise a network whose
+ * points differ little would take all places. */
 static void sort_by_fitness(struct individual *all, uint32_t count)
 {
     qsort(all, count, sizeof *all, compare_fitness);
@@ -214,7 +216,7 @@ static uint32_t mutate(struct evolution *evolution, const struct cnnvp_axis *axi
     return index > step ? index - step : 0;
 }
 
-/* Uniform crossover; each gene mutates once in as many times as there are genes. */
+/* Uniform crossover. Each gene mutates with probability 1 / number of genes. */
 static uint64_t breed(struct evolution *evolution, uint64_t a, uint64_t b)
 {
     const struct cnnvp_sweep *sweep = evolution->sweep;
@@ -237,7 +239,7 @@ static const struct individual *tournament(struct evolution *evolution)
     return is_fitter(b, a) ? b : a;
 }
 
-/* A child that is allowed and, if one is found, new. */
+/* Breeds a child that is allowed and new. After RETRIES failures it takes any allowed combination instead. */
 static cnnvp_result make_child(struct evolution *evolution, const struct individual *children, uint32_t made,
                                uint64_t *number, struct cnnvp_error *error)
 {
@@ -289,8 +291,9 @@ static cnnvp_result next_population(struct evolution *evolution, uint32_t *order
     return CNNVP_DONE;
 }
 
-/* The box between a network's best values and the worst of the generation in which it first succeeded. `values` get
- * what was seen of that network; what else was seen lies outside. 0: it spans nothing. */
+/* Returns the volume of the box between a network's best values and its worst values up to the end of the generation in
+ * which it first succeeded; 0 if the box is empty. `values` gets the values of that network's points, and HUGE_VAL for
+ * all others. */
 static double box_of(const struct evolution *evolution, uint32_t network, double *values, double *corner)
 {
     double box = 1;
@@ -317,8 +320,8 @@ static double box_of(const struct evolution *evolution, uint32_t network, double
     return first < evolution->seen_count && box > 0 && box < HUGE_VAL ? box : 0;
 }
 
-/* The share of its box that the points of a network seen up to each generation dominate, as a mean over the networks,
- * for the report. */
+/* Stores the hypervolume after each generation for the report: the share of its box that a network's points dominate,
+ * averaged over the networks. */
 static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_error *error)
 {
     uint32_t generations = evolution->sweep->generations, networks = cnnvp_network_count(evolution->sweep), counted = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objectives of a sweep: numbers in stats.json, named by paths such as energy.total_pj or layers.C1.cycles. */
+/* Finds objectives of a sweep: numbers in stats.json, named by paths such as energy.total_pj or layers.C1.cycles. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "explore.h"
 
-/* An element of a list: by number, or by the `name` of its members, or by `from-to` of a link. */
+/* Finds an element of a list by its index, its `name`, or its `from` and `to` as FROM-TO. */
 static const json_t *element(const json_t *list, const char *word)
 {
     size_t index;
@@ -27,7 +27,7 @@ static const json_t *element(const json_t *list, const char *word)
     return NULL;
 }
 
-/* Names may hold dots (those of layers do), so the longest that matches is taken first. */
+/* Follows a path. Names, such as those of layers, may contain dots, so the longest match is tried first. */
 static const json_t *walk(const json_t *value, const char *path, size_t depth)
 {
     char word[512];

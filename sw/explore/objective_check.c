@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objectives are checked before anything runs, against statistics of a point that are made without running it, the
- * first of the sweep that can be: here for what belongs to the platform, and for all of `command: run`; by the cnnvp
- * program, which reads the data set, for what only a network under training has. A point that cannot be planned says
- * nothing of the others, nor does one that crashes, so all this happens in a process of its own.
+ * Checks objectives before anything runs, against statistics of a point that are made without running it. The point is
+ * the first one of the sweep that can be planned. Statistics of the platform, and all those of `command: run`, are made
+ * here. The cnnvp program, which reads the data set, makes those that only a network in training has. A point may be
+ * refused or crash without saying anything about the others, so each attempt has a process of its own.
  */
 #define _XOPEN_SOURCE 700
 #include <string.h>
@@ -11,9 +11,9 @@
 
 #include "explore.h"
 
-enum { TRIES = 16 }; /* points that are looked at until one has statistics */
+enum { TRIES = 16 }; /* points that are tried until one has statistics */
 
-/* Offers the paths of all numbers. */
+/* Offers the paths of all numbers as suggestions. */
 static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const char *path, struct cnnvp_suggest *suggest)
 {
     const char *key;
@@ -59,7 +59,7 @@ static int has_option(const struct cnnvp_sweep *sweep, const char *name)
     return 0;
 }
 
-/* Of members of `values`, which come into being with the values, *known says whether there will be one of this name. */
+/* Checks an objective below `values`, whose members exist only after a run; *known 1: the run will have it. */
 static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number,
                                 const struct cnnvp_objective *objective, int *known, struct cnnvp_error *error)
 {
@@ -93,7 +93,7 @@ static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
     }
 }
 
-/* What only a network or a program gives is not known where there is none. */
+/* 1: the statistic exists only with a network or a program. */
 static int depends_on_network(const char *path)
 {
     static const char *const sections[] = {"layers.", "tensors.", "links.", "network.", "program."};
@@ -103,8 +103,8 @@ static int depends_on_network(const char *path)
     return 0;
 }
 
-/* What comes into being with the first request to memory: units.UNIT.requesters.REQUESTER.STATISTIC, and the tensor for
- * all that belongs to none. */
+/* 1: the statistic appears with the first memory request: units.UNIT.requesters.REQUESTER.STATISTIC, or tensor 0, which
+ * counts the traffic that belongs to no tensor. */
 static int comes_later(const json_t *stats, const char *path)
 {
     static const char word[] = ".requesters.";
@@ -139,7 +139,7 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
         cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
         offer_paths(&sweep->arena, stats, "", &suggest);
         offer_values(&sweep->arena, &suggest);
-        suggest.list_length = 0; /* hundreds */
+        suggest.list_length = 0; /* no full list: there are hundreds */
         return cnnvp_config_error(
             error, sweep->objectives[i].place, "the statistics have no number %s%s (`cnnvp models stats` lists them)",
             cnnvp_config_show(sweep->objectives[i].path).text, cnnvp_suggest_text(&suggest, ""));
@@ -169,7 +169,7 @@ cnnvp_result cnnvp_objectives_check_program(const struct cnnvp_sweep *sweep, con
 
 /* ---- in a process of its own ---- */
 
-/* Compact statistics of a platform that has not run: with its network, or (command: train) without. */
+/* Makes the compact statistics of a platform that has not run: with the network for `command: run`, else without. */
 static cnnvp_result make_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, char **text,
                                     struct cnnvp_error *error)
 {
@@ -190,7 +190,7 @@ static void tell_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_
     _exit(good && fflush(to) == 0 ? 0 : 1);
 }
 
-/* What another process says of the statistics; NULL if it says nothing, or not all. */
+/* Makes the statistics in a child process; NULL if it fails. */
 static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point)
 {
     FILE *file = tmpfile();
@@ -209,12 +209,12 @@ static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp
     return text;
 }
 
-/* Makes statistics of points that have not run. */
+/* Who makes statistics of points that have not run. */
 struct maker {
-    const char *program, *file; /* NULL: a process of ours; else the cnnvp program */
+    const char *program, *file; /* the cnnvp program and its output; NULL: a forked process */
 };
 
-/* *known 0: the point has no statistics. */
+/* Checks all objectives against one point; *known 0: it has no statistics. */
 static cnnvp_result check_point(struct cnnvp_sweep *sweep, const struct maker *maker, uint64_t number, int *known,
                                 struct cnnvp_error *error)
 {
@@ -234,7 +234,7 @@ static cnnvp_result check_point(struct cnnvp_sweep *sweep, const struct maker *m
                : CNNVP_DONE;
 }
 
-/* Another point to look at: of few combinations the next one, of many one by chance. */
+/* Chooses another point to try: the next one if there are few combinations, else a random one. */
 static cnnvp_result next_point(const struct cnnvp_sweep *sweep, struct cnnvp_chance *chance, uint64_t *number,
                                int *found, struct cnnvp_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files below web/ as texts, made at build time: the style of all pages, and the scripts of each. */
+/* The files below web/ as text, embedded at build time: the style of all pages, and the scripts of each page. */
 #ifndef CNNVP_EXPLORE_PAGE_H
 #define CNNVP_EXPLORE_PAGE_H
 

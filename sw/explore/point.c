@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One point: its key and its run.
+ * The key and the run of one point.
  * The key is xxh3-128 over everything that decides the result: the bytes of the simulator and of its guest program, the
- * network, the platform as it is resolved with every parameter and connection, libraries that it loads, options
- * (defaults written out).
+ * network, the resolved platform with all parameters and connections, the libraries that it loads, and the options with
+ * their defaults.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -26,7 +26,7 @@ static void add_text(XXH3_state_t *state, const char *text)
     (void)XXH3_128bits_update(state, text, strlen(text) + 1);
 }
 
-/* Contents of the shared libraries that the platform's text names: model: "/folder/lib.so:kind". */
+/* Adds the contents of the shared libraries that the platform's text names as model: "/folder/lib.so:kind". */
 static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct cnnvp_error *error)
 {
     static const char mark[] = "    model: \"";
@@ -58,7 +58,7 @@ static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, ui
     }
 }
 
-/* A point whose configuration cannot be has a key too, so that it is not tried again. */
+/* Adds the settings of a point whose configuration is refused. It needs a key too, so that it is not tried again. */
 static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
     CNNVP_FREED char *yaml = NULL;
@@ -87,7 +87,7 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
     add_text(state, sweep->simulator);
     add_text(state, sweep->guest_hash);
     add_text(state, sweep->command);
-    add_text(state, cnnvp_base_name(network->file)); /* it stands in the statistics */
+    add_text(state, cnnvp_base_name(network->file)); /* the statistics contain the name */
     add_text(state, network->hash);
     add_options(state, sweep, point->number);
     cnnvp_result result = CNNVP_DONE;
@@ -182,7 +182,7 @@ cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t numbe
         if (axis->kind == CNNVP_AXIS_OPTION)
             CNNVP_TRY(cnnvp_options_set(options, axis->name, value->file != NULL ? value->file : value->text, error));
     }
-    memset(options->given, 0, sizeof options->given); /* some change nothing with one schedule of several */
+    memset(options->given, 0, sizeof options->given); /* an option may have no effect at this point */
     return CNNVP_DONE;
 }
 
@@ -253,7 +253,7 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
         arguments[count++] = cnnvp_axis_word(arena, axis, value->file != NULL ? value->file : value->text);
     }
     if (!simulate)
-        arguments[count++] = "--max-time=1ps"; /* the last one counts */
+        arguments[count++] = "--max-time=1ps"; /* overrides an earlier --max-time */
     for (size_t i = 0; i < count; ++i)
         if (arguments[i] == NULL)
             return CNNVP_FAILED;
@@ -261,7 +261,7 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
     return CNNVP_DONE;
 }
 
-/* In the new process. */
+/* In the child process: runs the program with its standard error in `log`. */
 static void become(const char *program, const char *const *arguments, const char *log, pid_t parent)
 {
     int descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);

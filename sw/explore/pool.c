@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executors: a worker (worker.c), here or on a node of Slurm's (slurm.c), for each point at a time. While all of
- * them run, the driver takes over the results that have come, and prepares the point that is next; so a worker that is
- * ready gets it at once.
+ * The pool of workers (worker.c), which run on this machine or under Slurm (slurm.c). Each worker runs one point at a
+ * time. While all workers are busy, the driver stores finished results and prepares the next point, so that the next
+ * free worker gets it at once.
  */
 #define _XOPEN_SOURCE 700
 #include <poll.h>
@@ -17,17 +17,17 @@ enum { ATTEMPTS = 3 };
 struct slot {
     struct cnnvp_worker worker;
     struct cnnvp_sweep_point point;
-    int busy;     /* the worker has the point */
-    int attempts; /* at it */
+    int busy;     /* 1: the worker runs `point` */
+    int attempts; /* number of times that `point` was given to a worker */
     struct cnnvp_sweep_point finished;
-    int unsettled; /* the result of `finished` is not in the database yet */
+    int unsettled; /* 1: the result of `finished` is not in the database yet */
     double given;
 };
 
-/* No word for less; a point may take some times what the slowest one took. */
+/* A point is reported as slow after QUIET_SECONDS and SLOWER times the time of the slowest point so far. */
 #define QUIET_SECONDS 10.0
 #define SLOWER 4.0
-/* Without a worker that runs: the user is told. */
+/* The user is told after this time without a running worker. */
 #define TELL_SECONDS 5.0
 
 static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct cnnvp_error *error)
@@ -43,7 +43,7 @@ static int is_queued(const struct slot *slot)
     return slot->busy && slot->worker.is_far && !slot->worker.is_ready;
 }
 
-/* Takes over the results of points that have finished. */
+/* Moves the results of finished points into the database. */
 static cnnvp_result settle(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     for (uint32_t i = 0; i < driver->jobs; ++i) {
@@ -58,7 +58,7 @@ static cnnvp_result settle(struct cnnvp_driver *driver, struct slot *slots, stru
     return CNNVP_DONE;
 }
 
-/* The worker is gone. A point that it has left behind runs again, unless it is to blame. */
+/* Handles the end of a worker's process. An unfinished point runs again unless it is to blame. */
 static cnnvp_result replace(struct cnnvp_driver *driver, struct slot *slot, const struct cnnvp_worker_end *end,
                             struct cnnvp_error *error)
 {
@@ -67,7 +67,7 @@ static cnnvp_result replace(struct cnnvp_driver *driver, struct slot *slot, cons
     slot->busy = 0;
     cnnvp_result result = cnnvp_driver_take(driver, slot->point.key, &taken, error);
     if (result != CNNVP_DONE || taken || (cnnvp_worker_was_killed(end) && cnnvp_sweep_interrupted()))
-        return result; /* the loop sees what interrupts it */
+        return result; /* the caller's loop sees the interrupt */
     (void)sleep(end->is_lost ? 1 : 0);
     if (slot->attempts < ATTEMPTS && (cnnvp_worker_was_killed(end) || !end->first))
         return give(driver, slot, error);
@@ -106,7 +106,7 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
     return replace(driver, slot, &end, error);
 }
 
-/* 1: it has been stopped, by a signal or a debugger. */
+/* 1: a signal or a debugger has stopped the process. */
 static int is_stopped(pid_t process)
 {
     char file[64], line[256] = "";
@@ -119,7 +119,7 @@ static int is_stopped(pid_t process)
     return end != NULL && strlen(end) > 2 && (end[2] == 'T' || end[2] == 't');
 }
 
-/* Which points are under way and take longer than any before. */
+/* Describes the running points that take much longer than all points before. */
 static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
 {
     char *text = driver->progress.slow;
@@ -142,7 +142,7 @@ static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
     text[sizeof driver->progress.slow - 1] = '\0';
 }
 
-/* What there is to say where Slurm runs no worker. */
+/* Describes the queue if Slurm has run no worker for a while. */
 static void describe_queue(struct cnnvp_driver *driver, const struct slot *slots)
 {
     char *text = driver->progress.waiting_for;
@@ -158,7 +158,7 @@ static void describe_queue(struct cnnvp_driver *driver, const struct slot *slots
         (void)snprintf(text, sizeof driver->progress.waiting_for, "%u worker(s) are queued", queued);
 }
 
-/* Waits until a worker has news or half a second has passed. */
+/* Waits until a worker answers or half a second has passed. */
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     CNNVP_FREED struct pollfd *waits = calloc(driver->jobs, sizeof *waits);
@@ -189,7 +189,7 @@ static uint32_t count_busy(const struct cnnvp_driver *driver, const struct slot 
     return count;
 }
 
-/* Two points of one key: the second is what the first will be. */
+/* 1: a point with the same key is running; its result will serve both. */
 static int is_running(const struct cnnvp_driver *driver, const struct slot *slots, const char *key)
 {
     for (uint32_t i = 0; i < driver->jobs; ++i)
@@ -199,7 +199,7 @@ static int is_running(const struct cnnvp_driver *driver, const struct slot *slot
     return 0;
 }
 
-/* Gives a point to the first worker that is free. */
+/* Gives a point to a free worker, after waiting for one. */
 static cnnvp_result run(struct cnnvp_driver *driver, struct slot *slots, const struct cnnvp_sweep_point *point,
                         struct cnnvp_error *error)
 {
@@ -231,7 +231,7 @@ static cnnvp_result add(struct cnnvp_driver *driver, struct slot *slots, uint64_
     return CNNVP_DONE;
 }
 
-/* A worker that has nothing left to do takes a point whose worker is still queued. */
+/* Lets idle workers take over points whose workers are still queued in Slurm. */
 static cnnvp_result take_over(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     for (uint32_t i = 0, k = 0; i < driver->jobs; ++i) {

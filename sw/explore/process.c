@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes have in common that try something: trials of plans, workers of a sweep. */
+/* Start and end of child processes, as they run trials of plans or points of a sweep. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Report pages: one HTML file with its style, its code and its data, which a Content-Security-Policy keeps off the
- * network. The files below web/ are embedded (page.cmake).
+ * Writes report pages. A page is one HTML file with its style, scripts and data; a Content-Security-Policy forbids
+ * network access. The files below web/ are embedded at build time (page.cmake).
  */
 #include "report.h"
 
@@ -16,7 +16,7 @@ static void put(FILE *stream, const unsigned char *text)
     (void)fputs((const char *)text, stream);
 }
 
-/* JSON inside a script element: `<` would end it. */
+/* Writes JSON inside a script element. `<` is escaped, since "</script>" would end the element. */
 static void put_json(FILE *stream, const char *json)
 {
     for (size_t length = strcspn(json, "<"); *json; length = strcspn(json, "<")) {

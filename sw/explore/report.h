@@ -4,7 +4,7 @@
 
 #include "explore.h"
 
-/* A page of a script and its data, appearing under its name only when complete. */
+/* Writes a page from its script and data. The file appears only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned char *script,
                                              struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The data of a sweep's page: every point with its parameters, its totals, and its layers, as arrays. */
+/* Writes a sweep's page. Its data are all points with their parameters, totals and layers, as arrays. */
 #define _XOPEN_SOURCE 700
 #include "report.h"
 
@@ -10,22 +10,22 @@
 #include "page.h"
 
 struct page {
-    FILE *points; /* a list as text, without brackets: as objects they would take ten times the memory */
+    FILE *points; /* a JSON list as text, without brackets: json_t objects would take ten times the memory */
     size_t count;
-    uint64_t all; /* points that there are */
+    uint64_t all; /* total number of points */
     void (*watch)(void *context, double share);
     void *context;
-    json_t *params; /* names, as an object from name to index */
-    json_t *paths;  /* likewise */
-    json_t *metrics;
-    json_t *lists;      /* of layers' names */
-    json_t *list_index; /* from names joined to index */
-    json_t *networks;   /* names, as an object from "HASH NAME" to index */
+    json_t *params;     /* object that maps names to indexes */
+    json_t *paths;      /* the same for the paths of statistics */
+    json_t *metrics;    /* the same for the numbers of layers */
+    json_t *lists;      /* the different lists of layer names */
+    json_t *list_index; /* maps a list, as JSON text, to its index in `lists` */
+    json_t *networks;   /* maps "HASH NAME" to an index */
     json_t *objectives;
-    const char *runs;      /* the folder whose folders, named by keys, may have recorded runs */
-    const char *html_runs; /* the folder for their pages */
+    const char *runs;      /* folder in which runs may be recorded, as folders named by keys */
+    const char *html_runs; /* folder for the pages of these runs */
     struct cnnvp_error *error;
-    cnnvp_result refused; /* not DONE: error has the reason */
+    cnnvp_result refused; /* not CNNVP_DONE: `error` has the reason */
     int failed;
 };
 
@@ -39,7 +39,7 @@ static size_t index_of(json_t *names, const char *name)
     return (size_t)json_integer_value(found);
 }
 
-/* Puts a value at an index, with null before it where nothing is. */
+/* Sets an array element, and fills the gap before it with null. */
 static void put_at(json_t *array, size_t index, json_t *value)
 {
     while (json_array_size(array) <= index)
@@ -81,8 +81,8 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
     }
 }
 
-/* A layer's numbers. The metrics are those of the first layer seen, so that each layer takes the same room: without
- * `flat` they get their names. */
+/* Adds a layer's numbers to `flat`. The metrics are those of the first layer seen, so that every layer takes the same
+ * space. With `flat` NULL, it registers their names instead. */
 static void add_metrics(struct page *page, json_t *flat, size_t first, const json_t *layer, const char *prefix)
 {
     const char *key;
@@ -131,7 +131,7 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
     json_decref(names);
 }
 
-/* Which network a point ran: only points of one can be compared. */
+/* Stores which network a point ran: only points of the same network are comparable. */
 static void add_network(struct page *page, json_t *point, const json_t *network)
 {
     const char *name = json_string_value(json_object_get(network, "name"));
@@ -141,7 +141,7 @@ static void add_network(struct page *page, json_t *point, const json_t *network)
     (void)json_object_set_new(point, "network", json_integer((json_int_t)index_of(page->networks, text)));
 }
 
-/* The page of a point's run, where one was recorded; linked from the sweep's page, beside which it lies. */
+/* Writes the page of a point's run if one was recorded. The sweep's page, in the same folder, links to it. */
 static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
 {
     CNNVP_FREED char *folder = cnnvp_text_printf("%s/%s", page->runs, key);
@@ -154,12 +154,12 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
     (void)mkdir(page->html_runs, 0777);
     const cnnvp_result result = cnnvp_report_run(folder, html, page->error);
     if (result != CNNVP_DONE)
-        (void)rmdir(page->html_runs); /* where nothing is in it */
+        (void)rmdir(page->html_runs); /* succeeds only if it is empty */
     (void)json_object_set_new(point, "page", json_sprintf("%s/%s.html", cnnvp_base_name(page->html_runs), key));
     return result;
 }
 
-/* The members of the statistics that the page shows; NULL without memory. */
+/* Lists the members of the statistics that the page shows; NULL: out of memory. */
 static char *shown_members(const struct page *page)
 {
     struct cnnvp_printed members;
@@ -211,7 +211,7 @@ static int take(void *context, const struct cnnvp_row *row)
     return page->failed || page->refused != CNNVP_DONE;
 }
 
-/* Names in order of their indexes. */
+/* Lists the names in the order of their indexes. */
 static json_t *names_of(json_t *names)
 {
     json_t *list = json_array(), *index;

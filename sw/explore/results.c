@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The database of results and the files in which workers hand them over. One process writes the database; it stays
- * readable meanwhile. Points are kept from their commit on, so a result file may go only after that.
+ * The database of results, and the files in which workers hand over results. One process writes the database, and
+ * others can read it meanwhile. A point is durable only after a commit, so its result file is deleted after that.
  */
 #include <errno.h>
 #include <sqlite3.h>
@@ -18,10 +18,10 @@ struct cnnvp_results {
     sqlite3_stmt *put;
     sqlite3_stmt *get;
     sqlite3_stmt *params;
-    sqlite3_stmt *put_build; /* NULL: for reading */
+    sqlite3_stmt *put_build; /* NULL: opened for reading */
     int open_transaction;
-    int write;   /* 0: for reading, as a page does */
-    char *build; /* of the points that are put; NULL: not known */
+    int write;   /* 0: opened for reading, as for a page */
+    char *build; /* build of the points that are put; NULL: unknown */
     char *file;
 };
 
@@ -33,13 +33,13 @@ void cnnvp_row_clear(struct cnnvp_row *row)
     row->params = row->stats = row->error = NULL;
 }
 
-/* What SQLite says, with the disk's own reason where it has one. */
+/* Reports SQLite's message, with the reason of the operating system if there is one. */
 static cnnvp_result database_error(const struct cnnvp_results *results, struct cnnvp_error *error)
 {
     int code = sqlite3_errcode(results->database);
     struct rlimit limit;
     int reason = sqlite3_system_errno(results->database);
-    /* Where SQLite has undone something since, the reason is forgotten. */
+    /* SQLite forgets the system's reason when it rolls back. */
     if (reason == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         reason = EFBIG;
     const char *text = sqlite3_errmsg(results->database);
@@ -74,7 +74,7 @@ static char *column(sqlite3_stmt *statement, int index)
     return text != NULL ? strdup(text) : NULL;
 }
 
-/* 1: the table is there with these columns, which may not be NULL. */
+/* 1: the table has exactly these columns. */
 static int has_columns(struct cnnvp_results *results, const char *table, const char *columns)
 {
     sqlite3_stmt *statement = NULL;
@@ -87,7 +87,7 @@ static int has_columns(struct cnnvp_results *results, const char *table, const c
     return same;
 }
 
-/* Nothing is written into somebody else's database: one that has tables has ours. */
+/* Refuses the database of another application: one that has tables but not ours. */
 static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_error *error)
 {
     sqlite3_stmt *statement = NULL;
@@ -111,19 +111,19 @@ static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_erro
     return result;
 }
 
-/* 1: the statistics of a point that is ok are whole, and of the schema that is read here. */
+/* SQL: 1 if the statistics are complete and of the expected schema. */
 #define IS_WHOLE                                              \
     "CASE WHEN typeof(stats) = 'text' AND json_valid(stats) " \
     "THEN json_type(stats) = 'object' AND json_extract(stats, '$.schema') IS '" CNNVP_STATS_SCHEMA "' ELSE 0 END"
 
-/* Rows as read_row takes them. ?2: the members of the statistics that are wanted, as " total energy "; NULL: none. */
+/* SQL for the columns that read_row reads. ?2: wanted members of the statistics, as " total energy "; NULL: none. */
 #define ROWS                                                                         \
     "SELECT key, status, params, error, seconds, " IS_WHOLE ", "                     \
     "CASE WHEN ?2 IS NOT NULL AND " IS_WHOLE " THEN (SELECT json_group_object(key, " \
     "CASE WHEN type IN ('object', 'array') THEN json(value) ELSE atom END) "         \
     "FROM json_each(stats) WHERE instr(?2, ' ' || key || ' ')) END FROM points "
 
-/* A point without its statistics is no good one, whatever its status says. */
+/* Reads a row. A point with damaged statistics counts as failed, whatever its status says. */
 static void read_row(sqlite3_stmt *statement, struct cnnvp_row *row)
 {
     const char *status = (const char *)sqlite3_column_text(statement, 1);
@@ -141,7 +141,7 @@ static void read_row(sqlite3_stmt *statement, struct cnnvp_row *row)
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
 {
     static const char table[] =
-        "BEGIN IMMEDIATE;" /* all or none, whenever the driver is killed */
+        "BEGIN IMMEDIATE;" /* atomic, even if the driver is killed */
         "CREATE TABLE IF NOT EXISTS points(key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, "
         "seconds REAL);"
         "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT);"
@@ -200,7 +200,7 @@ void cnnvp_results_close(struct cnnvp_results *results)
     (void)sqlite3_finalize(results->get);
     (void)sqlite3_finalize(results->params);
     (void)sqlite3_finalize(results->put_build);
-    (void)sqlite3_close(results->database); /* what is not committed is rolled back */
+    (void)sqlite3_close(results->database); /* rolls back an open transaction */
     free(results->build);
     free(results->file);
     free(results);
@@ -277,7 +277,7 @@ cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, c
     return result;
 }
 
-/* Points of the last sweep's build. */
+/* SQL condition: the point is from the build of the last sweep, or its build is unknown. */
 #define OF_BUILD "(key NOT IN (SELECT key FROM builds WHERE build <> (SELECT value FROM sweep WHERE name = 'build')))"
 
 static uint64_t count(struct cnnvp_results *results, const char *sql)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers on a cluster. The pool (pool.c) is that of the local executor; each of its workers is `srun cnnvp sweep
- * --task FILE` instead of a process that is forked here, so Slurm queues it, finds the node, notices when the node or a
- * daemon is lost, and ends it with its srun. A worker takes points as long as there are any, since it costs about a
- * second to start. It leaves result files in RESULTS.work, which therefore lies on a file system that all nodes share.
+ * Workers on a cluster. The pool (pool.c) is the same as for local workers, but each worker is `srun cnnvp sweep --task
+ * FILE` instead of a forked process. Slurm queues it, finds a node, notices the loss of a node or daemon, and ends the
+ * worker with its srun. Since a start takes about a second, a worker takes points as long as there are any. It leaves
+ * result files in RESULTS.work, which therefore lies on a file system that all nodes share.
  *
- * There, a worker (worker.c) of its own runs the points, so that a point that crashes does not cost another turn in
- * Slurm's queue. The task file tells it what to run; once the file is gone it has no driver, and ends.
+ * On the node, a local worker (worker.c) runs the points, so a point that crashes does not cost another turn in Slurm's
+ * queue. The task file says what to run. Once it is deleted there is no driver, and the worker ends.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -39,7 +39,8 @@ cnnvp_result cnnvp_slurm_begin(struct cnnvp_driver *driver, struct cnnvp_error *
 
 void cnnvp_slurm_become(const struct cnnvp_driver *driver, int line, pid_t parent)
 {
-    /* Its standard error stays: Slurm's own reasons are for the user. Signals of the terminal are the driver's. */
+    /* Standard error stays open, so that the user sees Slurm's messages. Signals from the terminal go to the driver
+     * only. */
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent && setpgid(0, 0) == 0 && dup2(line, 0) >= 0 && dup2(line, 1) >= 0)
         (void)execlp("srun", "srun", "--quiet", "--unbuffered", "--ntasks=1", "--exact", "--job-name=cnnvp-sweep",
@@ -58,7 +59,7 @@ static int put(enum cnnvp_answer_kind kind, const struct cnnvp_error *error)
     return fwrite(&answer, sizeof answer, 1, stdout) == 1 && fflush(stdout) == 0;
 }
 
-/* Waits for news at a descriptor as long as there is a driver, which is told so; 0: there is none. */
+/* Waits until a descriptor is readable, and sends signs of life to the driver meanwhile; 0: the driver is gone. */
 static int wait_for(const struct cnnvp_driver *driver, int descriptor)
 {
     struct pollfd wait = {.fd = descriptor, .events = POLLIN};
@@ -70,7 +71,7 @@ static int wait_for(const struct cnnvp_driver *driver, int descriptor)
     return 0;
 }
 
-/* Leaves a result file that says why the point failed. */
+/* Writes a result file that says why the point failed. */
 static cnnvp_result record_end(const struct cnnvp_driver *driver, struct cnnvp_point *point,
                                const struct cnnvp_worker_end *end, struct cnnvp_error *error)
 {
@@ -81,7 +82,7 @@ static cnnvp_result record_end(const struct cnnvp_driver *driver, struct cnnvp_p
     return cnnvp_point_work(driver->sweep, point, "", driver->folder, &failed, error);
 }
 
-/* A point whose worker was killed is left out: the driver sees what is missing. */
+/* Runs a point and leaves its result file. If the worker was killed there is none, and the driver notices that. */
 static cnnvp_result run_point(const struct cnnvp_driver *driver, struct cnnvp_worker *worker,
                               const struct cnnvp_sweep_point *order, struct cnnvp_error *error)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which combinations a grid and a random search look at. Random numbers are splitmix64 (Steele, Lea, Flood 2014), so a
- * seed means the same points on every machine.
+ * Chooses the combinations of a grid and of a random search. Random numbers come from splitmix64 (Steele, Lea, Flood
+ * 2014), so a seed gives the same points on every machine.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "explore.h"
 
-/* Up to this many combinations a random search draws from the list of all that are allowed. */
+/* With at most this many combinations, a random search lists all allowed ones and draws from the list. */
 #define LISTED UINT64_C(4000000)
-/* Draws for one combination before it is given up. */
+/* Draws without an allowed combination before the search gives up. */
 enum { DRAWS = 100000 };
 
 uint64_t cnnvp_chance_next(struct cnnvp_chance *chance)
@@ -23,7 +23,7 @@ uint64_t cnnvp_chance_next(struct cnnvp_chance *chance)
 
 uint64_t cnnvp_chance_below(struct cnnvp_chance *chance, uint64_t below)
 {
-    uint64_t limit = UINT64_MAX - UINT64_MAX % below; /* what is above would make small numbers likelier */
+    uint64_t limit = UINT64_MAX - UINT64_MAX % below; /* larger values would bias the remainder */
     uint64_t value;
     do
         value = cnnvp_chance_next(chance);
@@ -52,7 +52,7 @@ static cnnvp_result nothing_allowed(const struct cnnvp_sweep *sweep, struct cnnv
         error, sweep->file, "the constraints allow none of the %" PRIu64 " combinations", sweep->combinations);
 }
 
-/* All combinations that the constraints allow, at most `limit`. */
+/* Lists all combinations that the constraints allow; refuses more than `limit`. */
 static cnnvp_result list_all(const struct cnnvp_sweep *sweep, uint64_t limit, struct list *list,
                              struct cnnvp_error *error)
 {
@@ -79,7 +79,7 @@ cnnvp_result cnnvp_space_random(const struct cnnvp_sweep *sweep, struct cnnvp_ch
     return CNNVP_DONE;
 }
 
-/* The first `wanted` of a shuffled list. */
+/* Shuffles a list and keeps the first `wanted` numbers. */
 static void shuffle(struct list *list, uint64_t wanted, struct cnnvp_chance *chance)
 {
     for (size_t i = 0; i < list->count && i < wanted; ++i) {
@@ -98,7 +98,7 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Sorts, and drops what is there twice. */
+/* Sorts, and removes duplicates. */
 static void sort(struct list *list)
 {
     size_t kept = 0;
@@ -109,7 +109,7 @@ static void sort(struct list *list)
     list->count = kept;
 }
 
-/* So many combinations that the allowed ones are drawn: fewer than wanted if they are rare. */
+/* Draws random combinations, since there are too many to list. It may find fewer than wanted if few are allowed. */
 static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *chance, struct list *list,
                          struct cnnvp_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sweep's specification: its keys, and what they say. */
+/* Reads and checks the specification of a sweep. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "guest_file.h"
 #include "explore.h"
 
-/* The keys in the order of the documentation. */
+/* The keys, in the order in which messages list them. */
 enum key {
     KEY_COMMAND,
     KEY_NETWORK,
@@ -58,7 +58,7 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
         sweep->platform = node->text;
     }
     sweep->platform_file = sweep->platform;
-    /* A name with a dot or a slash is a file, beside the specification where it is there. */
+    /* A name with a dot or slash is a file, searched for beside the specification first. */
     if (strpbrk(sweep->platform, "./") != NULL && *sweep->platform != '/') {
         const char *beside = cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, sweep->platform);
         if (beside != NULL && access(beside, R_OK) == 0)
@@ -69,7 +69,7 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(sweep->base, &reason);
     if (result != CNNVP_DONE) {
-        /* A message with a place of its own stands alone. */
+        /* A message that already has a place gets no other one. */
         int placed = strstr(reason.text, ".y") != NULL && strchr(reason.text, ':') != NULL;
         (void)cnnvp_config_error(error, placed || node == NULL ? NULL : node->place, "%s", reason.text);
     }
@@ -91,7 +91,7 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
 
 /* ---- constraints ---- */
 
-/* The index-th parameter of the platform, all instances' one after the other; NULL after the last. */
+/* The index-th parameter of the platform, counted over all instances in order; NULL after the last. */
 static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, size_t index,
                                               struct cnnvp_config_instance *instance)
 {
@@ -104,10 +104,10 @@ static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, s
     return NULL;
 }
 
-/* Numbers of names: axes, parameters of the platform, derived ones. */
+/* Indexes of names: axes from 0, parameters of the platform from CNNVP_AXES, derived parameters from here. */
 #define DERIVED_INDEX 0x40000000u
 
-/* Names of constraints: the axes, what is derived, then all parameters of the platform. */
+/* The index of a name in an expression: axes first, then derived parameters, then all parameters of the platform. */
 static uint32_t name_index(void *context, const char *name)
 {
     const struct cnnvp_sweep *sweep = context;
@@ -128,7 +128,6 @@ static uint32_t name_index(void *context, const char *name)
     return UINT32_MAX;
 }
 
-/* All names that name_index knows. */
 static void offer_names(void *context, struct cnnvp_suggest *suggest)
 {
     struct cnnvp_sweep *sweep = context;
@@ -172,7 +171,7 @@ static struct cnnvp_operand value_of(const void *context, uint32_t index)
     if (index >= DERIVED_INDEX) {
         struct cnnvp_error error;
         uint64_t value = 0;
-        /* the point itself says what is wrong when it is configured */
+        /* an error is reported when the point is configured */
         (void)(cnnvp_point_derived(point->sweep, point->number, index - DERIVED_INDEX, &value, &error) == CNNVP_DONE);
         return (struct cnnvp_operand){NULL, (double)value};
     }
@@ -207,7 +206,7 @@ cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t numbe
     return CNNVP_DONE;
 }
 
-/* The place of a scalar's first character: after its quote. */
+/* The place of a scalar's first character, after an opening quote. */
 static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node)
 {
     const char *colon = strrchr(node->place, ':');
@@ -217,7 +216,7 @@ static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_nod
         &sweep->arena, "%.*s:%ld", (int)(colon - node->place), node->place, strtol(colon + 1, NULL, 10) + 1);
 }
 
-/* Calls `add` for a scalar or each scalar of a list. */
+/* Calls `add` for a scalar, or for each scalar of a list. */
 static cnnvp_result each_text(
     struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, size_t limit,
     cnnvp_result (*add)(struct cnnvp_sweep *, const struct cnnvp_yaml_node *, struct cnnvp_error *),
@@ -251,7 +250,7 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
     return cnnvp_expression_condition(*made, error);
 }
 
-/* Whether `name` is a number of the platform that nothing else sets. */
+/* Refuses a derived parameter that is not a number of the platform, or that an axis or another one sets. */
 static cnnvp_result check_derived(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
                                   struct cnnvp_error *error)
 {
@@ -386,7 +385,7 @@ static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_e
     return CNNVP_DONE;
 }
 
-/* Refuses an option that no schedule of the sweep takes note of, as the command refuses it. */
+/* Refuses an option that has no effect with any schedule of the sweep, as the command does. */
 static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct cnnvp_axis *schedules,
                                     struct cnnvp_error *error)
 {
@@ -404,7 +403,7 @@ static cnnvp_result check_schedules(const struct cnnvp_axis *axis, const struct 
     return cnnvp_config_error(error, axis->place, "%s", reason.text);
 }
 
-/* Refuses options that cannot be together in any point, as the command refuses them. */
+/* Refuses options that conflict in every point, as the command does. */
 static cnnvp_result check_together(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     struct cnnvp_error reason = {""};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver of a sweep: the one writer of the database. Result files lie in RESULTS.work beside the database, whose
- * file `lock` keeps a second driver out; what an earlier driver left there is taken over first.
+ * The driver of a sweep, and the only writer of its database. Result files lie in RESULTS.work beside the database. The
+ * file `lock` there keeps a second driver out. Result files of an earlier driver are stored in the database first.
  */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
@@ -86,7 +86,7 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
     return NULL;
 }
 
-/* ---- what the executors call ---- */
+/* ---- called by the pool and the searches ---- */
 
 int cnnvp_driver_is_far(const struct cnnvp_driver *driver)
 {
@@ -105,7 +105,7 @@ void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
     driver->options->progress(driver->options->progress_context, &driver->progress);
 }
 
-/* Adds what is missing of this sweep's params to a row that another sweep made. */
+/* Adds this sweep's params to a row that another sweep made, where they are missing. */
 static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp_row *row,
                                  const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
@@ -139,7 +139,7 @@ static int is_of_programs(const struct cnnvp_driver *driver)
     return strcmp(driver->sweep->command, "exec") == 0;
 }
 
-/* What a program names and reports is known when it has run. A point's result has no part in what it is asked for. */
+/* Checks objectives that only a program's run can confirm. The run's result is stored in any case. */
 static cnnvp_result check_objectives(const struct cnnvp_driver *driver, const struct cnnvp_row *row,
                                      struct cnnvp_error *error)
 {
@@ -195,7 +195,7 @@ cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int
         return CNNVP_DONE;
     const cnnvp_result result = cnnvp_result_read(file, &row, error);
     *taken = result == CNNVP_DONE && strcmp(row.key, key) == 0;
-    if (!*taken) /* not one of ours, or cut off by a crash of the machine: the point runs again */
+    if (!*taken) /* a foreign file, or one cut off by a crash of the machine: the point runs again */
         return result == CNNVP_BAD_INPUT ? CNNVP_DONE : result;
     CNNVP_TRY(record(driver, &row, error));
     count_new(driver, row.failed);
@@ -240,7 +240,7 @@ cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *num
 
 /* ---- start and end ---- */
 
-/* The lock is one of fcntl's: it belongs to this process alone, not to its workers, and goes with it. */
+/* Takes an fcntl lock: it belongs to this process but not to its workers, and is released when the process ends. */
 static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     CNNVP_FREED char *file = cnnvp_text_printf("%s/lock", driver->folder);
@@ -262,7 +262,7 @@ static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *e
             return CNNVP_DONE;
         const int known =
             !free_to_take && fcntl(driver->lock, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0;
-        (void)close(driver->lock); /* or the file of one that has just ended */
+        (void)close(driver->lock); /* held by another driver, or deleted by one that has just ended */
         driver->lock = -1;
         if (!free_to_take)
             return cnnvp_config_error(
@@ -280,7 +280,7 @@ static void drop_lock(struct cnnvp_driver *driver)
     if (file != NULL)
         (void)unlink(file);
     (void)close(driver->lock);
-    (void)rmdir(driver->folder); /* stays if there are results that could not be taken */
+    (void)rmdir(driver->folder); /* fails, as it should, if unread results remain */
 }
 
 static int has_suffix(const char *name, const char *suffix)
@@ -289,7 +289,7 @@ static int has_suffix(const char *name, const char *suffix)
     return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* Takes over what lies in the folder, and removes what is half-written there. */
+/* Stores the results that an earlier driver left in the folder, and removes incomplete files. */
 static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     DIR *folder = opendir(driver->folder);
@@ -324,7 +324,7 @@ static cnnvp_result write_fact(struct cnnvp_driver *driver, const char *name, js
     return text != NULL ? cnnvp_results_set_fact(driver->results, name, text, error) : cnnvp_config_no_memory(error);
 }
 
-/* The words of a command that all points share; the rest are their params. */
+/* The words of the command line that all points share. Their params give the other words. */
 static json_t *fixed_words(struct cnnvp_sweep *sweep)
 {
     json_t *words = json_pack("[s]", sweep->command);
@@ -356,7 +356,7 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
     return write_fact(driver, "objectives", list, error);
 }
 
-/* As one word of a shell's command; NULL: out of memory. */
+/* Quotes a text as one word for the shell; NULL: out of memory. */
 static char *shell_word(const char *text)
 {
     struct cnnvp_printed word;
@@ -370,7 +370,8 @@ static char *shell_word(const char *text)
     return cnnvp_print_end(&word);
 }
 
-/* Another program than this one has points of its own: what it says of itself, else its bytes. */
+/* Names the simulator for the points' keys if another program runs them: by the build that it prints, else by its
+ * bytes. */
 static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     struct cnnvp_sweep *sweep = driver->sweep;
@@ -390,7 +391,7 @@ static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_err
     return call != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
-/* What all points of the sweep have in common of what decides results. */
+/* The build stands for the simulator and guest program that all points of the sweep share. */
 static cnnvp_result set_build(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     CNNVP_FREED char *build = cnnvp_text_printf("%s program %s", driver->sweep->simulator, driver->sweep->guest_hash);
@@ -419,7 +420,7 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     CNNVP_TRY(take_lock(driver, error));
     CNNVP_TRY(cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error));
     CNNVP_TRY(cnnvp_results_open(options->results, 1, &driver->results, error));
-    CNNVP_TRY(take_leftovers(driver, error)); /* of the build before */
+    CNNVP_TRY(take_leftovers(driver, error)); /* they belong to the previous build */
     CNNVP_TRY(set_build(driver, error));
     if (cnnvp_driver_is_far(driver))
         CNNVP_TRY(cnnvp_slurm_begin(driver, error));
@@ -440,7 +441,7 @@ static void close_driver(struct cnnvp_driver *driver)
     free(driver->program);
 }
 
-/* What is known before anything runs, and may be refused. */
+/* Lists the points of a grid or random search before anything runs, so that a refusal comes early. */
 static cnnvp_result list_points(struct cnnvp_driver *driver, uint64_t **numbers, size_t *count,
                                 struct cnnvp_error *error)
 {
@@ -475,20 +476,20 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (result == CNNVP_DONE)
         result = sweep->search == CNNVP_SEARCH_NSGA2 ? cnnvp_nsga2_run(&driver, error)
                                                      : cnnvp_driver_batch(&driver, numbers, count, error);
-    if (driver.results != NULL) { /* what has run stays, whatever ends the sweep */
+    if (driver.results != NULL) { /* keeps finished points, whatever ends the sweep */
         struct cnnvp_error unwanted;
         const cnnvp_result committed = cnnvp_driver_commit(&driver, 1, result == CNNVP_DONE ? error : &unwanted);
         result = result == CNNVP_DONE ? committed : result;
     }
     if (result == CNNVP_DONE && !interrupted)
-        result = take_leftovers(&driver, error); /* of tasks that a killed driver had started */
+        result = take_leftovers(&driver, error); /* from workers that a killed driver had started */
     cnnvp_driver_show(&driver, 1);
     driver.progress.seconds = cnnvp_driver_now() - driver.started;
     close_driver(&driver);
     if (done != NULL)
         *done = driver.progress;
     if (result == CNNVP_DONE && interrupted) {
-        interrupted = 0; /* the next sweep of this process is another one */
+        interrupted = 0; /* the interrupt does not affect the next sweep */
         (void)cnnvp_config_error(
             error, NULL, "interrupted after %" PRIu64 " of %" PRIu64 " points; the same command continues from there",
             driver.progress.finished, driver.progress.points);

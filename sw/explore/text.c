@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and texts that the parts of the exploration read and write. */
+/* Helpers to read JSON files, format numbers, hash, and write text and CSV files. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ void cnnvp_json_release(json_t **value)
 
 static const struct measure {
     const char *ending;
-    double step; /* from a unit to the next */
+    double step; /* factor from one unit to the next */
     const char *units[6];
 } measures[] = {{"_ps", 1e3, {"ps", "ns", "us", "ms", "s"}},
                 {"_pj", 1e3, {"pJ", "nJ", "uJ", "mJ", "J"}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What members of `values` mean. */
+/* The table of the members of `values` in the statistics, and its help text. */
 #define _XOPEN_SOURCE 700
 
 #include "explore.h"

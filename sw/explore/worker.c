@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is
- * told which over a socket and answers once the point's result file lies under its name.
+ * A worker is a process that runs one point after another. It is forked from a process that has read the specification.
+ * It receives each point over a socket, and answers when the point's result file is complete.
  *
- * A worker on another machine is told the same way: a program of Slurm's (slurm.c) starts it there and leads its
- * standard input and output to the socket, whose bytes may come in pieces.
+ * A worker under Slurm works the same way: srun (slurm.c) starts it on another machine and connects its standard input
+ * and output to the socket. Messages may then arrive in pieces.
  *
- * A platform leaves nothing behind for the next one in its process, but that need not be believed. A worker ends after
- * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from
- * a third-party library. A worker that crashes has ended none but the point in its hands; whether that point is to
- * blame shows a worker that has run nothing before.
+ * A platform should not affect later ones in its process, but this limits any effect: a worker ends after POINTS
+ * points, when it has grown by GROWTH bytes, after a failed point, and after a point with units from a third-party
+ * library. A crash of a worker costs only its current point. That point runs again in a new worker, which shows whether
+ * the point itself is to blame.
  */
 #define _XOPEN_SOURCE 700
 #include "worker.h"
@@ -26,19 +26,20 @@
 #include <unistd.h>
 
 enum { POINTS = 128 };
-/* Blocks from this size on come from the kernel, zeroed and untouched, for every platform: by itself the C library
- * serves those of the second from what the first has freed, and writes the zeros of all its empty memories. */
+/* Blocks of at least this size come from the kernel with mmap, so they are already zero. Otherwise malloc would reuse
+ * blocks of an earlier platform, and calloc would have to clear all its large memories. */
 enum { FRESH_BYTES = 1 << 20 };
-/* A node that has lost its worker and Slurm's daemons in one, and has come back, is not asked for it by Slurm. */
+/* Slurm does not notice a node that has lost both its worker and Slurm's daemons and has come back, so a worker that is
+ * silent for this time is ended. */
 #define SILENT_SECONDS 30.0
 #define GRACE_SECONDS 10.0
 #define GROWTH ((size_t)64 << 20)
 
-/* Bytes in memory; 0: not known. */
+/* Resident memory in bytes; 0: unknown. */
 static size_t resident(void)
 {
     FILE *stream = fopen("/proc/self/statm", "r");
-    char line[128] = ""; /* pages of the address space, those in memory, ... */
+    char line[128] = ""; /* pages: address space, resident, ... */
     if (stream == NULL)
         return 0;
     const char *second = fgets(line, sizeof line, stream) != NULL ? strchr(line, ' ') : NULL;
@@ -55,7 +56,7 @@ static int has_foreign_units(const cnnvp_config *config)
     return 0;
 }
 
-/* Runs a point; *last 1 if this process should run no other. */
+/* Runs a point; *last 1: this process should not run another one. */
 static cnnvp_result run_point(const struct cnnvp_driver *driver, const struct cnnvp_sweep_point *order, int *last,
                               struct cnnvp_error *error)
 {
@@ -71,7 +72,7 @@ static cnnvp_result run_point(const struct cnnvp_driver *driver, const struct cn
     return result;
 }
 
-/* In the new process: never returns. */
+/* Runs points in the child process. Never returns. */
 static void serve(const struct cnnvp_driver *driver, int line)
 {
     const size_t begin = resident();
@@ -95,7 +96,7 @@ static void become_worker(const struct cnnvp_driver *driver, int line, pid_t par
 {
     if (cnnvp_driver_is_far(driver))
         cnnvp_slurm_become(driver, line, parent);
-    /* A driver that is killed takes its workers along: two of one point would only waste time. */
+    /* Workers end with their driver: otherwise a resumed sweep would run their points a second time. */
     cnnvp_process_begin(parent);
     (void)mallopt(M_MMAP_THRESHOLD, FRESH_BYTES);
     serve(driver, line);
@@ -136,7 +137,7 @@ static void forget(struct cnnvp_worker *worker)
     worker->process = worker->is_ready = 0;
 }
 
-/* Waits for a process that should end by itself; srun does not where its node has lost what it waits for. */
+/* Waits for a process that should end by itself. It is killed if it does not, as srun if its node is lost. */
 static void reap(struct cnnvp_worker *worker, int *status)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
@@ -158,8 +159,8 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_d
         worker->heard = cnnvp_driver_now();
         int status;
         if (send(worker->line, point, sizeof *point, MSG_NOSIGNAL) == (ssize_t)sizeof *point || fresh)
-            return CNNVP_DONE; /* of a new one that is gone already its end will tell */
-        reap(worker, &status); /* it was ended while it had nothing to do */
+            return CNNVP_DONE; /* if a new one has already ended, the caller learns it from its end */
+        reap(worker, &status); /* it ended while idle */
     }
 }
 
@@ -218,8 +219,8 @@ void cnnvp_worker_stop(struct cnnvp_worker *worker, int is_busy)
     if (worker->process == 0)
         return;
     if (worker->is_far && !is_busy)
-        (void)send(worker->line, &no_point, sizeof no_point, MSG_NOSIGNAL); /* Slurm loses ends of files */
+        (void)send(worker->line, &no_point, sizeof no_point, MSG_NOSIGNAL); /* Slurm may lose the end of the input */
     else
-        (void)kill(worker->process, worker->is_far ? SIGTERM : SIGKILL); /* srun ends what it has started */
+        (void)kill(worker->process, worker->is_far ? SIGTERM : SIGKILL); /* srun ends its worker */
     reap(worker, &status);
 }

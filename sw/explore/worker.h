@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that runs points one after the other, see worker.c. */
+/* A worker: a process that runs one point after another, see worker.c. */
 #ifndef CNNVP_EXPLORE_WORKER_H
 #define CNNVP_EXPLORE_WORKER_H
 
@@ -7,22 +7,22 @@
 
 #include "explore.h"
 
-/* All zero: no process yet. */
+/* The driver's view of one worker. All zero: no process yet. */
 struct cnnvp_worker {
-    pid_t process;  /* 0: there is none */
-    int line;       /* readable when there is news */
-    unsigned given; /* points, to this process */
-    int is_far;     /* 1: `process` is Slurm's program, which has the worker run elsewhere */
-    int is_ready;   /* 1: a worker that is far has been heard of */
-    double heard;   /* when that was last */
+    pid_t process;  /* 0: none */
+    int line;       /* socket to the worker, readable when it has answered */
+    unsigned given; /* number of points given to this process */
+    int is_far;     /* 1: `process` is srun, which runs the worker on another machine */
+    int is_ready;   /* 1: a worker under Slurm has begun to run */
+    double heard;   /* time of its last answer */
 };
 
-/* What a worker says of the point that it was given last. */
+/* A worker's answer about its current point. */
 struct cnnvp_answer {
     enum cnnvp_answer_kind {
-        CNNVP_ANSWER_READY, /* nothing; it runs, elsewhere, and says so from time to time */
-        CNNVP_ANSWER_MORE,
-        CNNVP_ANSWER_LAST, /* it takes no other */
+        CNNVP_ANSWER_READY, /* no result yet: a periodic sign of life under Slurm */
+        CNNVP_ANSWER_MORE,  /* done; the worker takes more points */
+        CNNVP_ANSWER_LAST,  /* done; the worker exits */
         CNNVP_ANSWER_CANNOT_WRITE
     } kind;
     struct cnnvp_error error;
@@ -31,31 +31,31 @@ struct cnnvp_answer {
 struct cnnvp_worker_end {
     int status;  /* as waitpid says */
     int first;   /* 1: the point was the first of its process */
-    int is_far;  /* 1: nothing is known of the point, since the machine or Slurm may be to blame */
-    int is_lost; /* 1: nor has the worker ever begun */
+    int is_far;  /* 1: ran under Slurm. The machine or Slurm may be to blame, not the point. */
+    int is_lost; /* 1: the worker never began to run under Slurm */
 };
 
 enum cnnvp_worker_news {
     CNNVP_WORKER_BUSY,         /* no news */
-    CNNVP_WORKER_DONE,         /* the point's result file is there */
-    CNNVP_WORKER_CANNOT_WRITE, /* it cannot be written, for the reason in `error` */
-    CNNVP_WORKER_ENDED         /* the process is gone, perhaps with the point */
+    CNNVP_WORKER_DONE,         /* the point's result file exists */
+    CNNVP_WORKER_CANNOT_WRITE, /* the result file cannot be written; `error` has the reason */
+    CNNVP_WORKER_ENDED         /* the process has ended, perhaps without a result file */
 };
 
-/* Gives a point to a worker that has none, starting the process if need be. */
+/* Gives a point to an idle worker. Starts its process first if there is none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_driver *driver,
                                               const struct cnnvp_sweep_point *point, struct cnnvp_error *error);
-/* What has become of the point, at once. `end` is of use after CNNVP_WORKER_ENDED. What the worker leaves behind may
- * keep its line from ever becoming readable: ask from time to time, too. */
+/* Polls a busy worker without waiting. `end` is valid after CNNVP_WORKER_ENDED. Also call this from time to time when
+ * the line is not readable: child processes that a worker leaves behind may keep its socket open. */
 CNNVP_MUST_USE enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
                                                         struct cnnvp_error *error);
-/* It was killed from outside: nothing is known of the point. */
+/* 1: the worker was killed from outside or ran under Slurm, so its point may not be to blame. */
 int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end);
 void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size);
-/* Ends it at once, with whatever it does if it is busy. */
+/* Ends the worker at once. A busy worker loses its point. */
 void cnnvp_worker_stop(struct cnnvp_worker *worker, int is_busy);
-/* In the new process, in place of one that runs points: srun with a worker (slurm.c) at its standard input and output.
- * Never returns. */
+/* Call in a new child process: replaces it with srun, which runs a worker (slurm.c) and connects the worker's standard
+ * input and output to `line`. Never returns. */
 void cnnvp_slurm_become(const struct cnnvp_driver *driver, int line, pid_t parent);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-/* The platform's instance dram, which must be of model dram; NULL with an error otherwise. */
+/* Finds the platform's instance dram, which must be of model dram; NULL: there is none, and `error` says so. */
 const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *platform, struct cnnvp_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cnnvp_memory_replay: a trace of bursts through the model of the off-chip memory alone, without a platform around it.
- * The trace is read as it is needed, so its length does not matter.
+ * cnnvp_memory_replay: replays a trace of bursts through the model of the off-chip memory alone, without a platform.
+ * The trace is read as it is needed, so it may have any length.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,12 +28,12 @@ struct reader {
     FILE *stream;
     const char *file;
     uint64_t line;
-    char *text; /* of the line, with its end */
+    char *text; /* the line, with its line feed */
     size_t room;
     const char *at, *end;
 };
 
-/* The next character of the line, EOF behind it. */
+/* The next character of the line; EOF after its end. */
 static int peek(const struct reader *reader)
 {
     return reader->at < reader->end ? (unsigned char)*reader->at : EOF;
@@ -51,7 +51,7 @@ static void skip_blanks(struct reader *reader)
         ++reader->at;
 }
 
-/* Nothing comes but a comment. */
+/* 1: the rest of the line is at most a comment. */
 static int at_end(const struct reader *reader)
 {
     const int next = peek(reader);
@@ -70,7 +70,7 @@ CNNVP_PRINTF(3, 4) static int wrong(const struct reader *reader, struct cnnvp_er
     return -1;
 }
 
-/* What stands there, for a message. */
+/* Describes a character for a message. */
 static const char *shown(int character, char text[16])
 {
     if (character == EOF || character == '\n')
@@ -108,7 +108,7 @@ struct line {
     int timed;
 };
 
-/* The rest of a line, after its first word. */
+/* Parses the rest of a line after its first letter. */
 static int read_operands(struct reader *reader, struct line *line, struct cnnvp_error *error)
 {
     char text[16];
@@ -130,7 +130,7 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
     return 1;
 }
 
-/* 1: a line; 0: the end; -1: `error` says what is wrong. Empty lines and what follows a # count for nothing. */
+/* Reads the next line that is neither empty nor a comment. 1: a line; 0: the end; -1: `error` says what is wrong. */
 static int read_line(struct reader *reader, struct line *line, struct cnnvp_error *error)
 {
     char text[16];
@@ -163,8 +163,8 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
-    uint64_t until;   /* clock; DRAM_NEVER: no E yet */
-    uint64_t data_ps; /* the data buses have carried all by then */
+    uint64_t until;   /* clock at which the trace ends; DRAM_NEVER: no E yet */
+    uint64_t data_ps; /* time of the last data on the buses */
     struct dram_windows windows;
 };
 
@@ -178,7 +178,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
 {
     struct run *run = context;
     (void)channel;
-    if (issued->clock > run->until) /* of a burst that waits then, its class alone counts */
+    if (issued->clock > run->until) /* after the end, only the class of a waiting burst counts */
         cnnvp_dram_windows_class(&run->windows, issued, run->until * run->tck_ps);
     else
         cnnvp_dram_windows_command(&run->windows, issued);
@@ -210,7 +210,7 @@ static void count(void *context, uint32_t stat, uint64_t n)
     cnnvp_stats_count(&run->recorder->stats, run->instance, stat, 0, n);
 }
 
-/* A burst is a request of its own. */
+/* Records the statistics of a replay. Each burst counts as one request. */
 static void record(struct run *run, const struct dram_options *dram, const struct dram_timing *timing,
                    const struct dram_replay_result *from)
 {
@@ -259,15 +259,15 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
 }
 
-/* What the lines so far have said. */
+/* State from the lines read so far. */
 struct progress {
     uint64_t bursts;
-    uint64_t clock; /* of the last one with a time */
-    uint64_t until; /* DRAM_NEVER: no E yet */
-    int timed;      /* whether bursts have times: the first one says it for all */
+    uint64_t clock; /* of the last burst with a time */
+    uint64_t until; /* clock of the line E; DRAM_NEVER: no E yet */
+    int timed;      /* 1: bursts have times, as the first burst decides for all */
 };
 
-/* Refreshes go on for as long as a trace says. */
+/* Limit of a trace's time, since refreshes are simulated up to it. */
 #define TIME_MAX UINT64_C(100000000000000) /* ps: 100 s */
 
 static int check_line(struct reader *reader, const struct line *line, const struct progress *progress, uint64_t at,
@@ -286,7 +286,7 @@ static int check_line(struct reader *reader, const struct line *line, const stru
     return 0;
 }
 
-/* One line in its turn. */
+/* Checks and replays one line. */
 static int replay_line(struct reader *reader, struct dram_replay *replay, const struct run *run, struct line line,
                        struct progress *progress, struct cnnvp_error *error)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_memory_stream: patterns of bursts through the part that the memory's parameter `preset` is set to, or each. */
+/* cnnvp_memory_stream: measures patterns of bursts on the memory part that `preset` names or, if it is not set, on
+ * each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum { CLOCKS = 65536, STRIDE = 4096 };
 
-/* What is measured: whole refresh intervals, for a part of one has no refresh or a whole one. */
+/* The measured window has whole refresh intervals: a part of one would contain either no refresh or a whole one. */
 struct window {
     uint64_t begin, end; /* clocks */
     uint64_t bursts;
@@ -30,7 +31,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     window->over |= issued->clock >= window->end;
 }
 
-/* Writes every third burst where reads and writes are mixed. */
+/* Sends the i-th burst of a pattern. In the mixed pattern, every third burst is a write. */
 static void send(struct dram_replay *replay, enum cnnvp_memory_pattern pattern, uint64_t i)
 {
     const uint64_t address =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Piecewise-linear tables. Each piece has the slope of its chord, rounded, and the intercept that makes its largest
- * error as small as possible (exact for convex and concave pieces).
+ * Makes piecewise-linear tables. Each piece has the slope of its chord, rounded, and the intercept that minimises its
+ * largest error (exact for convex and concave pieces).
  *
  * In integers, with sf the fraction bits of a slope: y * 2^-out_frac = f(x * 2^-in_frac), y = (slope * x + intercept)
  * >> shift, slope = f' * 2^sf, intercept has sf + in_frac fraction bits, shift = sf + in_frac - out_frac.
@@ -12,16 +12,16 @@
 #include <stdlib.h>
 
 #define MAX_SEGMENTS 8192u
-#define SAMPLES 257 /* of a piece, ends included */
+#define SAMPLES 257 /* per piece, ends included */
 #define FRAC_MAX 60
-#define SHIFT_MAX 47 /* of intercepts */
+#define SHIFT_MAX 47 /* largest shift of an intercept */
 #define WORD_MIN (-32768)
 #define WORD_MAX 32767
 
 struct pwl {
     double (*function)(const void *context, double x);
     const void *context;
-    double unit; /* of an input word */
+    double unit; /* value of 1 in an input word */
     int x_shift;
     int32_t x0;
     int32_t segments;
@@ -39,8 +39,8 @@ static double at(const struct pwl *pwl, double word)
     return pwl->function(pwl->context, word * pwl->unit);
 }
 
-/* Slope in f a unit of x. The chord reaches to the next segment's first word, so that pieces of one word have one,
- * too. */
+/* The slope of the segment's chord. It reaches to the next segment's first word, so that segments of one word have a
+ * slope, too. */
 static double slope_of(const struct pwl *pwl, int32_t segment)
 {
     int32_t first;
@@ -52,7 +52,7 @@ static double slope_of(const struct pwl *pwl, int32_t segment)
     return (at(pwl, end) - at(pwl, (double)first)) / ((end - (double)first) * pwl->unit);
 }
 
-/* The intercept for a slope: the middle of what is left of f over the segment's words. */
+/* The intercept for a slope: the middle of the range of f(x) - slope * x over the segment's words. */
 static double intercept_of(const struct pwl *pwl, int32_t segment, double slope)
 {
     int32_t first;
@@ -71,7 +71,7 @@ static double intercept_of(const struct pwl *pwl, int32_t segment, double slope)
     return (low + high) / 2.0;
 }
 
-/* Largest power of two, at most 2^most, by which `value` can be scaled and still be a word. */
+/* The largest number of fraction bits, at most `most`, with which `value` still fits a word. */
 static int fraction_bits(double value, int most)
 {
     int bits = most;
@@ -80,7 +80,7 @@ static int fraction_bits(double value, int most)
     return bits;
 }
 
-/* `positive`: all words below 0 are the first segment. */
+/* Places the segments. `positive`: the first segment has all words below 0. */
 static int place(double range, int positive, int in_frac, size_t segments, struct pwl *pwl)
 {
     const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
@@ -102,13 +102,14 @@ static int place(double range, int positive, int in_frac, size_t segments, struc
     return 0;
 }
 
-/* The straight piece of a segment, in words of the formats that are chosen when all are known. */
+/* The line of a segment. It is converted to words later, when the formats of all lines are known. */
 struct line {
     double slope;     /* rounded to the slopes' format */
     double intercept; /* in units of f */
 };
 
-/* Slopes get *slope_bits fraction bits at most. -1: a slope or an intercept is too large for any format. */
+/* Computes the lines. *slope_bits is the limit of the slopes' fraction bits, and gets the actual number. -1: a slope or
+ * an intercept is too large for any format. */
 static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, double *most_intercept)
 {
     double most_slope = 0.0;
@@ -130,7 +131,7 @@ static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, 
     return 0;
 }
 
-/* `value` with `bits` fraction bits, as a word; fraction_bits() leaves at most WORD_MAX before it is rounded. */
+/* Converts `value` to a word with `bits` fraction bits. Rounding may exceed WORD_MAX by one, so it is limited. */
 static int16_t word_of(double value, int bits)
 {
     const double word = floor(ldexp(value, bits) + 0.5);
@@ -142,8 +143,8 @@ static int fill(const struct pwl *pwl, struct line *lines, int in_frac, int out_
     int slope_bits = 30;
     int intercept_bits;
     double most_intercept;
-    /* at least slope_bits + in_frac - 47 and at most slope_bits + in_frac fraction bits: the table's shift is 0 ..
-     * 47. Slopes that words so small make nothing of give way. */
+    /* The intercept's shift must be 0 to 47, so intercepts have slope_bits + in_frac - 47 to slope_bits + in_frac
+     * fraction bits. If large intercepts allow only fewer, the slopes get fewer bits as well. */
     for (;;) {
         if (lines_of(pwl, lines, &slope_bits, &most_intercept) != 0)
             return -1;

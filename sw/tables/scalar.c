@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* ln 2 in two parts: k * ln2_high is exact for |k| < 2^21. */
+/* ln 2 in two parts, so that k * ln2_high is exact for |k| < 2^21 */
 static const double ln2_high = 0x1.62e42fee00000p-1;
 static const double ln2_low = 0x1.a39ef35793c76p-33;
 
@@ -15,7 +15,7 @@ double cnnvp_exp(double x)
         return 0.0;
     if (x != x)
         return x;
-    /* x = k ln 2 + r, |r| <= 0.35; e^r by its series, whose next term is below 2^-56 of the sum */
+    /* x = k ln 2 + r, |r| <= 0.35; e^r by its Taylor series, whose next term is below 2^-56 of the sum */
     const double k = floor(x / 0x1.62e42fefa39efp-1 + 0.5);
     const double r = (x - k * ln2_high) - k * ln2_low;
     double sum = 1.0;
@@ -36,7 +36,7 @@ double cnnvp_tanh(double x)
     const double magnitude = x < 0.0 ? -x : x;
     double value;
     if (magnitude < 0.125) {
-        /* x - x^3/3 + ...: no cancellation near 0 */
+        /* Taylor series x - x^3/3 + ...: no cancellation near 0 */
         const double s = x * x;
         return x *
                (1.0 +
@@ -56,7 +56,7 @@ double cnnvp_erf(double x)
     const double magnitude = x < 0.0 ? -x : x;
     if (!(magnitude < 6.0)) /* 1 - erf(6) is below 2^-55 */
         return x < 0.0 ? -1.0 : x > 0.0 ? 1.0 : x;
-    /* 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / (3 * 5) + ...): no term has another sign */
+    /* 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / (3 * 5) + ...): all terms have the same sign */
     double term = magnitude;
     double sum = magnitude;
     for (int n = 1; term > sum * 0x1p-56; ++n) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables for the vector unit's instruction vact (models/inference/lanes/lanes.h), and the functions behind them.
- * Everything here uses additions, multiplications, divisions and scaling by powers of two in a fixed order, so that its
- * results are the same on every machine.
+ * Makes tables for the vector unit's instruction vact (models/inference/lanes/lanes.h), and computes the functions
+ * behind them. The code only adds, multiplies, divides and scales by powers of two in a fixed order, so that results
+ * are the same on every machine.
  */
 #ifndef CNNVP_TABLES_H
 #define CNNVP_TABLES_H
@@ -22,14 +22,14 @@ extern "C" {
 #endif
 #endif
 
-/* Segments that keep sigmoid and tanh within 5e-4 of the exact value (beside the rounding of the result). */
+/* With this many segments, sigmoid and tanh are within 5e-4 of the exact value before the result is rounded. */
 #define CNNVP_PWL_SEGMENTS 256u
-/* Largest magnitude of an argument beyond which sigmoid and tanh are straight to within that. */
+/* Beyond this magnitude of the argument, sigmoid and tanh are straight within the same error. */
 #define CNNVP_PWL_RANGE 8.0
-/* Words of a table with this many segments. */
+/* Number of words of a table with this many segments. */
 #define CNNVP_PWL_WORDS(segments) (4u + 2u * (segments))
 
-/* Functions of one variable. Relative error below 1e-14. */
+/* Functions of one variable, with a relative error below 1e-14. cnnvp_exp returns 0 below -700 and 2^1023 above 709. */
 double cnnvp_exp(double x);
 double cnnvp_sigmoid(double x);
 double cnnvp_tanh(double x);
@@ -38,15 +38,15 @@ double cnnvp_erf(double x);
 double cnnvp_log(double x);
 
 /*
- * Fills `table` for a function of words with `in_frac` fraction bits whose results have `out_frac`. The straight
- * pieces lie between -range and range; the first and the last go on to the ends of the 16-bit words, and are fitted to
- * them. `positive`: the pieces lie between 0 and range, and one has all words below 0.
+ * Fills `table` for a function whose input words have `in_frac` fraction bits and whose results have `out_frac`. The
+ * segments lie between -range and range. The first and the last one extend to the ends of the 16-bit words, and are
+ * fitted to them. `positive`: the segments lie between 0 and range, except for one that has all words below 0.
  *
- * segments: 2 .. 8192, even. Where words within the range are fewer, the table has fewer.
- * *words: in: room in `table`, CNNVP_PWL_WORDS(segments) is enough; out: words of the table.
+ * segments: 2 .. 8192, even. The table has fewer if the range has fewer words.
+ * *words: in: size of `table`, CNNVP_PWL_WORDS(segments) is enough; out: number of words of the table.
  * *shift: out: bits 7:0 of the register `format` of vact.
- * Returns 0, or -1 where an argument is out of range, the room is too small, or the function's slopes or values do not
- * fit the format (and then writes nothing). in_frac, out_frac: -16 .. 60.
+ * Returns 0, or -1 if an argument is out of range, the table is too small, or the function's slopes or values do not
+ * fit the format; it then writes nothing. in_frac, out_frac: -16 .. 60.
  */
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
                                       double range, int positive, int in_frac, int out_frac, size_t segments,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LeNet-5 on a design from plain C: step by step in simulated time, then the classes and what they took. */
+/* Runs LeNet-5 on a design from plain C: in steps of simulated time. Then prints the classes and some statistics. */
 #include <cnnvp_explore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         cnnvp_options_check(options, &error) != CNNVP_DONE)
         fail();
 
-    /* A preset with settings, such as pe_array.rows=16. */
+    /* The preset nfu with settings from the command line, such as pe_array.rows=16. */
     if (cnnvp_config_new("nfu", &config, &error) != CNNVP_DONE)
         fail();
     for (int i = 1; i < argc; ++i)
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
         cnnvp_network_load(network, platform, &error) != CNNVP_DONE)
         fail();
 
-    /* 20 us a step; a run in one piece gives the same. */
+    /* Steps of 20 us. A run in one piece gives the same results. */
     struct cnnvp_run_result end = {.end = CNNVP_END_MAX_TIME};
     cnnvp_result result = CNNVP_FAILED;
     while (end.end == CNNVP_END_MAX_TIME) {

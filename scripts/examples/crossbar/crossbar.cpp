@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A crossbar of one's own between the platform's two accelerators and its DRAM: one transaction at a time, BYTES of it
- * in a nanosecond; where both accelerators wait they take turns. It knows nothing of cnnvp: it hands on the payload
- * that it got. crossbar crossbar.yaml lenet5 BYTES crossbar.vcd
+ * A crossbar of your own between the platform's two accelerators and its DRAM. It passes one transaction at a time, at
+ * BYTES per ns. If both accelerators wait, they take turns. It knows nothing of cnnvp, and forwards each payload
+ * unchanged: crossbar crossbar.yaml lenet5 BYTES crossbar.vcd
  */
 #include <cstdio>
 #include <cstdlib>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PE array of one's own: atomic_k cells that each make a dot product of atomic_c inputs and weights in a cycle, as
- * NVDLA's convolution core does. All cells share the inputs: as many channels of one position at one tap of the kernel.
- * A cell has the weights of an output channel.
+ * A PE array of your own: atomic_k cells that each make a dot product of atomic_c inputs and weights per cycle, as in
+ * NVDLA's convolution core. All cells share the inputs, atomic_c channels of one position at one tap of the kernel. A
+ * cell has the weights of one output channel.
  *
- * A set of weights is atomic_c x atomic_k, and stays for a stripe of output positions, whose sums wait in accumulators
- * until all sets of their output channels have been there; then the next stripe takes all sets anew. Of each set and
- * stripe the array takes atomic_k cycles          to load the weights; preload: double hides them behind the stripe
- * before while that lasts positions cycles         to make the dot products and once a command the stages of
- * multiplier, adder tree and accumulator. A fully connected layer has one position.
+ * A set of weights is atomic_c x atomic_k. It stays for a stripe of output positions, whose sums wait in accumulators
+ * until all sets of their output channels have been used. The next stripe loads all sets again. A set takes atomic_k
+ * cycles to load for a stripe, which preload: double hides behind the previous stripe if that is long enough, and one
+ * cycle per position for the dot products. Each command adds the stages of multiplier, adder tree and accumulator. A
+ * fully connected layer has one position.
  *
- * Refused: pools, depthwise convolution and `step`, which have no sum over channels: networks have them on the vector
- * unit.
+ * Pools, depthwise convolution and `step` are refused, since they have no sum over channels. Networks then run them on
+ * the vector unit.
  */
 #include <cnnvp_fx16.h>
 #include <cnnvp_integer.h>
@@ -41,7 +41,7 @@ enum {
 struct dot_product {
     struct cnnvp_fx16_unit unit;
     uint64_t atomic_c, atomic_k, stripe;
-    bool hides; /* preload: double */
+    bool hides; /* preload: double hides loads of weights */
 };
 
 /* ---- what a command costs ---- */
@@ -51,13 +51,13 @@ struct cost {
     struct cnnvp_fx16_traffic traffic;
 };
 
-/* Cycles of a load that a stripe of so many positions does not hide. */
+/* Cycles of a load that a stripe with this number of positions does not hide. */
 static uint64_t shown(const struct dot_product *array, uint64_t positions)
 {
     return !array->hides ? array->atomic_k : array->atomic_k > positions ? array->atomic_k - positions : 0;
 }
 
-/* Multiplier, tree, accumulator. */
+/* Pipeline stages: multiplier, adder tree, accumulator. */
 static uint64_t stages(const struct dot_product *array)
 {
     uint64_t levels = 0;
@@ -73,7 +73,7 @@ static struct cost cost_of(const struct dot_product *array, const struct cnnvp_f
     const uint64_t channels = dense ? tile->inputs : tile->in_channels;
     const uint64_t n = dense ? tile->outputs : tile->out_channels;
     const uint64_t positions = dense ? 1u : (uint64_t)tile->out_h * tile->out_w;
-    const uint64_t groups = cnnvp_divide_up(n, array->atomic_k); /* of output channels */
+    const uint64_t groups = cnnvp_divide_up(n, array->atomic_k); /* groups of output channels */
     const uint64_t sets = cnnvp_divide_up(channels, array->atomic_c) * taps * groups;
     const uint64_t stripes = cnnvp_divide_up(positions, array->stripe), whole = positions / array->stripe;
     const uint64_t rest = positions % array->stripe, last = rest != 0 ? rest : array->stripe;
@@ -96,8 +96,8 @@ static struct cost cost_of(const struct dot_product *array, const struct cnnvp_f
                     .output_cycles = groups * positions,
                     .passes = 1},
     };
-    /* In a clock a word of each channel, which lie in banks of their own, fully connected side by side; the weights of
-     * a cell; a result of each cell. */
+    /* Port accesses per clock. Inputs: a word of each channel, from separate banks (fully connected: side by side).
+     * Weights: those of one cell. Outputs: a result of each cell. */
     cnnvp_fx16_add(&cost.traffic.input,
                    (struct cnnvp_buffer_clocks){
                        .times = cost.compute_cycles, .maps = dense ? 1u : inputs, .columns = dense ? inputs : 1u});
@@ -170,7 +170,7 @@ static int dot_product_access(void *self, uint32_t port, struct cnnvp_access *ac
     return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
-/* Whole sets of weights. Positions may be cut anywhere. */
+/* Tiles should have whole sets of weights. Positions may be cut anywhere. */
 static int dot_product_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
 {
     const struct dot_product *array = self;
@@ -237,11 +237,11 @@ static const struct cnnvp_stat stats[STAT_COUNT] = {
     [STAT_saturations] = {"saturations", "words", "values.saturations", NULL, "results clipped at write-out"},
 };
 
-/* What it is made of: area, leakage and the clock of registers follow from the platform's technology. */
+/* The parts of the array. Its area, leakage and clock power follow from them and the platform's technology. */
 static void dot_product_costs(const uint64_t *values, const struct cnnvp_costs *costs)
 {
     const uint64_t cells = values[PARAM_atomic_k], pes = values[PARAM_atomic_c] * cells;
-    const uint32_t sets = values[PARAM_preload] == PRELOAD_double ? 2u : 1u; /* of weights */
+    const uint32_t sets = values[PARAM_preload] == PRELOAD_double ? 2u : 1u; /* sets of weights */
     const uint32_t bits = (uint32_t)values[PARAM_acc_bits];
     const struct cnnvp_part parts[] = {
         {CNNVP_PART_MULTIPLIER, 16, pes, 0, "multiplier"},

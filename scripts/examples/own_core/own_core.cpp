@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small virtual platform of one's own with the accelerator in it: a core that is not ours, a bus, a memory of 50 ns
- * and an interrupt line. The core is a thread here; an instruction set simulator with a bus master stands in the same
- * place, and runs the same runtime as a program. net.bin and net.h are made by `cnnvp compile`. own_core net.bin
- * image.npy output.npy
+ * A small virtual platform of your own with the accelerator in it: a core, a bus, a memory of 50 ns and an interrupt
+ * line. The core is a SystemC thread here. An instruction set simulator with a bus master could take its place, and
+ * would run the same runtime as a program. `cnnvp compile` makes net.bin and net.h: own_core net.bin image.npy
+ * output.npy
  */
 #include <cmath>
 #include <cstdio>
@@ -46,7 +46,7 @@ struct ram : sc_core::sc_module {
     }
 };
 
-/* The network's memory at NET_BASE, the accelerator's registers at NET_REGISTERS. */
+/* Maps the network's memory at NET_BASE and the accelerator's registers at NET_REGISTERS. */
 struct interconnect : sc_core::sc_module {
     tlm_utils::simple_target_socket<interconnect> core{"core"}, accelerator{"accelerator"};
     tlm_utils::simple_initiator_socket<interconnect> memory{"memory"}, registers{"registers"};
@@ -90,7 +90,7 @@ private:
     std::uint32_t access(tlm::tlm_command command, std::uint32_t address, std::uint32_t value)
     {
         tlm::tlm_generic_payload payload;
-        sc_core::sc_time delay(10, sc_core::SC_NS); /* of the core's own work */
+        sc_core::sc_time delay(10, sc_core::SC_NS); /* time of the core's own work */
         payload.set_command(command);
         payload.set_address(address);
         payload.set_data_ptr(reinterpret_cast<unsigned char *>(&value));

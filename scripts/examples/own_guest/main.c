@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for the core of preset nfu that drives the accelerator itself: a 3x3 convolution with bias, a 2x2 maximum
- * pool and a ReLU, tile by tile as instructions; the result is compared with plain C.
+ * A program for the core of preset nfu that drives the accelerator itself. It runs a 3x3 convolution with bias, a 2x2
+ * maximum pool and a ReLU, each as one instruction, and compares the result with plain C.
  */
 #include <stdio.h>
 
 #include "kit.h"
 
 enum { INPUTS = 2, OUTPUTS = 4, SIDE = 10, KERNEL = 3, MAP = SIDE - KERNEL + 1, POOL = 2, SMALL = MAP / POOL };
-enum { INPUT_BUFFER, WEIGHT_BUFFER, OUTPUT_BUFFER, IMMEDIATE }; /* of transfers, and operands of the vector unit */
+enum { INPUT_BUFFER, WEIGHT_BUFFER, OUTPUT_BUFFER, IMMEDIATE }; /* buffers of transfers and vector operands */
 
-/* Registers of the element where the descriptors stand. */
+/* Registers of the instruction element that hold the descriptors. */
 enum { WINDOW = 16, VECTOR = 40, IMAGE = 64, WEIGHTS = 80, BACK = 96, RESULT = 112 };
 
-/* Rows of a transfer are whole words of the DMA, 16 bytes. */
+/* The rows of a transfer must be whole DMA words of 16 bytes. */
 static int16_t image[INPUTS][SIDE][SIDE] __attribute__((aligned(64)));
 static struct {
     int16_t kernel[OUTPUTS][INPUTS][KERNEL][KERNEL];
@@ -31,7 +31,7 @@ static void make_data(void)
         weights.bias[i] = (int16_t)(100 * i - 150);
 }
 
-/* `bytes` between memory and a buffer, as one row. */
+/* A transfer of `bytes` between memory and a buffer, as one row. */
 static struct cnnvp_transfer row(const void *memory, uint32_t buffer, uint32_t bytes, uint32_t feature_words)
 {
     return (struct cnnvp_transfer){
@@ -43,8 +43,8 @@ static struct cnnvp_transfer row(const void *memory, uint32_t buffer, uint32_t b
         .feature_words = feature_words};
 }
 
-/* Each instruction waits for what it needs: a unit, halves of buffers. The first half of each buffer is used, and the
- * second for what lies between the layers. */
+/* Each instruction waits for its unit and its buffer halves. The convolution uses the first half of each buffer; pool,
+ * ReLU and store use the second halves. */
 static void push_layers(struct cnnvp_element *element)
 {
     const uint32_t second = CNNVP_HALF_INPUT | CNNVP_HALF_OUTPUT;
@@ -102,7 +102,7 @@ static void push_layers(struct cnnvp_element *element)
     CNNVP_KIT_PUSH(element, store, OUTPUT_BUFFER << CNNVP_STATUS_store_buffer, second, RESULT, &store);
 }
 
-/* ---- the same in plain C ---- */
+/* ---- the same layers in plain C ---- */
 
 static int convolved(int channel, int y, int x)
 {
@@ -116,7 +116,7 @@ static int convolved(int channel, int y, int x)
 
 static int expected(int channel, int y, int x)
 {
-    int most = 0; /* the ReLU */
+    int most = 0; /* ReLU: at least 0 */
     for (int ky = 0; ky < POOL; ++ky)
         for (int kx = 0; kx < POOL; ++kx) {
             const int value = convolved(channel, y * POOL + ky, x * POOL + kx);

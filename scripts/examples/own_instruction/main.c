@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program for the core that loads packed words, has them unpacked, and compares what comes back with plain C. */
+/* A program for the core: loads packed words, unpacks them with the new instruction, and checks the result. */
 #include <stdio.h>
 
 #include "kit.h"
 #include "platform.h"
 
 enum { WORDS = 1000, INPUT_BUFFER = 0, OUTPUT_BUFFER = 2 };
-enum { LOAD = 16, STORE = 32, UNPACK = 48 }; /* registers of the element where the descriptors stand */
+enum { LOAD = 16, STORE = 32, UNPACK = 48 }; /* registers of the instruction element that hold the descriptors */
 
 static int16_t plain[WORDS], result[WORDS] __attribute__((aligned(64)));
 static uint16_t packed[2 * WORDS] __attribute__((aligned(64)));
 
-/* Three words of four are 0. Returns how many pairs there are. */
+/* Makes the words, three of four of which are 0, and packs them. Returns the number of pairs. */
 static uint32_t pack(void)
 {
     uint32_t pairs = 0, zeros = 0;

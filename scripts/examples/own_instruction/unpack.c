@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An instruction of your own: `unpack` writes out what is packed as pairs of words, how many zeros come first and the
- * value after them (run-length coding, as Eyeriss keeps activations in memory). It reads the input buffer and writes
- * the output buffer, a word of results in a clock cycle. Zeros after the last value need no pair.
+ * An instruction of your own: `unpack` decodes run-length coded words, as Eyeriss keeps activations in memory. Each
+ * pair of words is a number of zeros and the value after them; zeros after the last value need no pair. The unit reads
+ * the input buffer and writes one word of results per clock cycle to the output buffer.
  *
- * Refused: pairs that make more words than `count`.
+ * It refuses pairs that make more words than `count`.
  */
 #include <cnnvp_buffer.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static int refuse(const struct unpack *unpack, const struct cnnvp_command *comma
     return status;
 }
 
-/* Words from or to a buffer; NULL where data do not matter. */
+/* Borrows words of a buffer for reading or writing; *data is NULL in timing-only runs. */
 static int borrow(const struct unpack *unpack, uint32_t port, const struct cnnvp_command *command, uint32_t half,
                   uint32_t address, uint64_t words, uint64_t cycles, int16_t **data, cnnvp_time *delay)
 {
@@ -59,7 +59,7 @@ static int borrow(const struct unpack *unpack, uint32_t port, const struct cnnvp
     return status;
 }
 
-/* 0, or -1 where the pairs make more than `count` words. */
+/* Decodes the pairs; returns -1 if they make more than `count` words. */
 static int write_out(const int16_t *in, uint32_t pairs, int16_t *out, uint64_t count)
 {
     uint64_t at = 0;

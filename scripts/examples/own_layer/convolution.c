@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The convolution of S000 (algorithm 1) with its two loops over slices changed: outputs outside, inputs inside. A slice
- * of the outputs is complete before the next one begins, and the input's slices come again for each of them. Sums are
- * exact, so the results are the same bits.
+ * The convolution of S000 (algorithm 1) with its two loops over slices exchanged: output slices outside, input slices
+ * inside. Each slice of the outputs is completed before the next one begins, so the input slices are loaded again for
+ * each of them. Sums are exact, so the results are bit-identical.
  */
 #include "layers_internal.h"
 
 #include <stddef.h>
 
-/* What the outputs of a step need of some input channels. */
+/* The part of some input channels that the outputs of a step need. */
 static struct cnnvp_box input_of(const struct cnnvp_layer *layer, const struct cnnvp_box *output, uint32_t channel,
                                  uint32_t channels)
 {
@@ -21,13 +21,14 @@ static struct cnnvp_box input_of(const struct cnnvp_layer *layer, const struct c
         .columns = (output->columns - 1u) * layer->sx + (layer->kx - 1u) * layer->dx + 1u};
 }
 
-/* Input channels from `in` on, to output channels of the step from `out` on. */
+/* A slice: input channels from `in` on, and output channels of the step from `out` on. */
 struct slice {
     uint32_t in, inputs, all_inputs;
     uint32_t out, outputs;
 };
 
-/* The slice's window over all positions, and what it needs on chip. Returns the half that its weights are in. */
+/* Brings the slice's inputs and weights on chip, and makes its window over all positions. Returns the half of the
+ * weight buffer with its weights. */
 static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
                       const struct slice *slice, struct cnnvp_input_tile *tile, struct cnnvp_window *window)
 {
@@ -47,7 +48,7 @@ static uint32_t bring(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     return half;
 }
 
-/* One instruction for each image that the step has. */
+/* Pushes one instruction for each image of the step. */
 static void push(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step,
                  const struct slice *slice, const struct cnnvp_input_tile *tile, uint32_t weight_half,
                  const struct cnnvp_epilogue *epilogue, struct cnnvp_window *window)

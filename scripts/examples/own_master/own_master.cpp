@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bus master of one's own beside a network: an ordinary TLM-2.0 initiator that knows nothing of cnnvp copies BYTES of
- * the platform's memory every microsecond and compares them at the end. The DRAM's controller serves it among the
- * accelerator's requests, so the network takes longer: own_master own_master.yaml lenet5 BYTES
+ * A bus master of your own beside a network: an ordinary TLM-2.0 initiator that knows nothing of cnnvp. It copies BYTES
+ * within the platform's memory, 1 us after the copy before, and checks the last copy at the end. The DRAM controller
+ * serves it between the accelerator's requests, so the network takes longer: own_master own_master.yaml lenet5 BYTES
  */
 #include <cstdio>
 #include <cstdlib>
@@ -27,7 +27,7 @@ struct copier : sc_core::sc_module {
     }
 
 private:
-    static constexpr sc_dt::uint64 from = 0x88000000, to = 0x89000000; /* above what the network needs */
+    static constexpr sc_dt::uint64 from = 0x88000000, to = 0x89000000; /* above the network's memory */
     std::vector<unsigned char> buffer_;
 
     void transfer(tlm::tlm_command command, sc_dt::uint64 address, std::vector<unsigned char> &bytes)

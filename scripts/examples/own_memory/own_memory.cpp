@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A design of one's own with the platform as one of its modules, and a memory behind the platform's off-chip port: an
- * ordinary TLM-2.0 target that knows nothing of cnnvp, here one open row of 4 KiB (20 ns a burst in it, 50 ns more for
- * another row). The program's sc_start runs a network on it; it prints where the time went:
- *     own_memory own_memory.yaml lenet5
+ * A design of your own with the platform as one of its modules, and a memory at the platform's off-chip port. The
+ * memory is an ordinary TLM-2.0 target that knows nothing of cnnvp: it has one open row of 4 KiB, and a burst takes 20
+ * ns in the open row and 50 ns more in another one. The program's sc_start runs a network; it prints the time and row
+ * hits: own_memory own_memory.yaml lenet5
  */
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ private:
     std::unique_ptr<unsigned char[], void (*)(void *)> bytes_;
     std::size_t size_;
     sc_dt::uint64 row_ = ~sc_dt::uint64(0);
-    sc_core::sc_time free_; /* from when on the next burst can be served */
+    sc_core::sc_time free_; /* time from which the next burst can be served */
 
     unsigned debug(tlm::tlm_generic_payload &payload)
     {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program for the core that uses the peripheral: 1 * 1 + ... + 10 * 10 = 385, a square for each interrupt. */
+/* A program for the core that uses the peripheral: 1 * 1 + ... + 10 * 10 = 385, with one interrupt per square. */
 #include <stdio.h>
 
 #include "kit.h"
@@ -13,7 +13,7 @@ static volatile uint32_t sum, interrupts;
 static void take_result(void *context)
 {
     (void)context;
-    sum += square[RESULT]; /* lowers the interrupt */
+    sum += square[RESULT]; /* the read clears the interrupt */
     ++interrupts;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A peripheral of one's own on the platform's bus: an ordinary TLM-2.0 target that knows nothing of cnnvp. A write of
- * VALUE takes 500 ns to become its square in RESULT, then raises the interrupt; a read of RESULT lowers it. An access
- * takes NS nanoseconds, half of them waited, half of them annotated:
+ * A peripheral of your own on the platform's bus: an ordinary TLM-2.0 target that knows nothing of cnnvp. 500 ns after
+ * a write of VALUE, RESULT has its square and the interrupt is raised. A read of RESULT clears the interrupt. An access
+ * takes NS nanoseconds: half of them by wait(), half of them annotated as delay:
  *     own_peripheral own_peripheral.yaml try.elf NS STATS.json
  */
 #include <cstdio>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A unit of your own in one file: two registers, one parameter, one statistic, one row in the trace. Writing ADD adds
- * value * gain to SUM. Built with nothing but a C compiler, see the Makefile.
+ * A unit of your own in one file, with two registers, one parameter, one statistic and one trace row. A write to ADD
+ * adds value * gain to SUM. It needs only a C compiler to build, see the Makefile.
  */
 #include <cnnvp_model.h>
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""LeNet-5 on arrays of four sizes: time and energy of an image, printed and drawn. array_size.py [PICTURE.png]"""
+"""array_size.py [PICTURE.png]: runs LeNet-5 on PE arrays of four sizes, and prints and plots time and energy per
+image."""
 import sys
 
 import matplotlib.pyplot as plt

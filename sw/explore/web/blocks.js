@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The platform as blocks, with what its links carried. */
-/* Links that carried something: {from, to, bytes, commands, rate, share}; share is that of what the end can take, where that is known:
-   of a buffer what crossed its port in the words that it has a cycle of the array, of off-chip memory what its bus moved. */
+/* Draws the platform as blocks, with the traffic of its links. */
+/* The links with traffic: {from, to, bytes, read, written, commands, rate, most}. `most` is the highest rate of the link's target, 0 if
+   unknown: for a buffer its port width in 16-bit words per array cycle, for off-chip memory the peak rate of its bus. */
 function blockLinks(stats) {
     const units = stats.platform.units, mhz = (units.pe_array || {}).clock_mhz || 1000, seconds = stats.total.time_ps * 1e-12;
     return stats.links.filter(l => l.read_bytes + l.write_bytes + l.transactions > 0).map(l => {
@@ -9,10 +9,10 @@ function blockLinks(stats) {
         return { from: l.from, to: l.to, bytes, read: l.read_bytes, written: l.write_bytes, commands: l.transactions, rate, most: width ? 2e6 * width * mhz : to.bus_bytes_per_s || 0 };
     });
 }
-/* How far each block is from those that nobody drives; a link back (the DMA's, that says it is done) leads to a block before. */
+/* The distance of each block from those without incoming links. A link that closes a cycle, as the DMA's completion signal, leads back. */
 function blockColumns(links) {
     const column = new Map(), names = [...new Set(links.flatMap(l => [l.from, l.to]))], back = new Set();
-    const state = new Map(); /* 1: on the way, 2: done */
+    const state = new Map(); /* depth-first search; 1: being visited, 2: done */
     const visit = name => {
         if (state.has(name)) return;
         state.set(name, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of several runs: data = {runs: [{name, stats}]}. The others are compared with the first; another can be chosen. */
+/* The page that compares runs: data = {runs: [{name, stats}]}. The first run is the reference until another one is chosen. */
 const runs = data.runs.map((run, i) => ({ i, stats: run.stats, folder: run.name, colour: colours[i % colours.length] }));
-/* A run's name: its folder's last part, with as many before it as tell them apart. */
+/* A run's name is the last part of its folder, or as many parts as make the names distinct. */
 for (let depth = 1; depth < 9; depth++) {
     for (const run of runs) run.name = run.folder.replace(/\/+$/, "").split("/").slice(-depth).join("/");
     if (new Set(runs.map(r => r.name)).size === runs.length) break;
@@ -21,7 +21,7 @@ for (const run of runs) {
 const networks = new Set(runs.map(r => r.stats.network && r.stats.network.xxh3 || r.stats.command));
 if (networks.size > 1) make(header, "p", "These runs have different networks or commands: their times and energies are not of the same work.", { className: "warning", id: "warning" });
 chooser(make(header, "div", null, { className: "bar screen" }), "compared with", runs.map(r => [r.i, r.name]), 0, value => { base = runs[value]; refresh(); });
-/* A change as a share: "+12.5 %", "2.31 times". */
+/* A relative change: "+12.5 %", or "2.31 times" from a factor of two. */
 function change(value, from) {
     if (typeof value !== "number" || typeof from !== "number" || value === from) return "";
     if (!from) return "new";
@@ -29,7 +29,7 @@ function change(value, from) {
     if (Math.abs(ratio - 1) < .0005) return "";
     return ratio >= 2 ? Number(ratio.toPrecision(3)) + " times" : (ratio > 1 ? "+" : "\u2212") + (100 * Math.abs(ratio - 1)).toFixed(1) + " %";
 }
-/* A table of one line a fact and one column a run; better: 1 where more is, -1 where less is, 0 neither. */
+/* A table with one row per fact and one column per run; better: 1 if more is better, -1 if less is, 0 for neither. */
 function sideBySide(parent, id, lines) {
     const holder = make(make(parent, "div", null, { id, className: "scroll", tabIndex: 0 }), "table");
     function fill() {
@@ -76,7 +76,7 @@ if (first) {
 const clockOf = stats => (stats.platform.units.pe_array || {}).clock_mhz || 1000;
 const metrics = [["time", "time", l => l.cycles * 1e6 / l.mhz, writer("time_ps")], ["cycles", "cycles", l => l.cycles, v => grouped(v)], ["compute_cycles", say("compute_cycles"), l => l.compute_cycles, v => grouped(v)], ["stalls", "cycles standing still", l => l.cycles - l.compute_cycles, v => grouped(v)],
     ["energy_pj", "energy", l => l.energy_pj, writer("energy_pj")], ["traffic", "bytes off chip", l => l.dram_read_bytes + l.dram_write_bytes, writer("bytes")], ["utilization", say("utilization"), l => l.utilization, writer("utilization")], ["macs", "MACs", l => l.macs, v => short(v)]];
-/* Layers by name and phase; of several of one name by their number among them. */
+/* Matches layers by name and phase. Layers that share both are matched in order. */
 for (const run of runs) {
     run.layers = new Map();
     const seen = new Map();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements, figures that follow the window's width and its light, axes, tips, files to save. */
+/* Helpers for elements, figures that adapt to the window's width and colour scheme, axes, tooltips, and files to save. */
 const data = JSON.parse(document.getElementById("data").textContent);
 const colours = ["#1f6fd1", "#d1571f", "#2a9d4a", "#8a4fc0", "#c0932a", "#c03a6b", "#2aa3a8", "#7a7a7a", "#5b7a1f",
     "#a33", "#4a7ba6", "#e39ac2", "#6fae9a", "#b3a08a"];
@@ -10,7 +10,7 @@ function make(parent, name, text, properties) {
     if (parent) parent.appendChild(element);
     return element;
 }
-/* Where a page's sections go: side by side where there is room; a wide one takes the whole width. */
+/* The place of a page's sections: side by side if there is room. A wide section takes the whole width. */
 const panels = make(document.body, "main");
 function section(name, id, wide, note) {
     const holder = make(panels, "section", null, { id: id + "_section", className: wide ? "wide" : "" });
@@ -18,14 +18,14 @@ function section(name, id, wide, note) {
     if (note) make(holder, "p", note, { className: "note" });
     return holder;
 }
-/* Colours of the page's style, light or dark. */
+/* The colours of the page's style in the current colour scheme. */
 const theme = {};
 function readTheme() {
     const style = getComputedStyle(document.documentElement);
     for (const name of ["ink", "soft", "line", "paper", "mark", "warm", "hover", "card"]) theme[name] = style.getPropertyValue("--" + name).trim();
 }
 readTheme();
-/* ---- tips ---- */
+/* ---- tooltips ---- */
 const tipElement = make(document.body, "div", "", { className: "tip", role: "tooltip" });
 function tip(event, text) {
     tipElement.style.display = text ? "block" : "none";
@@ -40,8 +40,8 @@ function tipOf(element, text) {
 }
 /* ---- figures ---- */
 const figures = new Set();
-/* A canvas as wide as its holder; draw is called with {context, width, height} and again when the width or the light changes. A
-   fixed least width makes the holder scroll. */
+/* A canvas as wide as its holder. draw is called with {context, width, height}, again whenever the width or colour scheme changes.
+   With `least`, the minimum width, a narrow holder scrolls. */
 function figure(parent, height, draw, least = 0) {
     const holder = make(parent, "div", null, { className: "figure" }), element = make(holder, "canvas"), f = { holder, element, width: 0, height, draw: null };
     const paint = (context, width) => { context.font = "11px system-ui, sans-serif"; f.context = context; f.width = width; draw(f); };
@@ -62,7 +62,7 @@ function figure(parent, height, draw, least = 0) {
     return f;
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); for (const f of figures) f.draw(); });
-/* What a figure draws on a canvas, as SVG: the same calls. */
+/* Offers the calls of a canvas context that figures use, and makes an SVG text of them. */
 class SvgContext {
     constructor(width, height, measure) { Object.assign(this, { width, height, measure, parts: [], path: "", turn: "", globalAlpha: 1, lineWidth: 1, dash: "" }); }
     style(kind) { return kind + '="' + this[kind + "Style"] + '"' + (this.globalAlpha < 1 ? ' opacity="' + this.globalAlpha + '"' : "") + this.turn; }
@@ -117,14 +117,14 @@ function axes(g, width, height, box, xscale, yscale) {
     g.fillStyle = theme.ink; g.textAlign = "center"; g.fillText(xscale.name, (box.left + box.right) / 2, height - 8);
     g.save(); g.translate(9, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yscale.name, 0, 0); g.restore();
 }
-/* Where a plot lies in its figure, and where values are in it. */
+/* The rectangle of a plot in its figure, and the mapping from values to pixels. */
 function frame(f, xscale, yscale) {
     const box = { left: 78, right: f.width - 14, top: 8, bottom: f.height - 36 };
     box.x = v => box.left + (xscale.at(v) - xscale.low) / (xscale.high - xscale.low) * (box.right - box.left);
     box.y = v => box.bottom - (yscale.at(v) - yscale.low) / (yscale.high - yscale.low) * (box.bottom - box.top);
     return box;
 }
-/* Texts beside points: [{x, y, text, colour}]. */
+/* Draws labels beside points: [{x, y, text, colour}]. */
 function labels(g, box, wanted, away = 8) {
     const places = placeLabels(wanted.map(p => ({ x: p.x, y: p.y, width: g.measureText(p.text).width })), box, 13, away);
     g.textAlign = "left"; g.textBaseline = "middle";

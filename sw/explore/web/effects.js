@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much a statistic depends on each parameter: log y = mean + one effect for each value of each parameter, fitted to all points
-   together, so that a sample which is uneven, as that of a search, does not mislead. No document is needed. */
-/* Values of a parameter, numbers of which there are many in five classes of as many points each. */
+/* How much a statistic depends on each parameter: log y = mean + one effect per value of each parameter, fitted to all points
+   together, so that an uneven sample, such as that of a search, does not mislead. This file does not use the document. */
+/* The classes of a parameter: its values, or five ranges with equal numbers of points if it has many numbers as values. */
 function classes(points, i) {
     const values = [...new Set(points.map(p => p.params[i]))].sort(inOrder);
     if (values.length <= 8 || !values.every(v => typeof v === "number"))
@@ -10,7 +10,7 @@ function classes(points, i) {
     const at = v => { let k = first.length - 1; while (first[k] > v) k--; return k; };
     return { of: p => at(p.params[i]), names: first.map((low, k) => ends(low) + (k + 1 < first.length ? " up to " + ends(first[k + 1]) : " and above")) };
 }
-/* [{i, names, effect}] for each of the parameters that varies among the points. */
+/* [{i, names, effect}] for each parameter that varies among the points. */
 function effects(points, path, parameters) {
     const used = points.filter(p => p.stats[path] > 0);
     const parts = parameters.map(i => ({ i, ...classes(used, i) })).filter(part => part.names.length > 1);
@@ -28,14 +28,14 @@ function effects(points, path, parameters) {
     parts.explained = whole > 0 ? 1 - rest.reduce((sum, v) => sum + v * v, 0) / whole : 1;
     return parts;
 }
-/* What is written as 1 is none. */
+/* A factor that would be shown as 1 is no effect. */
 function hasEffect(line) { return Number(line.times.toPrecision(4)) !== 1; }
-/* The same as lines: the value where it is lowest and highest, and how many times as much that is, largest first. */
+/* The effects as lines: the values with the lowest and highest effect, and the factor between them; largest factor first. */
 function importance(points, path, parameters) {
     const parts = effects(points, path, parameters);
     const lines = parts.map(part => {
         const least = part.effect.indexOf(Math.min(...part.effect)), most = part.effect.indexOf(Math.max(...part.effect)), times = Math.exp(part.effect[most] - part.effect[least]);
-        return { i: part.i, least: part.names[least], most: part.names[most], times: times > 1 + 1e-9 ? times : 1 }; /* less is what sums in another order differ by */
+        return { i: part.i, least: part.names[least], most: part.names[most], times: times > 1 + 1e-9 ? times : 1 }; /* smaller factors are rounding errors */
     });
     lines.sort((a, b) => b.times - a.times);
     return { lines, explained: parts.explained };

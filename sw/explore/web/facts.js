@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pages of one run and of several say alike: the headline, layers, costs, configuration. */
+/* Shared by the pages of one run and of several: headline, layers, costs, configuration. */
 const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
 const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
 const boundNames = { compute: "compute", mapping: "idle PEs", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
 const boundColours = { compute: "#2a9d4a", mapping: "#a9d8b3", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
 const causeColours = ["#7a7a7a", "#a3a3a3", "#5b7a1f", "#8a4fc0", "#5fa8d8", "#8fc1e6", "#b9d7ee", "#1f6fd1", "#16479a", "#2aa3a8", "#c03a6b", "#c0932a"];
-/* The parts that a layer's cycles have: its computing ones by PEs at work and idle, then why it stands still. */
+/* The parts of a layer's cycles: computing with busy PEs, computing with idle PEs, then each cause of a stall. */
 function cycleParts(layers) {
     const causes = Object.keys((layers[0] || { stall_cycles: {} }).stall_cycles);
     return [{ name: "busy", say: "computing, PEs at work", colour: "#2a9d4a" }, { name: "idle", say: "computing, PEs idle", colour: "#a9d8b3" }]
@@ -43,7 +43,7 @@ function addShares(parent, shares) {
     }
     return known.map(([name, share]) => boundNames[name] + " " + percent(share)).join(", ");
 }
-/* In a sentence: which layers take the time and what holds them up. */
+/* One sentence on the layers with the most cycles and the main part of each. */
 function sentence(stats) {
     const layers = stats.layers.filter(l => l.cycles), all = layers.reduce((sum, l) => sum + l.cycles, 0);
     const first = layers.slice().sort((a, b) => b.cycles - a.cycles).slice(0, 3);
@@ -53,14 +53,14 @@ function sentence(stats) {
     };
     return first.length ? "Most cycles: " + first.map(why).join(", ") + "." : "";
 }
-/* One list of settings: [unit.parameter, value] of a run. */
+/* The settings of a run as a list of [unit.parameter, value]. */
 function settings(stats) {
     const list = [["technology", stats.energy.technology], ["schedule", stats.schedule ? stats.schedule.name : "layer"], ["images", stats.total.images], ["seed", stats.seed]];
     for (const [name, unit] of Object.entries(stats.platform.units))
         for (const [key, value] of Object.entries(unit)) if (key !== "connect") list.push([name + "." + key, value]);
     return list;
 }
-/* Energy of layers by unit, where the statistics have it; else what moves and what stands. */
+/* The energy of layers by unit if the statistics have it, else split into dynamic and static energy. */
 function energyRows(stats) {
     const list = stats.layers.filter(l => l.energy_pj), split = list.some(l => l.energy_by_unit);
     return list.map(l => ({ name: layerLabel(l), note: percent(l.static_pj / l.energy_pj) + " static", values: split ? l.energy_by_unit : { dynamic: l.energy_pj - l.static_pj, static: l.static_pj } }));

@@ -1,6 +1,6 @@
 "use strict";
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, units, names and scales as text: nothing here touches a document, so that it is tested without a browser. */
+/* Formats numbers, units, names and scales. Nothing here uses a document, so it is tested without a browser. */
 function show(value) { return value === undefined || value === null ? "" : String(value); }
 function scaled(value, digits, steps, unit) {
     for (const [step, name] of steps) if (Math.abs(value) >= step) return Number((value / step).toPrecision(digits)) + name;
@@ -11,14 +11,14 @@ const energies = [[1e12, " J"], [1e9, " mJ"], [1e6, " uJ"], [1e3, " nJ"]];
 const counts = [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]];
 function grouped(value) { return String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f"); }
 function short(value, digits = 3) { return scaled(value, digits, counts, ""); }
-/* A number with a unit, whose prefix joins bytes: "19.2 GB/s", "301 words". */
+/* A number with a unit. A prefix is attached only to bytes: "19.2 GB/s", "301 words". */
 function withUnit(value, unit, digits = 3) {
     const text = short(value, digits);
     return unit ? text + (/^B/.test(unit) && / [TGMk]$/.test(text) ? "" : " ") + unit : text;
 }
 function percent(share, digits = 3) { return Number((100 * share).toPrecision(digits)) + " %"; }
 function time(ps) { return ps ? scaled(ps, 6, times, " ps") : "0 ps"; }
-/* How the numbers of a statistic are written, by the unit that its name ends with. */
+/* The function that formats the numbers of a statistic, chosen by the unit at the end of its name. */
 function writer(path) {
     const last = path.replace(/^.*\./, "");
     if (/(_pj|^energy)(\.|$)/.test(path) && !/total_um2/.test(path)) return (value, digits = 4) => scaled(value, digits, energies, " pJ");
@@ -29,7 +29,7 @@ function writer(path) {
     if (/utilization$|_share$/.test(last)) return (value, digits = 4) => percent(value, digits);
     return (value, digits = 4) => short(value, digits);
 }
-/* What a person would call a statistic. */
+/* Readable names of statistics. */
 const spoken = {
     "total.time_ps": "time", "total.images_per_s": "images a second", "total.accel_cycles": "accelerator cycles", "total.idle_cycles": "cycles of no layer",
     "total.macs": "MACs", "total.images": "images", "total.guest_instructions": "instructions of the RISC-V core", "total.accel_instructions": "accelerator instructions",
@@ -43,7 +43,7 @@ const spoken = {
     "energy_pj": "energy", "static_pj": "static energy", "start_ps": "begin", "end_ps": "end", "input_words": "input words", "weight_words": "weight words", "output_words": "output words",
     "dram_read_bytes": "read off chip", "dram_write_bytes": "written off chip", "dram_burst_bytes": "moved in bursts", "dram_bus_bytes": "crossed the memory's bus"
 };
-/* Why the PE array stands still; what they mean exactly says `cnnvp models stats`. */
+/* Causes of stalls of the PE array; `cnnvp models stats` explains them. */
 const causeNames = {
     bias: "bias steps", fill: "pipeline fill", writeout: "write-out", vector: "vector unit", input_port: "input buffer's port", weight_port: "weight buffer's port",
     output_port: "output buffer's port", input: "waits for inputs", weight: "waits for weights", output: "waits for room", instruction: "waits for instructions", host: "waits for the core"
@@ -56,7 +56,7 @@ function say(path) {
     if (share) return "share bound by " + share[1];
     return path.replace(/^(units|total|layers|program)\./, "").replace(/_(ps|pj|um2)$/, "").replace(/[._]/g, " ").trim();
 }
-/* Numbers by value, sizes by their bytes, everything else as text. */
+/* The value to sort by: numbers as they are, sizes in bytes. NaN: sort as text. */
 function sizeOf(value) {
     if (typeof value === "number") return value;
     const [, n, unit] = /^(\d+)(KiB|MiB|GiB|)$/.exec(value) || [0, NaN, ""];
@@ -66,11 +66,11 @@ function inOrder(a, b) {
     const x = sizeOf(a), y = sizeOf(b);
     return isNaN(x) || isNaN(y) ? (String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0) : x - y;
 }
-/* A value of a parameter: a file without its folder, a number that is not too long. */
+/* A short form of a parameter's value: file names without their folder, numbers with at most six digits. */
 function ends(value) {
     return typeof value === "number" ? String(Number.isInteger(value) ? value : Number(value.toPrecision(6))) : show(value).replace(/^.*\//, "").replace(/\.onnx$/, "");
 }
-/* Names of parameters without their unit, where that leaves each its own. */
+/* Names of parameters without their unit if they stay unique. */
 function shortNames(names) {
     const last = names.map(name => name.replace(/^.*\./, ""));
     return names.map((name, i) => last.indexOf(last[i]) === last.lastIndexOf(last[i]) ? last[i] : name);
@@ -87,7 +87,7 @@ function ticks(low, high, count) {
     for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) list.push(Math.abs(at) < step * 1e-9 ? 0 : at);
     return list;
 }
-/* The same in powers of ten: low and high are logarithms. */
+/* Ticks of a logarithmic scale; low and high are logarithms. */
 function logTicks(low, high, count) {
     const list = [], factors = high - low > 3 ? [1] : [1, 2, 5];
     for (let power = Math.floor(low); power <= high; power++)
@@ -95,7 +95,7 @@ function logTicks(low, high, count) {
     const within = list.filter(t => t >= low && t <= high), sparse = Math.max(1, Math.ceil(within.length / Math.max(2, count)));
     return within.length > 1 ? within.filter((t, i) => i % sparse === 0) : ticks(low, high, Math.max(2, Math.min(4, count)));
 }
-/* One side of a plot; one whose values are far apart has powers of ten. */
+/* The scale of one axis of a plot; it is logarithmic if its values are far apart. */
 function scale(name, values, write, log = false) {
     const known = values.filter(v => typeof v === "number");
     const [least, most] = range(known), logarithmic = log || least > 0 && most > 50 * least;
@@ -103,15 +103,15 @@ function scale(name, values, write, log = false) {
     return { name, write, at, back: t => logarithmic ? Math.pow(10, t) : t, low: low - margin, high: high + margin,
         ticks: logarithmic ? logTicks : ticks };
 }
-/* Texts of ticks, with as many digits as tell them apart. */
+/* Texts of ticks, with enough digits to make them distinct. */
 function tickTexts(list, one) {
     for (let digits = 3; ; digits++) {
         const texts = list.map(t => one.write(one.back(t), digits));
         if (digits > 9 || new Set(texts).size === texts.length) return texts;
     }
 }
-/* Where labels go beside their points so that none lies on another, on a point or outside of the frame; null: nowhere, it is
-   left out. wanted: [{x, y, width}] in order of importance; the frame is {left, right, top, bottom}. */
+/* Places labels beside their points so that none covers another label or point or leaves the frame; null: no room, so it is left out.
+   wanted: [{x, y, width}] in order of importance; the frame is {left, right, top, bottom}. */
 function placeLabels(wanted, frame, height = 13, away = 8) {
     const taken = wanted.map(p => ({ left: p.x - 5, right: p.x + 5, top: p.y - 5, bottom: p.y + 5, of: p }));
     const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

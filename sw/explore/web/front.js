@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep's points say: which of them no other one betters, where their front has its knee. Points are {stats: [...]};
-   an axis is {at: index in stats, sign: 1 where less is better, -1 where more is}. No document is needed. */
-/* The points that no other one betters in x and y, by x. */
+/* The Pareto front of a sweep's points and its knee. Points are {stats: [...]}; an axis is {at: index in stats, sign: 1 if less is
+   better, -1 if more is}. This file does not use the document. */
+/* The points that no other one dominates in x and y, sorted by x. */
 function front(points, x, y) {
     const list = points.filter(p => typeof p.stats[x.at] === "number" && typeof p.stats[y.at] === "number")
         .sort((a, b) => x.sign * (a.stats[x.at] - b.stats[x.at]) || y.sign * (a.stats[y.at] - b.stats[y.at]));
@@ -14,15 +14,15 @@ function front(points, x, y) {
     }
     return kept;
 }
-/* The same in any number of axes. Those that are lowest in the sum of ranks come first, so that most points fall at once. */
+/* The same for any number of axes. Points are sorted by their axes in order, so that no point dominates an earlier one. */
 function frontOf(points, axes) {
     const list = points.filter(p => axes.every(a => typeof p.stats[a.at] === "number")).map(p => ({ p, v: axes.map(a => a.sign * p.stats[a.at]) })).sort((a, b) => { for (let i = 0; i < axes.length; i++) if (a.v[i] !== b.v[i]) return a.v[i] - b.v[i]; return 0; });
     const kept = [], betters = (a, b) => a.v.every((v, i) => v <= b.v[i]) && a.v.some((v, i) => v < b.v[i]);
     for (const one of list) if (!kept.some(other => betters(other, one))) kept.push(one);
     return kept.map(k => k.p);
 }
-/* The point of a front that is nearest to the best of all axes at once, each axis from its best (0) to its worst (1) on the front, in
-   proportion (logarithms) where all are positive. Undefined: the front has no three points. */
+/* The point of a front nearest to the ideal point. Each axis runs from its best (0) to its worst (1) value on the front, on a
+   logarithmic scale if all values are positive. Undefined: the front has fewer than three points. */
 function knee(points, axes) {
     if (points.length < 3) return undefined;
     const sides = axes.map(a => {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parallel axes: a line a point. Dragging along an axis keeps the points of that part, a click lets them all go; dragging a name
-   (or arrow keys on it) moves its axis. A lane is {id, name, place(p): 0 to 1 or undefined, texts: [[place, text]]}. */
+/* Parallel coordinates: one line per point. Dragging along an axis keeps only the points in that range, and a click clears it. Dragging
+   an axis' name (or arrow keys on it) moves the axis. A lane is {id, name, place(p): 0 to 1 or undefined, texts: [[place, text]]}. */
 function laneOf(id, name, value, points, write) {
     const known = points.map(value).filter(v => v !== undefined && v !== null), values = [...new Set(known)].sort(inOrder);
     if (values.length > 12 && values.every(v => typeof v === "number")) {
@@ -11,7 +11,7 @@ function laneOf(id, name, value, points, write) {
     const texts = write && values.every(v => typeof v === "number") ? tickTexts(values, { write, back: v => v }) : values.map(ends);
     return { id, name, place: p => places.get(value(p) ?? undefined), texts: values.map((v, i) => [places.get(v), texts[i]]) };
 }
-/* state: {order: [id], brushes: Map from id to [low, high]}; changed() is called after either. shade(p) gives 0 (best) to 1. */
+/* state: {order: [id], brushes: Map from id to [low, high]}; changed() is called after a change of either. shade(p) is 0 (best) to 1. */
 function parallel(parent, lanes, points, isLooked, shade, state, changed) {
     const scroller = make(parent, "div", null, { className: "figure" }), inner = make(scroller, "div"), heads = make(inner, "div", null, { className: "heads" });
     const sorted = () => state.order.map(id => lanes.find(l => l.id === id)).filter(Boolean), least = 92 * lanes.length;
@@ -49,7 +49,7 @@ function parallel(parent, lanes, points, isLooked, shade, state, changed) {
         list.forEach((lane, i) => {
             const head = make(heads, "button", lane.name.replace(/([._])/g, "$1\u200b"), { title: lane.name + ": drag, or arrow keys, to move its axis" });
             head.style.width = "max-content"; head.style.maxWidth = Math.min(130, step(f) - 6) + "px";
-            const half = head.offsetWidth / 2; /* in the middle above its axis, as far as the figure goes */
+            const half = head.offsetWidth / 2; /* centred above its axis, within the figure */
             head.style.left = Math.min(Math.max(x(i), half), f.width - half) + "px";
             head.dataset.lane = lane.id;
         });

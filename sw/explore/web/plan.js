@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The plan of a run: groups that go tile by tile, and what stays on chip, over time. */
-/* Lines of the drawing: {name, kind, from, to, tip}, in ps. */
+/* The plan of a run over time: groups of layers processed tile by tile, and tensors that stay on chip. */
+/* The lines of the drawing: {name, kind, from, to, tip}, times in ps. */
 function planLines(stats) {
     const of = new Map(stats.layers.map(l => [l.name, l])), bytes = writer("bytes");
     const line = (name, kind, span, tip) => ({ name, kind, from: of.get(span.first).start_ps, to: of.get(span.last).end_ps, tip: span.first + " to " + span.last + "\n" + tip });

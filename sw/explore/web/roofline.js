@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the arithmetic needs beside what memories bring: roofs off chip and at the buffers' ports, traffic of tensors. */
-/* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}; a buffer's port carries width_words words of 16 bits a
+/* Rooflines for off-chip memory and the buffers' ports, and the off-chip traffic of tensors. */
+/* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}. A buffer's port carries width_words 16-bit words per
    cycle of the array. */
 function roofLevels(stats, layers) {
     const units = stats.platform.units, array = units.pe_array || {}, mhz = array.clock_mhz || 1000, pes = Math.max(...layers.map(l => l.pes));
@@ -12,8 +12,8 @@ function roofLevels(stats, layers) {
     }
     return { pes, mhz, list: list.filter(level => level.bytes_per_s && layers.some(level.bytes)) };
 }
-/* Layers, in the order of their begins, as {layers, macs, cycles, bytes}: where bytes of a layer move in the time of another, its own
-   bytes say nothing of its own time. It joins the one before, then the one after, until what they move fits into their time. */
+/* Layers by start time, grouped as {layers, macs, cycles, bytes}. If a layer's bytes do not fit into its own time, part of them moved
+   during another layer. It then joins the previous layers, or the first group the next ones, until the bytes fit. */
 function roofGroups(level, mhz, layers) {
     const groups = [], over = g => g.bytes * mhz * 1e6 > g.cycles * level.bytes_per_s;
     const join = (a, b) => ({ layers: a.layers.concat(b.layers), macs: a.macs + b.macs, cycles: a.cycles + b.cycles, bytes: a.bytes + b.bytes });
@@ -25,7 +25,7 @@ function roofGroups(level, mhz, layers) {
     while (level.shared && groups.length > 1 && over(groups[0])) groups.splice(0, 2, join(groups[0], groups[1]));
     return groups.filter(g => g.macs && g.cycles && g.bytes);
 }
-/* The points: {level, layers, label, cycles, intensity, rate}. */
+/* The points of the plot: {level, layers, label, cycles, intensity, rate}. */
 function roofDots(levels, layers) {
     return levels.list.flatMap(level => roofGroups(level, levels.mhz, layers).map(g => ({
         level, layers: g.layers, cycles: g.cycles, intensity: g.macs / g.bytes, rate: g.macs * levels.mhz * 1e6 / g.cycles,
@@ -54,7 +54,7 @@ function drawRoofline(f, levels, layers) {
     const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.cycles - a.cycles);
     f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: d.label, colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
 }
-/* Bars of what crosses the off-chip port for each tensor: the least possible, what is moved again, and what bursts fetch beyond. */
+/* Bars with the off-chip traffic of each tensor: the minimum, repeated transfers, and the excess of whole bursts. */
 function tensorRows(tensors) {
     const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
     const rows = tensors.map(t => {

@@ -3,7 +3,7 @@
    {key, status, error, seconds, network, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
    Points of different networks do different work: each network has panels of its own. */
 document.title = data.title;
-/* In order of their parameters, failed ones last. */
+/* The order of points by their parameters. */
 function order(a, b) {
     for (let i = 0; i < data.params.length; i++) {
         const x = a.params[i] ?? null, y = b.params[i] ?? null;
@@ -22,9 +22,9 @@ const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.
 const names = data.networks.map(text => ends(text.slice(text.indexOf(" ") + 1)));
 const networkName = n => names.indexOf(names[n]) === names.lastIndexOf(names[n]) ? names[n] : names[n] + " " + data.networks[n].slice(0, 4);
 const several = data.networks.length > 1, design = varying.filter(i => data.params[i] !== "network");
-/* Derived parameters cannot vary while the others stay alike. */
+/* Derived parameters follow the others, so they cannot vary on their own. */
 const isDerived = i => data.derived.includes(data.params[i]), chosenFreely = design.filter(i => !isDerived(i)), shortNamed = shortNames(design.map(i => data.params[i]));
-/* The points of each network, in order of its name. */
+/* Groups points by network, sorted by the network's name. */
 function byNetwork(points) {
     const groups = new Map();
     for (const p of points) if (groups.has(p.network)) groups.get(p.network).push(p); else groups.set(p.network, [p]);
@@ -42,11 +42,11 @@ const groups = byNetwork(good).map(([network, points]) => {
     const best = frontOf(points, goals);
     return { network, points, best: new Set(best), knee: knee(best, goals) };
 });
-/* ---- which points the page is about: values that are chosen, parts of axes that are brushed ---- */
-const limits = new Map(); /* from a parameter's index to the one value that is looked at */
+/* ---- filters: chosen values and brushed ranges of axes ---- */
+const limits = new Map(); /* maps a parameter's index to the only value that is shown */
 const lines = { order: [], brushes: new Map() };
 let plotX = firstPath, plotY = secondPath;
-const laneSets = new Map(); /* of each network */
+const laneSets = new Map(); /* the lanes of each network */
 const isLooked = p => [...limits].every(([i, value]) => show(p.params[i]) === value) &&
     [...lines.brushes].every(([id, [low, high]]) => { const lane = laneSets.get(p.network).find(l => l.id === id), at = lane && lane.place(p); return at !== undefined && at >= low && at <= high; });
 let looked = good;
@@ -65,8 +65,8 @@ if (limitBar.children.length || varying.length)
     make(limitBar, "button", "all points", { id: "all", onclick: () => { limits.clear(); lines.brushes.clear(); for (const s of limitBar.querySelectorAll("select")) s.selectedIndex = 0; refresh(); } });
 const lookedNote = make(limitBar, "span", "", { className: "note", id: "looked" });
 refreshers.push(() => { lookedNote.textContent = looked.length + " of " + good.length + " points"; });
-/* ---- two statistics against each other, with the front of all objectives ---- */
-/* Without a point that is ok there is nothing to draw: such a section belongs to no document. */
+/* ---- scatter plot of two statistics, with the front of all objectives ---- */
+/* Without a successful point there is nothing to draw, so the section is not added to the document. */
 const sectionOfGood = (...words) => good.length ? section(...words) : make(null, "section");
 const tradeOff = sectionOfGood("Trade-off", "tradeoff", true), plotBar = make(tradeOff, "div", null, { className: "bar screen" });
 const choices = data.paths.map((path, i) => [i, say(path)]);
@@ -78,7 +78,7 @@ make(plotBar, "span", "A click on a point chooses it, a click on a chosen one dr
 const goalNames = good.length ? goals.map(g => say(data.paths[g.at])).join(goals.length > 2 ? ", " : " and ") : "";
 const frontLegend = legend(tradeOff, [[colours[0], "a point"], [colours[1], "on the front of " + goalNames], [colours[3], "knee: of the front the nearest to the best of all at once"]]);
 frontLegend.id = "front";
-/* An objective that has no axis shows as the size of the points: [radius(p), what it says]. */
+/* An objective without an axis is shown as the size of the points: [radius(p), its description]. */
 function sizes(points) {
     const third = goals.find(g => g.at !== plotX && g.at !== plotY);
     if (!third) return [() => 3, ""];
@@ -136,7 +136,7 @@ for (const group of groups) {
 }
 refreshers.push(() => plots.forEach(f => f.draw()));
 function toggle(p) { if (chosen.has(p)) chosen.delete(p); else chosen.add(p); refresh(); compare(); }
-/* ---- parallel axes ---- */
+/* ---- parallel coordinates ---- */
 function makeLanes() {
     const stats = [...new Set([plotX, plotY, ...goals.map(g => g.at)])];
     for (const group of groups)
@@ -192,7 +192,7 @@ for (const group of groups.slice(0, 1)) {
 }
 const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
-/* How to run a point again, with its page. */
+/* The command line that runs a point again and records its page. */
 function commandOf(p) {
     const words = (data.fixed || ["run"]).slice(), option = name => "--" + name.replace(/_/g, "-");
     data.params.forEach((name, i) => {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that sort and filter; stacked bars as rows of a table. */
-/* A table whose columns sort; cell(row, column) is a value, text(value, column) how it is written; the exact value stays in the
-   cell's data-value. options: filter(row), line(element, row), text. */
+/* Tables with sorting and filters, and stacked bars as rows of a table. */
+/* A table with sortable columns. cell(row, column) is a value, and the option text(value, column) formats it; the cell's data-value has
+   the exact value. options: filter(row), line(element, row), text. */
 function sortable(parent, columns, rows, cell, options = {}) {
     const holder = make(parent, "div", null, { className: "scroll", tabIndex: 0 }), table = make(holder, "table"), head = make(make(table, "thead"), "tr");
     const body = make(table, "tbody");
@@ -39,8 +39,8 @@ function sortable(parent, columns, rows, cell, options = {}) {
     fill();
     return { fill, head, table };
 }
-/* Stacked bars: rows {name, values: {part: number}, note}, parts {name, say, colour}. options: write(value), total(row), percent:
-   each bar is its row's whole; most: rows shown at first. */
+/* Stacked bars: rows {name, values: {part: number}, note}, parts {name, say, colour}. options: write(value), total(row), most: rows shown
+   at first. With state.percent each bar has the full width. */
 function bars(parent, rows, parts, options) {
     const holder = make(parent, "div"), used = parts.filter(part => rows.some(row => row.values[part.name])), sum = row => parts.reduce((s, p) => s + (row.values[p.name] || 0), 0);
     const state = { limit: options.most || 40, percent: false, rows };
@@ -67,7 +67,7 @@ function bars(parent, rows, parts, options) {
     fill();
     return { state, fill };
 }
-/* Bars of several series below each other, for each name: series [{colour}], value(series, name), amount and tipText(series, name, value). */
+/* For each name, one bar per series: series [{colour}], value(series, name), amount and tipText(series, name, value). */
 function groupedBars(holder, names, series, value, amount, tipText) {
     const most = Math.max(...names.flatMap(n => series.map(s => value(s, n) || 0)), 1e-300), table = make(null, "table", null, { className: "bars grouped" });
     for (const name of names) series.forEach((s, k) => {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timeline of a run: layers, tracks of units and counters over one time axis. series is the run's .series trace in ps. Rows can
-   be pinned above the others and searched; one range of time is zoomed and moved for all. */
-/* [time, low, high, mean] of a counter: within a window with changes all that it has been, else the value that it keeps.
-   From nothing at the start to the last value at the end. */
+/* The timeline of a run: layers, tracks of units and counters over one time axis. series is the run's .series trace, times in ps. Rows
+   can be pinned above the others and searched; all rows zoom and pan together. */
+/* The steps of a counter as [time, low, high, mean]: its range within each window that has changes, else the value that it keeps. It
+   begins with 0 and ends with the last value. */
 function steps(s, width, end) {
     const x = [0], low = [0], high = [0], means = [0];
     const put = (at, least, most, mean) => {
@@ -17,19 +17,19 @@ function steps(s, width, end) {
     if (end > x[x.length - 1]) put(end, kept, kept, kept);
     return [x, low, high, means];
 }
-/* The first span that ends at or after a time. */
+/* The index of the first span that ends at or after a time. */
 function firstAfter(s, t) {
     let low = 0, high = s.begin.length;
     while (low < high) { const middle = (low + high) >> 1; if (s.begin[middle] + s.length[middle] < t) low = middle + 1; else high = middle; }
     return low;
 }
-/* The index of the step that holds at a time. */
+/* The index of the step that is valid at a time. */
 function stepAt(x, t) {
     let low = 0, high = x.length - 1;
     while (low < high) { const middle = (low + high + 1) >> 1; if (x[middle] <= t) low = middle; else high = middle - 1; }
     return low;
 }
-/* Counters that are measured alike share a row. A counter in words beside the same in bytes says nothing more. */
+/* Counters of the same kind and unit share a row. A counter in words is left out if the same one exists in bytes. */
 function counterRows(streams) {
     const groups = new Map(), counted = streams.filter(s => s.window && s.kind !== "path" && s.max.some(v => v > 0));
     for (const s of counted) {
@@ -42,7 +42,7 @@ function counterRows(streams) {
     return [...groups.values()];
 }
 const wholeTrack = (series, name) => series.streams.find(s => s.kind === "whole" && s.name === name && s.begin);
-/* Begin and length of the last image but one of three and more, as its layers show it: the others before it are like it. Else all. */
+/* Start and length of the last image but one, as a typical image, if there are at least three; else of the whole run. */
 function oneImage(s, end) {
     if (!s) return [0, end];
     const begins = s.begin.filter((b, k) => s.tag[k] === 1 && (k === 0 || s.tag[k - 1] > 1));
@@ -57,7 +57,7 @@ function drawTimeline(parent, series, layers, end) {
     const held = make(holder, "div", null, { className: "held" }), pinned = make(held, "div"), rest = make(holder, "div");
     const cursor = make(holder, "div", null, { className: "cursor" }), picked = make(holder, "div", null, { className: "picked" });
     const span = () => view.to - view.from, plotted = () => axis.element.getBoundingClientRect();
-    /* ---- what rows draw ---- */
+    /* ---- drawing of rows ---- */
     const x = (f, t) => (t - view.from) / span() * f.width;
     function drawAxis(f) {
         const g = f.context, list = ticks(view.from, view.to, Math.max(2, f.width / 110));
@@ -77,14 +77,14 @@ function drawTimeline(parent, series, layers, end) {
         g.clearRect(0, 0, f.width, f.height); g.textBaseline = "middle"; g.textAlign = "left";
         for (let k = firstAfter(s, view.from); k < s.begin.length && s.begin[k] <= view.to; k++) {
             const left = Math.max(0, x(f, s.begin[k])), right = Math.min(f.width, x(f, s.begin[k] + s.length[k]));
-            if (right - left < 1 && Math.floor(left) === last) continue; /* one line a pixel */
+            if (right - left < 1 && Math.floor(left) === last) continue; /* at most one line per pixel */
             last = Math.floor(left);
             g.globalAlpha = view.find && !view.find(row, k) ? .15 : 1;
             g.fillStyle = tagColour(s.tag[k]); g.fillRect(left, 2, Math.max(1, right - left - (right - left > 3)), f.height - 4);
             const text = s.text ? series.names[s.text[k]] : layerName(s.tag[k]);
             if (right - left > 24 && g.measureText(text).width < right - left - 6) { g.fillStyle = "#fff"; g.fillText(text, left + 3, f.height / 2); }
         }
-        if (row.path) { /* how much of a window's time it was waited for */
+        if (row.path) { /* the share of a window's time on the critical path */
             const [xs, , , mean] = row.path.steps;
             g.fillStyle = theme.warm;
             for (let k = stepAt(xs, view.from); k < xs.length && xs[k] <= view.to; k++) {
@@ -103,7 +103,7 @@ function drawTimeline(parent, series, layers, end) {
         for (const m of shown) {
             const [xs, low, high, mean] = m.steps;
             g.strokeStyle = g.fillStyle = m.colour; g.beginPath();
-            let column = -1, least = 0, most = 0, sum = 0, time = 0; /* of a pixel */
+            let column = -1, least = 0, most = 0, sum = 0, time = 0; /* of one pixel column */
             for (let k = stepAt(xs, view.from); k < xs.length && xs[k] <= view.to; k++) {
                 const left = x(f, Math.max(xs[k], view.from)), right = x(f, Math.min(xs[k + 1] ?? view.to, view.to));
                 if (Math.floor(left) === column) { least = Math.min(least, low[k]); most = Math.max(most, high[k]); } else { column = Math.floor(left); least = low[k]; most = high[k]; sum = time = 0; }
