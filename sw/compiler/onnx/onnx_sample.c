@@ -168,6 +168,47 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* ---- STFT ---- */
+
+/* Frames are a convolution, whose kernels are each tone's cosines and sines below the window. */
+cnnvp_result cnnvp_operator_frames(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], window[CNNVP_ONNX_RANK] = {0};
+    int64_t step = 0;
+    int64_t length = 0;
+    size_t rank, given;
+    struct cnnvp_text text = {.used = 0};
+    const int bent = cnnvp_import_has(import, 2);
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "frame_step", 1, 1, &step, &given));
+    if (bent)
+        CNNVP_TRY(cnnvp_import_dims_of(import, 2, &given, window));
+    length = window[0];
+    CNNVP_TRY(cnnvp_import_list(import, "frame_length", 3, 1, &length, &given));
+    const int64_t parts = rank == 3 ? dims[2] : 1;
+    if (rank < 2 || rank > 3 || parts < 1 || parts > 2 || step < 1 || step > CNNVP_ONNX_WINDOW_MAX || length < 1 ||
+        length > dims[1] || length > CNNVP_ONNX_WINDOW_MAX || (bent && window[0] != length))
+        return cnnvp_import_error(
+            import, "frames of %lld numbers, %lld apart, with a window of %lld, of %zu dimensions with %lld parts each",
+            (long long)length, (long long)step, (long long)window[0], rank, (long long)parts);
+    const long long tones = cnnvp_onnx_int(import->node, "onesided", 1) != 0 ? length / 2 + 1 : length;
+    say(&text,
+        "place = Range(0, %lld, 1); tone = Range(0, %lld, 1); rows = Reshape(tone, [-1, 1]); each = Mul(rows, place);"
+        "turn = Mod(each, %lld); real = Cast <to = 1> (turn); angle = Mul(real, %.12f); even = Cos(angle);"
+        "odd = Sin(angle); less = Neg(odd); first = Concat <axis = 0> (even, less);",
+        (long long)length, tones, (long long)length, 2.0 * acos(-1.0) / (double)length);
+    say(&text, parts == 1 ? "all = Unsqueeze(first, [1]); line = Reshape(a, [0, 1, -1]);"
+                          : "one = Unsqueeze(first, [1]); second = Concat <axis = 0> (odd, even);"
+                            "other = Unsqueeze(second, [1]); all = Concat <axis = 1> (one, other);"
+                            "line = Transpose <perm = [0, 2, 1]> (a);");
+    say(&text, bent ? "kernels = Mul(all, c);" : "kernels = Identity(all);");
+    say(&text,
+        "found = Conv <strides = [%lld]> (line, kernels); apart = Reshape(found, [0, 2, %lld, -1]);"
+        "y = Transpose <perm = [0, 3, 2, 1]> (apart)",
+        (long long)step, tones);
+    return rewrite(import, &text);
+}
+
 /* ---- MeanVarianceNormalization ---- */
 
 /* The dimensions of the statistics become the last ones, over which a layer normalises; those of one element count for
