@@ -201,6 +201,21 @@ def running():
             {"x": apart}, wanted, batch="N" if axes else 2, limit=45)
 
 
+def branches():
+    x = normal(4, 3, 5)
+    x[1::2] -= 5  # where the other branch is taken
+    graphs = [helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names])
+              for nodes, names in (([node("Mul", ["x", "x"], ["m"]), node("Neg", ["m"], ["n"])], ("m", "n")), ([node("Abs", ["x"], ["m"])], ("m", "x")))]
+    wide = x.astype(float)
+    high = (wide.mean((1, 2)) > -1).reshape(-1, 1, 1)
+    wanted = numpy.where(high, wide ** 2, abs(wide)) - numpy.where(high, -wide ** 2, wide)
+    for keep, batch in itertools.product((0, 1), ("N", 1)):
+        images = 4 if batch == "N" else 1
+        run(f"branches {keep} {batch}", [node("ReduceMean", ["x"], ["a"], axes=[1, 2], keepdims=keep), node("Greater", ["a", "t"], ["c"]),
+                                         node("If", ["c"], ["p", "q"], then_branch=graphs[0], else_branch=graphs[1]), node("Sub", ["p", "q"], ["y"])],
+            {"x": x[:images]}, wanted[:images], {"t": numpy.array(-1, f32)}, batch=batch)
+
+
 def losses():
     scores, labels, heavy = normal(4, 5, 3, 2), random.randint(0, 5, (4, 3, 2)), abs(normal(5)) + f32(.5)
     labels[0, 0] = 2
@@ -642,6 +657,7 @@ attention()
 places()
 sums()
 running()
+branches()
 losses()
 samples()
 spectra()
