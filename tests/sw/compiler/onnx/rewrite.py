@@ -105,12 +105,6 @@ def places():
         run(f"tile {times}", [node("Tile", ["x", "r"], ["y"])], {"x": x}, numpy.tile(x, times), {"r": numpy.array(times)})
     run("tile of images", [node("Tile", ["x", "r"], ["y"])], {"x": x}, numpy.tile(x, [2, 1, 3, 1]), {"r": numpy.array([2, 1, 3, 1])},
         batch=3)
-    for axis, values in itertools.product((1, 2, -1), ((0, 1), (.5, -2))):
-        indices = random.randint(-8, 8, (3, 4))  # some beyond the 6 places
-        places = numpy.expand_dims(numpy.where(indices < 0, indices + 6, indices), axis) == \
-            numpy.arange(6).reshape([6 if i == axis % 3 else 1 for i in range(3)])
-        run(f"one hot {axis} {values}", [node("OneHot", ["i", "n", "v"], ["y"], axis=axis)], {"i": indices}, numpy.where(places, values[1], values[0]),
-            {"n": numpy.array([6], numpy.int32), "v": numpy.array(values, f32)}, {"i": TensorProto.INT64})
     x, u = normal(2, 3, 4, 5), normal(2, 2, 4, 2)
     for axis in (0, 1, -1):
         at = random.randint(-2, 2, (2, 2, 4, 2))
@@ -134,10 +128,6 @@ def places():
     run("sums in constants", [node("ScatterND", ["k", "i", "u"], ["s"], reduction="add"), node("Mul", ["x", "s"], ["y"])], {"x": x},
         x * numpy.array([1., 5, 3, 13, 5]), {"k": numpy.arange(1, 6, dtype=f32), "i": numpy.array([[1], [3], [-2]]), "u": numpy.array([3, 4, 5], f32)}, opset=18)
     x = random.randint(-3, 4, (2, 3, 6, 5)).astype(f32)  # with ties
-    run("places less a number", [node("ArgMax", ["x"], ["p"], axis=1), node("Sub", ["n", "p"], ["y"])], {"x": x},
-        5.0 - x.argmax(1)[:, None], {"n": numpy.array([5])}, limit=200)
-    run("parts of all images", [node("Slice", ["x", "b", "e"], ["s"]), node("Max", ["l", "s"], ["y"])], {"x": x}, x[:, 1:].astype(float),
-        {"b": numpy.array([0, 1]), "e": numpy.array([10 ** 9, 10 ** 9]), "l": numpy.array(-numpy.inf, f32)}, limit=200)
     for axis, keep, last, kind in itertools.product((1, 2, -1), (0, 1), (0, 1), ("Max", "Min")):
         find = numpy.argmax if kind == "Max" else numpy.argmin
         wanted = x.shape[axis] - 1 - find(numpy.flip(x, axis), axis) if last else find(x, axis)
@@ -156,13 +146,6 @@ def sums():
     run("mean", [node("Mean", ["x", "z", "x"], ["y"])], {"x": x, "z": x * 3}, wide * 5 / 3)
     run("shrink", [node("Shrink", ["x"], ["y"], lambd=.5, bias=.25)], {"x": x},
         numpy.where(x < -.5, wide + .25, numpy.where(x > .5, wide - .25, 0)))
-    for first, second, given in (((2, 3, 4, 5), (3, 5, 6), 0), ((2, 1, 4, 5), (3, 5, 6), 0), ((2, 3, 1, 4, 5), (7, 5, 6), 0), ((2, 1, 4, 5), (2, 3, 5, 6), 1),
-                                 ((2, 3, 4, 5), (2, 1, 5, 6), 1), ((3, 4, 5), (2, 1, 5, 6), 2), ((2, 3, 1, 4, 5), (2, 1, 7, 5, 6), 1)):
-        u, v = normal(*first), normal(*second)
-        run(f"matrices {first} {second}", [node("MatMul", ["u", "v"], ["y"])], {**({"u": u} if given < 2 else {}), **({"v": v} if given > 0 else {})},
-            u.astype(float) @ v, {**({"u": u} if given == 2 else {}), **({"v": v} if given == 0 else {})})
-    u, v = normal(1, 4, 1, 5), normal(3, 4, 5, 6)
-    run("matrices for each of one image", [node("MatMul", ["u", "v"], ["y"])], {"u": u}, u.astype(float) @ v, {"v": v}, batch=1)
     sizes = dict(zip("nbchwoijdkltsp", (2, 2, 3, 4, 5, 6, 4, 5, 7, 3, 5, 4, 6, 2)))
     for equation in ("nchw->nhwc", "nchw->nc", "nchw,oc->nohw", "oc,nchw->nohw", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "bld,dk->blk",
                      "bhid,hdk->bhik", "bd,dk->bk", "bi,bj->bij", "bhi,bhi->bh", "bhwc,hkc->bhwk", "nchw,nch->nw"):
@@ -199,21 +182,6 @@ def running():
         wanted = (apart - apart.mean(among, keepdims=True)) / apart.std(among, keepdims=True)
         run(f"mean and variance of {axes}", [node("MeanVarianceNormalization", ["x"], ["y"], **({"axes": axes} if axes else {}))],
             {"x": apart}, wanted, batch="N" if axes else 2, limit=45)
-
-
-def branches():
-    x = normal(4, 3, 5)
-    x[1::2] -= 5  # where the other branch is taken
-    graphs = [helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names])
-              for nodes, names in (([node("Mul", ["x", "x"], ["m"]), node("Neg", ["m"], ["n"])], ("m", "n")), ([node("Abs", ["x"], ["m"])], ("m", "x")))]
-    wide = x.astype(float)
-    high = (wide.mean((1, 2)) > -1).reshape(-1, 1, 1)
-    wanted = numpy.where(high, wide ** 2, abs(wide)) - numpy.where(high, -wide ** 2, wide)
-    for keep, batch in itertools.product((0, 1), ("N", 1)):
-        images = 4 if batch == "N" else 1
-        run(f"branches {keep} {batch}", [node("ReduceMean", ["x"], ["a"], axes=[1, 2], keepdims=keep), node("Greater", ["a", "t"], ["c"]),
-                                         node("If", ["c"], ["p", "q"], then_branch=graphs[0], else_branch=graphs[1]), node("Sub", ["p", "q"], ["y"])],
-            {"x": x[:images]}, wanted[:images], {"t": numpy.array(-1, f32)}, batch=batch)
 
 
 def losses():
@@ -295,16 +263,6 @@ def spectra():
             run(f"spectrum {axis} {parts} {length} {back} {half}",
                 [node("DFT", ["x", "l" if length else "", "a"], ["y"], inverse=back, onesided=half)], {"x": x}, wanted,
                 {"a": numpy.int64(axis), **({"l": numpy.int64(length)} if length else {})}, opset=20)
-    for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
-        if parts == 2 and half:
-            continue  # which the operator does not know
-        x = normal(2, 30, *[parts][:parts])
-        number = x.reshape(2, 30, -1)[..., 0] + (1j * x[..., 1] if parts == 2 else 0)
-        window = numpy.hanning(8).astype(f32) if bent else numpy.ones(8, f32)
-        made = numpy.stack([numpy.fft.fft(number[:, at:at + 8] * window) for at in range(0, 23, step)], 1)[..., :5 if half else 8]
-        run(f"spectra of frames {parts} {half} {bent} {step}", [node("STFT", ["x", "s", "w" if bent else "", "" if bent else "l"], ["y"], onesided=half)],
-            {"x": x}, numpy.stack((made.real, made.imag), -1),
-            {"s": numpy.int64(step), **({"w": window} if bent else {"l": numpy.int64(8)})}, opset=17)
     x = normal(3, 8, 9, 1)
     made = numpy.fft.fft(x[..., 0].astype(float), axis=0)
     run("spectrum along images", [node("DFT", ["x"], ["y"], axis=0)], {"x": x}, numpy.stack((made.real, made.imag), -1), opset=17, batch=3)
@@ -653,11 +611,87 @@ def exported():
             {"e": f32(size), "w": w}, opset=14, limit=50)
 
 
+def one_hot():
+    for axis, values in itertools.product((1, 2, -1), ((0, 1), (.5, -2))):
+        indices = random.randint(-8, 8, (3, 4))  # some beyond the 6 places
+        places = numpy.expand_dims(numpy.where(indices < 0, indices + 6, indices), axis) == \
+            numpy.arange(6).reshape([6 if i == axis % 3 else 1 for i in range(3)])
+        run(f"one hot {axis} {values}", [node("OneHot", ["i", "n", "v"], ["y"], axis=axis)], {"i": indices}, numpy.where(places, values[1], values[0]),
+            {"n": numpy.array([6], numpy.int32), "v": numpy.array(values, f32)}, {"i": TensorProto.INT64})
+    x = random.randint(-3, 4, (2, 3, 6, 5)).astype(f32)
+    run("places less a number", [node("ArgMax", ["x"], ["p"], axis=1), node("Sub", ["n", "p"], ["y"])], {"x": x},
+        5.0 - x.argmax(1)[:, None], {"n": numpy.array([5])}, limit=200)
+    run("parts of all images", [node("Slice", ["x", "b", "e"], ["s"]), node("Max", ["l", "s"], ["y"])], {"x": x}, x[:, 1:].astype(float),
+        {"b": numpy.array([0, 1]), "e": numpy.array([10 ** 9, 10 ** 9]), "l": numpy.array(-numpy.inf, f32)}, limit=200)
+
+
+def matrices():
+    for first, second, given in (((2, 3, 4, 5), (3, 5, 6), 0), ((2, 1, 4, 5), (3, 5, 6), 0), ((2, 3, 1, 4, 5), (7, 5, 6), 0), ((2, 1, 4, 5), (2, 3, 5, 6), 1),
+                                 ((2, 3, 4, 5), (2, 1, 5, 6), 1), ((3, 4, 5), (2, 1, 5, 6), 2), ((2, 3, 1, 4, 5), (2, 1, 7, 5, 6), 1)):
+        u, v = normal(*first), normal(*second)
+        run(f"matrices {first} {second}", [node("MatMul", ["u", "v"], ["y"])], {**({"u": u} if given < 2 else {}), **({"v": v} if given > 0 else {})},
+            u.astype(float) @ v, {**({"u": u} if given == 2 else {}), **({"v": v} if given == 0 else {})})
+    u, v = normal(1, 4, 1, 5), normal(3, 4, 5, 6)
+    run("matrices for each of one image", [node("MatMul", ["u", "v"], ["y"])], {"u": u}, u.astype(float) @ v, {"v": v}, batch=1)
+
+
+def frames():
+    for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
+        if parts == 2 and half:
+            continue  # which the operator does not know
+        x = normal(2, 30, *[parts][:parts])
+        number = x.reshape(2, 30, -1)[..., 0] + (1j * x[..., 1] if parts == 2 else 0)
+        window = numpy.hanning(8).astype(f32) if bent else numpy.ones(8, f32)
+        made = numpy.stack([numpy.fft.fft(number[:, at:at + 8] * window) for at in range(0, 23, step)], 1)[..., :5 if half else 8]
+        run(f"spectra of frames {parts} {half} {bent} {step}", [node("STFT", ["x", "s", "w" if bent else "", "" if bent else "l"], ["y"], onesided=half)],
+            {"x": x}, numpy.stack((made.real, made.imag), -1),
+            {"s": numpy.int64(step), **({"w": window} if bent else {"l": numpy.int64(8)})}, opset=17)
+
+
+def branches():
+    x = normal(4, 3, 5)
+    x[1::2] -= 5  # where the other branch is taken
+    graphs = [helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names])
+              for nodes, names in (([node("Mul", ["x", "x"], ["m"]), node("Neg", ["m"], ["n"])], ("m", "n")), ([node("Abs", ["x"], ["m"])], ("m", "x")))]
+    wide = x.astype(float)
+    high = (wide.mean((1, 2)) > -1).reshape(-1, 1, 1)
+    wanted = numpy.where(high, wide ** 2, abs(wide)) - numpy.where(high, -wide ** 2, wide)
+    for keep, batch in itertools.product((0, 1), ("N", 1)):
+        images = 4 if batch == "N" else 1
+        run(f"branches {keep} {batch}", [node("ReduceMean", ["x"], ["a"], axes=[1, 2], keepdims=keep), node("Greater", ["a", "t"], ["c"]),
+                                         node("If", ["c"], ["p", "q"], then_branch=graphs[0], else_branch=graphs[1]), node("Sub", ["p", "q"], ["y"])],
+            {"x": x[:images]}, wanted[:images], {"t": numpy.array(-1, f32)}, batch=batch)
+
+
+def dynamic():
+    x = normal(1, 3, 7, 7)
+    scale = max(x.max(), 0) / 255 - min(x.min(), 0) / 255
+    zero = numpy.rint(-min(x.min(), 0) / scale).clip(0, 255)
+    parts = (numpy.rint(x.astype(float) / scale) + zero).clip(0, 255) - zero
+    for operator, form, size in (("MatMulInteger", (7, 4), 4), ("ConvInteger", (4, 3, 1, 1), 4)):  # a zero point of each output
+        for kind in (numpy.int8, numpy.uint8):
+            low = numpy.iinfo(kind).min
+            w, zeros = random.randint(low, low + 256, form), random.randint(low, low + 256, size)
+            product = parts @ (w - zeros).astype(float) if len(form) == 2 else numpy.einsum("nchw,oc->nohw", parts, (w[:, :, 0, 0] - zeros[:, None]).astype(float))
+            run(f"{operator} {kind.__name__}", [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node(operator, ["q", "w", "z", "wz"], ["c"]),
+                                                node("Cast", ["c"], ["f"], to=1), node("Mul", ["f", "s"], ["y"])], {"x": x}, product * scale,
+                {"w": w.astype(kind), "wz": zeros.astype(kind)}, batch=1, limit=45)
+    for kind in (numpy.int8, numpy.uint8):
+        low = numpy.iinfo(kind).min
+        q = (numpy.rint(x.astype(float) / .04) + 30).clip(low, low + 255)
+        run(f"cast to {kind.__name__}, which it is",
+            [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("Cast", ["q"], ["c"], to=TensorProto.UINT8 if low == 0 else TensorProto.INT8),
+             node("DequantizeLinear", ["c", "s", "z"], ["y"])], {"x": x}, (q - 30) * .04, {"s": f32(.04), "z": kind(30)}, steps=.04)
+    many = normal(1, 3, 150, 150)  # more than one window has
+    for kind, wanted in (("Max", many.max()), ("Min", many.min()), ("Mean", many.astype(float).mean() + 1)):
+        run(f"{kind} of many", [node("Add", ["x", "o"], ["x1"]), node("Reduce" + kind, ["x1" if kind == "Mean" else "x"], ["y"], keepdims=0)], {"x": many},
+            wanted.astype(float), {"o": f32(1)}, batch=1)
+
+
 attention()
 places()
 sums()
 running()
-branches()
 losses()
 samples()
 spectra()
@@ -667,5 +701,10 @@ fused()
 limited_by_tensors()
 qonnx()
 exported()
+one_hot()
+matrices()
+frames()
+branches()
+dynamic()
 print("\n".join(wrong))
 sys.exit(bool(wrong))
