@@ -464,13 +464,14 @@ cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
     if (cnnvp_import_has(import, 3))
         CNNVP_TRY(cnnvp_import_dims_of(import, 3, &zeros, dims));
     const int whole = value.tensor == CNNVP_GRAPH_NONE || base_of(import, value.tensor)->whole != 0;
-    (void)snprintf(rule, sizeof rule, "%s weights = DequantizeLinear <axis = %d> (b, %s, d); x = %s; y = %s(x, weights)",
-                   zeros != 0 ? "zero = Cast <to = 1> (d); none = Mul(zero, 0.0); ones = Add(none, 1.0);" : "",
-                   import->kind ? 0 : -1, zeros != 0 ? "ones" : "1.0",
-                   whole                         ? "DequantizeLinear(a, 1.0, c)"
-                   : cnnvp_import_has(import, 2) ? "Sub(a, c)"
-                                                 : "Identity(a)",
-                   import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
+    (void)snprintf(
+        rule, sizeof rule, "%s weights = DequantizeLinear <axis = %d> (b, %s, d); x = %s; y = %s(x, weights)",
+        zeros != 0 ? "zero = Cast <to = 1> (d); none = Mul(zero, 0.0); ones = Add(none, 1.0);" : "",
+        import->kind ? 0 : -1, zeros != 0 ? "ones" : "1.0",
+        whole                         ? "DequantizeLinear(a, 1.0, c)"
+        : cnnvp_import_has(import, 2) ? "Sub(a, c)"
+                                      : "Identity(a)",
+        import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
     return cnnvp_import_rewrite(import, rule);
 }
 

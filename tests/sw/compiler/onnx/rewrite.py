@@ -635,6 +635,23 @@ def matrices():
     run("matrices for each of one image", [node("MatMul", ["u", "v"], ["y"])], {"u": u}, u.astype(float) @ v, {"v": v}, batch=1)
 
 
+def slices():
+    x = normal(2, 3, 4, 5)
+    for places in ((slice(0, 2), slice(0, 3), slice(0, 4), slice(0, 2)), (slice(0, 2), slice(1, 3)), (slice(1, 2), slice(0, 2), slice(1, 3)),
+                   (slice(0, 2), slice(0, 3), slice(1, 3), slice(2, 5)), (slice(0, 2), slice(0, 3))):
+        at = numpy.stack(numpy.meshgrid(*(numpy.arange(5)[place] for place in places), indexing="ij"), -1)
+        u, wanted = normal(*x[places].shape), x.astype(float)
+        wanted[places] = u
+        at[..., 1] -= 3  # from the end
+        given = {"u": u} if len(u) == 2 else {}
+        run(f"slice set {at.shape}", [node("ScatterND", ["x", "i", "u"], ["y"])], {"x": x, **given}, wanted, {"i": at, **({} if given else {"u": u})},
+            batch=2)
+    wide, u = normal(1, 30000, 5), normal(1, 30000, 2)  # of more words than are set one by one
+    at = numpy.stack(numpy.meshgrid([0], numpy.arange(30000), [1, 2], indexing="ij"), -1)
+    run("slice of many", [node("ScatterND", ["x", "i", "u"], ["y"])], {"x": wide, "u": u}, numpy.concatenate((wide[..., :1], u, wide[..., 3:]), -1).astype(float),
+        {"i": at}, batch=1)
+
+
 def frames():
     for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
         if parts == 2 and half:
@@ -703,6 +720,7 @@ qonnx()
 exported()
 one_hot()
 matrices()
+slices()
 frames()
 branches()
 dynamic()
