@@ -397,7 +397,7 @@ static void say_box(struct cnnvp_text *text, const struct parts *parts, const st
     for (size_t i = 0; i < box->rank; ++i)
         if (box->sizes[i] != parts->dims[i]) {
             say(text, "part%zu = Slice(part%zu, [%lld], [%lld], [%zu]);", steps + 1, steps, (long long)box->first[i],
-                (long long)(box->first[i] + box->sizes[i]), i);
+                (long long)box->first[i] + (long long)box->sizes[i], i);
             axes[steps++] = i;
         }
     say(text, "made%zu = Identity(c);", steps);

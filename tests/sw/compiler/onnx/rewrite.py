@@ -652,6 +652,17 @@ def slices():
         {"i": at}, batch=1)
 
 
+def mirrored():
+    for shape, mode in itertools.product(((2, 7), (2, 7, 4), (2, 7, 4, 5)), ("reflect", "edge")):
+        x = normal(*shape)
+        for after in (0, 2) if len(shape) > 2 else (0,):
+            pads = numpy.zeros((2, len(shape)), numpy.int64)
+            pads[:, 1] = 3, 2
+            pads[1, -1] += after
+            run(f"channels {mode} {shape} {after}", [node("Pad", ["x", "p"], ["y"], mode=mode)], {"x": x}, numpy.pad(x, pads.T, mode=mode).astype(float),
+                {"p": pads.reshape(-1)})
+
+
 def frames():
     for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
         if parts == 2 and half:
@@ -721,6 +732,7 @@ exported()
 one_hot()
 matrices()
 slices()
+mirrored()
 frames()
 branches()
 dynamic()
