@@ -390,11 +390,11 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     const size_t rank = own + front;
     const int64_t batch = front ? 1 : own != 0 ? sizes[0] : 0;
     import->batch = first ? batch : import->batch;
-    if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
+    if (rank < (front ? 1 : 2) || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
                                     "%s: input \"%s\" has %zu dimensions; 2 to %u are supported, such as (N, C, H, W), "
-                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers",
+                                    "(N, C, W) or (N, features), and up to %u where the whole input is one image",
                                     file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
     if (batch != import->batch && batch != 0) {
@@ -404,9 +404,6 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
                                     "shapes with --shape NAME=...",
                                     file, info->name, (long long)batch, import->batch != 0 ? "others" : "a symbol");
     }
-    if (front && sizes[1] == 0)
-        return cnnvp_compiler_error(
-            import->error, "%s: input \"%s\": its first size is a symbol: give it with --shape", file, info->name);
     CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &input));
     CNNVP_TRY(add_input(import, input));
     const int type = info->type->tensor_type->elem_type;
@@ -707,8 +704,8 @@ static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *siz
     return result;
 }
 
-/* As images first. Where that fails and all dimensions are numbers, the whole input may be one image: the network
- * counts its first dimension like the others. */
+/* As images first. Where that fails, the whole input may be one image: the network counts its first dimension like the
+ * others. */
 cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless,
                                      struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
@@ -716,10 +713,10 @@ cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_s
     struct reading images = {0};
     struct reading whole = {0};
     cnnvp_result result = read_as(file, sizes, weightless, 0, graph, &images, &errors[0]);
-    const int again = result == CNNVP_BAD_INPUT && images.batch != 0;
+    const int again = result == CNNVP_BAD_INPUT;
     if (again)
         result = read_as(file, sizes, weightless, 1, graph, &whole, &errors[1]);
     if (result != CNNVP_DONE && error != NULL)
-        *error = errors[again && (images.mixed || whole.node_count > images.node_count)];
+        *error = errors[again && ((images.mixed && images.batch != 0) || whole.node_count > images.node_count)];
     return cnnvp_compiler_in_file(result, file, error);
 }

@@ -48,7 +48,7 @@ struct cnnvp_import {
     int64_t batch; /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
     int single;            /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
-    int integers;          /* the network's input has whole numbers of 16 bits or more */
+    int integers;          /* the network's input, or what it makes, has whole numbers of 16 bits or more */
     int mixed;             /* it would have to be: a node would mix the images of the batch */
     int kind;              /* struct cnnvp_import_operator */
     uint32_t node_number;  /* in the file */

@@ -67,6 +67,15 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
     return CNNVP_DONE;
 }
 
+/* Of more words than a window has, the largest part that divides them. */
+static int64_t largest_part(int64_t words)
+{
+    for (int64_t part = words <= WINDOW_MAX ? words : WINDOW_MAX; part > 1; --part)
+        if (words % part == 0)
+            return part;
+    return words;
+}
+
 /* Dimensions that follow one another at once, from the last ones on. */
 static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int reduction, const struct reduced *reduced)
 {
@@ -80,7 +89,11 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int re
             for (uint32_t i = 1; i < first; ++i)
                 shape[0] *= reduced->dims[i];
             shape[2] = after;
-            CNNVP_TRY(pool(import, in, reduction, shape, shape[1], 1));
+            do {
+                const int64_t part = largest_part(shape[1]);
+                CNNVP_TRY(pool(import, in, reduction, shape, part, 1));
+                shape[1] /= part;
+            } while (shape[1] > 1);
         } else {
             after *= shape[1];
         }
