@@ -50,9 +50,8 @@ static void print_rails(FILE *stream)
             (double)(idd4w), (double)(idd5), (double)(idd2p), (double)(idd3p), (double)(idd6), (double)(read_io), \
             (double)(write_io));
 #include "memory/dram/dram.def"
-    fputs("  "
-          "Currents of a device; pins: pJ of a burst. Lowest: without pins; highest: 1.3 times as much. ddr3, "
-          "ddr4, hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.\n",
+    fputs("  Currents per device; pins: pJ per burst. Lowest: without pins; highest: 1.3 times as much. ddr3, ddr4, "
+          "hbm2: DRAMsim3; lpddr4: JESD209-4; ddr5: Ramulator; pins: TN-40-07, JESD209-4, O'Connor.\n",
           stream);
     fprintf(stream, "\n  %-12s  %6s  %6s  %6s  %7s  %8s  %10s  %8s  %8s  %8s  %6s  %7s\n", "off chip, pJ", "ACT", "RD",
             "WR", "REF", "mW open", "mW closed", "mW 2P", "mW 3P", "mW 6", "lowest", "highest");
@@ -61,9 +60,8 @@ static void print_rails(FILE *stream)
             presets[preset], (double)(activate), (double)(read), (double)(write), (double)(refresh), (double)(open), \
             (double)(closed), (double)(idd2p), (double)(idd3p), (double)(idd6), (double)(low), (double)(high));
 #include "memory/dram/dram.def"
-    fputs("  "
-          "A rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4's by the squares "
-          "of the voltages, hbm3 from O'Connor's for two 1 KB rows; ranges by what vendors say.\n",
+    fputs("  Energy of a rank's commands, pins included, where no currents are public: lpddr5 from JESD209-4, scaled "
+          "by the squares of the voltages, hbm3 from O'Connor for two 1 KB rows; ranges from vendors' claims.\n",
           stream);
 }
 
@@ -106,24 +104,22 @@ static void print_energy(FILE *stream)
     }
     print_entries(stream);
     fputs(
-        "\n"
-        "lowest, highest: what the source that `says` names gives, against the first table (energy.low_pj, "
-        "energy.high_pj). Where sram_scaling is on, entries sram_* are for a bank of 8 KiB, go by the square "
-        "root of its size, and get what the bits take on their way (`wire` of `cnnvp models area`). A memory "
-        "says what its part's commands take, in place of dram_byte, unless a table or --set gives dram_byte; port_word "
-        "is beside them. All of these are of what crosses the pins: whole bursts, without those that its controller "
-        "answers. A link's words take global_word times the side of the chip without its core from a unit that has a "
-        "port to memory, and to the bus; local_word times half the sides of both units between others, without the way "
-        "in an SRAM; to off-chip memory nothing more.\n",
+        "\nlowest, highest: range that the source under `says` gives, relative to the first table (energy.low_pj, "
+        "energy.high_pj). With sram_scaling on, entries sram_* are for a bank of 8 KiB and scale with the square root "
+        "of its size, plus what moving the bits takes (`wire` of `cnnvp models area`). A memory states the energy of "
+        "its part's commands, used in place of dram_byte unless a table or --set gives dram_byte; port_word is added "
+        "to them. All of these count what crosses the pins: whole bursts, without those that its controller answers. A "
+        "word on a link takes global_word times the side of the chip without its core, from a unit that has a port to "
+        "memory, and to the bus; between other units, local_word times half the sides of both, without the way in an "
+        "SRAM; to off-chip memory, nothing more.\n",
         stream);
     print_technologies(stream);
     print_rails(stream);
-    fputs("\n"
-          "A platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with "
-          "`energy: {table: NAME, dram_byte: 100}`; --set energy.table=NAME and --set energy.ENTRY=PICOJOULES do "
-          "the same. A file of your own: `table: NAME`, `base: horowitz`, `sram_scaling: on|off`, `entries: "
-          "{ENTRY: PICOJOULES}`; what it leaves out is its base's; without a base it has all. `technology: 65nm` "
-          "in the platform file, or --set energy.technology=65nm, scales what is on chip.\n",
+    fputs("\nA platform file chooses a table with `energy: NAME` or `energy: FILE.yaml`, or changes entries with "
+          "`energy: {table: NAME, dram_byte: 100}`; --set energy.table=NAME and --set energy.ENTRY=PICOJOULES do the "
+          "same. A file of your own: `table: NAME`, `base: horowitz`, `sram_scaling: on|off`, `entries: {ENTRY: "
+          "PICOJOULES}`; missing entries come from its base; without a base it must have all. `technology: 65nm` in "
+          "the platform file, or --set energy.technology=65nm, scales what is on chip.\n",
           stream);
     print_sources(stream);
 }
@@ -141,15 +137,14 @@ static const char *words(const char *name, char *buffer, size_t size)
 static void print_area(FILE *stream)
 {
     char name[32];
-    fputs("area and static power of what units are made of, at 45 nm\n\n", stream);
+    fputs("area and static power of the parts of units, at 45 nm\n\n", stream);
     fprintf(stream, "  %-16s  %20s  %20s  %s\n", "part of b bits", "um2", "leakage in uW", "source");
 #define CNNVP_COMPONENT(part, square, linear, square_uw, linear_uw, help)                                             \
     fprintf(stream, "  %-16s  %6.4g b2 + %6.4g b  %6.4g b2 + %6.4g b  %s\n", words(#part, name, sizeof name), square, \
             linear, square_uw, linear_uw, help);
 #include "technology.def"
-    fputs("  sram              "
-          "w words of b bits: the technology's um2 of a bit, times w b + sram_column b + sram_word w + sram_bank; "
-          "leakage by its KiB\n",
+    fputs("  sram              w words of b bits: the technology's um2 per bit, times w b + sram_column b + sram_word "
+          "w + sram_bank; leakage per KiB\n",
           stream);
     fprintf(stream, "\n  %-14s  %8s  %8s  %8s  %-4s  %s\n", "constant", "lowest", "usual", "highest", "unit", "source");
 #define CNNVP_CONSTANT(constant, low, typical, high, unit, help) \

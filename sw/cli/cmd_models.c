@@ -49,7 +49,7 @@ static void list_kinds(void)
 {
     (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
     (void)printf("%-16s  %-10s  %s\n", "bus", CNNVP_VERSION,
-                 "address decoder between the core and the units; the platform's own");
+                 "address decoder between the core and the units; part of the platform");
     const struct cnnvp_unit *unit;
     for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; ++i)
         list_unit(unit);
@@ -242,7 +242,7 @@ static cnnvp_result models(struct cli_options *options)
         return list_library(kind);
     if (strcmp(kind, "bus") == 0) {
         (void)printf(
-            "bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
+            "bus %s: address decoder between the core and the units; part of the platform\n\nIt has no parameters. "
             "Instances with `at:` are on it.\n",
             CNNVP_VERSION);
         return CNNVP_DONE;

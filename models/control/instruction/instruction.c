@@ -433,7 +433,7 @@ const struct cnnvp_unit cnnvp_unit_instruction = {
     UNIT_TABLES,
     .kind = "instruction",
     .version = "1.0",
-    .summary = "Instruction element: queue, fetch, decode, instruction sequence, execution (S003)",
+    .summary = "Instruction element (S003): queue, fetch, decode, instruction sequence, execution",
     .instance_size = sizeof(struct element),
     .register_port = PORT_regs,
     .event_count = EVENT_KINDS,

@@ -476,7 +476,7 @@ const struct cnnvp_unit cnnvp_unit_buffer = {
     UNIT_TABLES,
     .kind = "buffer",
     .version = "1.0",
-    .summary = "on-chip buffer: ping-pong halves, rotating reads, updates of partial sums",
+    .summary = "on-chip buffer with ping-pong halves, rotating reads and updates of partial sums",
     .instance_size = sizeof(struct buffer),
     .init = buffer_init,
     .fini = buffer_fini,

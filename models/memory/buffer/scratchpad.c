@@ -32,7 +32,7 @@ const struct cnnvp_unit cnnvp_unit_scratchpad = {
     UNIT_TABLES,
     .kind = "scratchpad",
     .version = "1.0",
-    .summary = "one on-chip memory for inputs, weights and results, in regions",
+    .summary = "one on-chip memory with regions for inputs, weights and results",
     .instance_size = sizeof(struct buffer),
     .register_port = PORT_regs,
     .init = scratchpad_init,

@@ -616,7 +616,7 @@ const struct cnnvp_unit cnnvp_unit_dma = {
     UNIT_TABLES,
     .kind = "dma",
     .version = "1.0",
-    .summary = "transfers between off-chip memory and buffers, request and data as two steps",
+    .summary = "transfers between off-chip memory and buffers, with request and data as two steps",
     .instance_size = sizeof(struct dma),
     .event_count = DMA_CHANNELS,
     .init = dma_init,

@@ -568,7 +568,8 @@ const struct cnnvp_unit cnnvp_unit_dram = {
     UNIT_TABLES,
     .kind = "dram",
     .version = "2.0",
-    .summary = "Off-chip memory: a named DRAM part and its controller, command by command, several requesters",
+    .summary = "Off-chip memory: a named DRAM part and its controller, modelled command by command, for several "
+               "requesters",
     .instance_size = sizeof(struct dram),
     .event_count = EVENT_COUNT,
     .init = dram_init,

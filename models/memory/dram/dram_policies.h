@@ -7,28 +7,29 @@
 #ifndef CNNVP_DRAM_POLICIES_H
 #define CNNVP_DRAM_POLICIES_H
 
-#define DRAM_SCHEDULERS(POLICY)                                                                                       \
-    POLICY(fr_fcfs, "fr-fcfs",                                                                                        \
-           "of the bursts whose next command can issue, the oldest, so that hits may keep another row of their bank " \
-           "waiting, at most to the next refresh")                                                                    \
-    POLICY(fcfs, "fcfs", "one burst after the other")                                                                 \
-    POLICY(fr_fcfs_row_hit, "fr-fcfs-row-hit",                                                                        \
-           "as fr-fcfs, but a row stays open while a burst to it waits that has come no later than those to others")
+#define DRAM_SCHEDULERS(POLICY)                                                                                      \
+    POLICY(fr_fcfs, "fr-fcfs",                                                                                       \
+           "the oldest burst whose next command can issue; row hits may keep another row of their bank waiting, at " \
+           "most until the next refresh")                                                                            \
+    POLICY(fcfs, "fcfs", "one burst after the other")                                                                \
+    POLICY(                                                                                                          \
+        fr_fcfs_row_hit, "fr-fcfs-row-hit",                                                                          \
+        "as fr-fcfs, but a row stays open while a burst to it waits that arrived no later than those to other rows")
 
 #define DRAM_PAGES(POLICY)                                                           \
-    POLICY(open, "open", "a row stays open until another one of its bank is wanted") \
+    POLICY(open, "open", "a row stays open until another row of its bank is needed") \
     POLICY(closed, "closed", "a row is precharged with its last waiting access")
 
-#define DRAM_REFRESHES(POLICY)                                                    \
-    POLICY(all_ranks, "all-ranks", "every t_refi all ranks, one after the other") \
-    POLICY(staggered, "staggered", "every t_refi each rank, at times of its own") \
-    POLICY(ideal, "ideal", "never, which no real part survives: shows what refresh costs")
+#define DRAM_REFRESHES(POLICY)                                                   \
+    POLICY(all_ranks, "all-ranks", "all ranks every t_refi, one after another")  \
+    POLICY(staggered, "staggered", "each rank every t_refi, at different times") \
+    POLICY(ideal, "ideal", "never, as no real part allows: shows the cost of refresh")
 
-#define DRAM_ARBITERS(POLICY)                                                                                 \
-    POLICY(round_robin, "round-robin",                                                                        \
-           "of the requesters whose next burst could enter, the one that has waited longest since its last")  \
-    POLICY(priority, "priority", "the one with the largest number in `shares`, of equal ones by round-robin") \
-    POLICY(weighted, "weighted", "while several wait, each has bursts in proportion to its number in `shares`")
+#define DRAM_ARBITERS(POLICY)                                                                              \
+    POLICY(round_robin, "round-robin",                                                                     \
+           "among requesters whose next burst could enter, the one whose last burst is longest ago")       \
+    POLICY(priority, "priority", "the one with the largest number in `shares`; equal ones by round-robin") \
+    POLICY(weighted, "weighted", "while several wait, each gets bursts in proportion to its number in `shares`")
 
 /* DRAM_CHOICES(list) is "A|B", DRAM_HELP(list) is "A: help of A; B: help of B". */
 #define DRAM_CHOICE(symbol, name, help) "|" name

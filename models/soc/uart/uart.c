@@ -293,7 +293,7 @@ const struct cnnvp_unit cnnvp_unit_uart = {
     UNIT_TABLES,
     .kind = "uart",
     .version = "1.0",
-    .summary = "serial port with 16550 registers, on the terminal",
+    .summary = "serial port with 16550 registers, connected to the terminal",
     .instance_size = sizeof(struct uart),
     .event_count = EVENTS,
     .init = init,

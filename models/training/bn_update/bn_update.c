@@ -51,4 +51,4 @@ static const struct cnnvp_parts_row bn_update_parts[] = {
 #include "training/stage/stage_unit.inc"
 
 STAGE_UNIT(bn_update, struct cnnvp_stage, cnnvp_stage_init, NULL,
-           "gamma and beta from the gradients that batch norm's backward has summed up");
+           "update of gamma and beta from the gradients that batch norm has summed up backward");

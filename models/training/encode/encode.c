@@ -128,4 +128,4 @@ static const struct cnnvp_parts_row encode_parts[] = {
 #include "training/stage/stage_unit.inc"
 
 STAGE_UNIT(encode, struct encode, encode_init, NULL,
-           "packer of mantissas, 0/1 and position matrices in front of external memory");
+           "packing of mantissas, 0/1 and position matrices for external memory");

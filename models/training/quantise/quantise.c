@@ -154,4 +154,4 @@ static const struct cnnvp_parts_row quantise_parts[] = {
 #include "training/stage/stage_unit.inc"
 
 STAGE_UNIT(quantise, struct cnnvp_stage, cnnvp_stage_init, NULL,
-           "block floating point under exponents from the max-min buffer");
+           "quantiser to block floating point, with exponents from the max-min buffer");

@@ -65,4 +65,4 @@ static const struct cnnvp_parts_row statistics_parts[] = {
 #include "training/stage/stage_unit.inc"
 
 STAGE_UNIT(statistics, struct cnnvp_stage, cnnvp_stage_init, NULL,
-           "extremes of channels, for batch norm and quantiser");
+           "extremes of channels, for batch norm and the quantiser");

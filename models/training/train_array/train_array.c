@@ -383,7 +383,7 @@ const struct cnnvp_unit cnnvp_unit_train_array = {
     UNIT_TABLES,
     .kind = "train_array",
     .version = "1.0",
-    .summary = "4 x 32 x 3 PEs on block floating point: convolution and fully connected, forward, error, gradient",
+    .summary = "4 x 32 x 3 PEs on block floating point: forward, error and gradient of convolution and fully connected",
     .instance_size = sizeof(struct train_array),
     .init = train_array_init,
     .fini = train_array_fini,

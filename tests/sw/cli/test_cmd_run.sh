@@ -237,7 +237,7 @@ expect 0 run "$mixed" -q --timing-only --schedule depth-first --block 16
 expect 0 run "$mixed" -q --timing-only
 [ ! -s err ] || fail "$(cat err)"
 expect 0 run --help
-tr -s ' \n' ' ' <out | grep -q "padded by itself: another function" || fail "--help does not say what depth-first is"
+tr -s ' \n' ' ' <out | grep -q "padded by itself, so it computes another function" || fail "--help does not say what depth-first is"
 
 # Bad input leaves nothing behind.
 refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
