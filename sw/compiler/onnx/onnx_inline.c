@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that stand for others, which come in their place: If with a condition that is known for the branch that it
- * takes, a call for the nodes of a function of the file. Names that those give are their own, and begin with the node's
- * output here.
+ * Nodes that are replaced by other nodes: an If with a known condition by the branch that it takes, a call by the nodes
+ * of a function of the file. Names defined inside are local: they get the node's first output as a prefix.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
 
-/* Calls in one another, and nodes that they and branches become all together. */
+/* Limits: nested calls, and nodes that all calls and branches of a file expand to. */
 #define CALLS_MAX 16u
 #define NODES_MAX ((size_t)1 << 16)
 
 struct renaming {
     struct cnnvp_import *import;
-    const Onnx__NodeProto *call; /* of a function, or NULL */
+    const Onnx__NodeProto *call; /* the call of the function; NULL for a branch */
     const char *prefix;
-    struct cnnvp_names own; /* that are given inside, their place in `names` */
-    char **names;           /* what becomes of them */
+    struct cnnvp_names own; /* local names, as indices in `names` */
+    char **names;           /* what each local name becomes */
     uint32_t count;
 };
 
@@ -35,7 +34,7 @@ static cnnvp_result add_own(struct renaming *renaming, const char *name)
                : cnnvp_import_no_memory(renaming->import);
 }
 
-/* A function's inputs are what it is called with. */
+/* Maps a function's inputs to the arguments of the call. */
 static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionProto *function)
 {
     static char none[] = "";
@@ -51,7 +50,7 @@ static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionPr
     return CNNVP_DONE;
 }
 
-/* `function` is NULL of a branch. */
+/* Collects the local names. `function` is NULL for a branch. */
 static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *branch,
                              const Onnx__FunctionProto *function)
 {
@@ -91,10 +90,11 @@ static char **rename_list(const struct renaming *renaming, char **from, size_t c
     return to;
 }
 
-/* Copies, in which those names are others, as deep as onnx_scan.c leaves graphs. NULL: no memory. */
+/* Copies with local names replaced, at most as deeply nested as onnx_scan.c keeps graphs. NULL: no memory. */
 static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onnx__GraphProto *from);
 
-/* One that is the call's is a copy of that; without a name where the call has none. */
+/* An attribute that refers to one of the call is replaced by that one. If the call does not have it, the copy has no
+ * name and is dropped. NULL: no memory. */
 static Onnx__AttributeProto *rename_attribute(const struct renaming *renaming, Onnx__AttributeProto *from)
 {
     const char *reference = from->ref_attr_name;
@@ -160,7 +160,7 @@ static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onn
     return graph;
 }
 
-/* Weights and nodes of the branch. */
+/* Imports the initialisers and nodes of a branch. */
 static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphProto *branch)
 {
     CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
@@ -195,7 +195,7 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
     return CNNVP_DONE;
 }
 
-/* The branch, or a function's body, in place of the node. */
+/* Imports a branch, or a function's body, in place of the node. */
 static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphProto *from,
                                  const Onnx__FunctionProto *function)
 {
@@ -213,7 +213,7 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     import->node = node;
     const char *op_type = cnnvp_arena_text(&import->graph->arena, node->op_type);
     for (size_t i = first; op_type != NULL && function != NULL && i < import->graph->layer_count; ++i)
-        import->graph->layers[i].op_type = op_type; /* of the operator that the file has */
+        import->graph->layers[i].op_type = op_type; /* layers show the operator of the file */
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
@@ -259,7 +259,7 @@ const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *mode
     return NULL;
 }
 
-/* The operator set of a body may be another one than the file's. */
+/* The operator set of a function's body may differ from the file's. */
 static cnnvp_result find_opset(struct cnnvp_import *import, const Onnx__FunctionProto *function, uint64_t *opset)
 {
     *opset = import->onnx.opset;
