@@ -18,8 +18,8 @@ struct block_rig {
     uint32_t next_kind;                     /* kind of its tile at that time */
 };
 
-/* begin adds and connects, start starts; parameters may be set in between. Buffers have one bank set of 64 KiB without
- * conflicts. */
+/* begin adds and connects, start starts; parameters may be set in between. Buffers have 64 KiB in one half and cause
+ * no waits. */
 void block_rig_begin(struct block_rig *rig, const struct cnnvp_unit *unit, int timing_only);
 void block_rig_start(struct block_rig *rig);
 void block_rig_end(struct block_rig *rig);
