@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# train_outside.sh SOAK_CNNVP SCRIPTS FOLDER: a training learns the same with a third-party memory, with direct memory and without.
+# train_outside.sh SOAK_CNNVP SCRIPTS FOLDER: a training gives the same network with third-party memories as with the platform's own.
 set -eu
 mkdir -p "$3"
 cd "$3"
