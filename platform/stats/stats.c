@@ -128,6 +128,33 @@ static cnnvp_result init_instance(struct cnnvp_stats *stats, size_t index, struc
     return CNNVP_DONE;
 }
 
+static uint64_t mhz_of(const struct cnnvp_stats *stats, size_t instance)
+{
+    const struct cnnvp_instance *own = &stats->platform->instances[instance];
+
+    return cnnvp_instance_mhz(stats->platform, own, CNNVP_DEFAULT_MHZ) * own->speedup;
+}
+
+uint64_t cnnvp_stats_accel_cycles(const struct cnnvp_stats *stats, size_t instance, uint64_t cycles)
+{
+    return stats->accel_mhz == 0 ? cycles : cycles * stats->accel_mhz / mhz_of(stats, instance);
+}
+
+/* The first unit that counts compute cycles has the accelerator's clock. */
+static void find_clock(struct cnnvp_stats *stats)
+{
+    const size_t count = stats->platform->instance_count;
+
+    for (size_t i = 0; i < count && stats->accel_mhz == 0; ++i)
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s)
+            if (stats->instances[i].stats[s].column == CNNVP_COLUMN_COMPUTE)
+                stats->accel_mhz = mhz_of(stats, i);
+    for (size_t i = 0; i < count && stats->accel_mhz != 0; ++i)
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s)
+            if (stats->instances[i].stats[s].column < CNNVP_CYCLE_COLUMNS && mhz_of(stats, i) != stats->accel_mhz)
+                stats->instances[i].stats[s].own_mhz = mhz_of(stats, i);
+}
+
 cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_resolved *platform, int timing_only,
                               struct cnnvp_error *error)
 {
@@ -145,6 +172,8 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
         result = cnnvp_config_no_memory(error);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         result = init_instance(stats, i, error);
+    if (result == CNNVP_DONE)
+        find_clock(stats);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         stats->chip_um2 += cnnvp_costs_floor(&platform->instances[i], &stats->instances[i].costs);
     if (result == CNNVP_DONE) {

@@ -35,6 +35,8 @@ struct cnnvp_stat_slot {
     uint64_t total;
     uint32_t column;        /* CNNVP_NO_COLUMN: not counted by layer */
     uint32_t energy_column; /* column of energy_rows; CNNVP_NO_COLUMN: none */
+    uint64_t own_mhz;       /* clock of cycles that are not accelerator cycles; 0: they are, or it counts none */
+    uint64_t rest;          /* remainder of their conversion, in 1 / own_mhz accelerator cycles */
 };
 
 /* Counters whose peak sum over all instances is reported. */
@@ -98,6 +100,7 @@ struct cnnvp_moved_bytes {
 struct cnnvp_stats {
     const struct cnnvp_resolved *platform;
     struct cnnvp_instance_stats *instances;
+    uint64_t accel_mhz;    /* clock of accelerator cycles; 0: no instance counts compute cycles */
     uint64_t *rows;        /* tags x columns */
     uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics and links that cost energy */
     uint32_t energy_columns;
@@ -154,6 +157,19 @@ const struct cnnvp_layer_info *cnnvp_stats_layer(const struct cnnvp_stats *stats
 /* Name of the layer: as described, otherwise made from its number in `buffer`. */
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);
 
+/* Accelerator cycles in so many cycles of an instance. The accelerator's clock is that of the first instance that
+ * counts compute cycles. */
+uint64_t cnnvp_stats_accel_cycles(const struct cnnvp_stats *stats, size_t instance, uint64_t cycles);
+
+static inline uint64_t cnnvp_stats_turn_cycles(const struct cnnvp_stats *stats, struct cnnvp_stat_slot *slot,
+                                               uint64_t n)
+{
+    const uint64_t parts = n * stats->accel_mhz + slot->rest;
+
+    slot->rest = parts % slot->own_mhz;
+    return parts / slot->own_mhz;
+}
+
 static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t tag,
                                      uint64_t n)
 {
@@ -166,7 +182,8 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
     if (slot->column != CNNVP_NO_COLUMN) {
         if (tag >= stats->tags)
             tag = cnnvp_stats_grow(stats, tag);
-        stats->rows[(size_t)tag * stats->columns + slot->column] += n;
+        stats->rows[(size_t)tag * stats->columns + slot->column] +=
+            slot->own_mhz == 0 ? n : cnnvp_stats_turn_cycles(stats, slot, n);
     }
     if (slot->energy_column != CNNVP_NO_COLUMN) {
         if (tag >= stats->tags)

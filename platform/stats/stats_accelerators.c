@@ -38,6 +38,16 @@ uint64_t cnnvp_stats_elements_total(const struct cnnvp_stats *stats, const char 
     return sum;
 }
 
+uint64_t cnnvp_stats_idle_cycles(const struct cnnvp_stats *stats)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
+        if (is_element(stats, i))
+            sum += cnnvp_stats_accel_cycles(stats, i, cnnvp_stats_total(stats, i, "idle_cycles"));
+    return sum;
+}
+
 uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats)
 {
     uint32_t count = 0;
@@ -105,7 +115,8 @@ static void sum_units(const struct cnnvp_stats *stats, const size_t *owners, siz
             if (column >= CNNVP_LAYER_COLUMNS)
                 continue;
             if (owners[i] == owner)
-                sums[column] += mine->stats[s].total;
+                sums[column] += column < CNNVP_CYCLE_COLUMNS ? cnnvp_stats_accel_cycles(stats, i, mine->stats[s].total)
+                                                             : mine->stats[s].total;
             for (uint32_t r = 0; r < mine->requester_count; ++r)
                 if (owners[i] != owner && is_of(stats, owners, owner, mine->requesters[r].requester))
                     sums[column] += mine->requesters[r].counts[s];
@@ -125,7 +136,7 @@ static void add_unit_names(struct stats_builder *b, json_t *object, const size_t
 static void add_accelerator(struct stats_builder *b, json_t *list, const size_t *owners, size_t element)
 {
     const struct cnnvp_stats *stats = b->stats;
-    const uint64_t idle = cnnvp_stats_total(stats, element, "idle_cycles");
+    const uint64_t idle = cnnvp_stats_accel_cycles(stats, element, cnnvp_stats_total(stats, element, "idle_cycles"));
     uint64_t sums[CNNVP_LAYER_COLUMNS] = {0};
     struct cnnvp_bounds bounds = {0};
     json_t *object = append_object(b, list);

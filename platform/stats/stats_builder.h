@@ -117,6 +117,8 @@ size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name);
 uint64_t cnnvp_stats_elements_total(const struct cnnvp_stats *stats, const char *name);
 /* Number of instruction elements that have executed instructions, at least 1. */
 uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats);
+/* Accelerator cycles of all instruction elements that belong to no layer. */
+uint64_t cnnvp_stats_idle_cycles(const struct cnnvp_stats *stats);
 /* Adds the member `accelerators` if there are several. */
 void cnnvp_stats_add_accelerators(struct stats_builder *b, json_t *root);
 

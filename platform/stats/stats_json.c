@@ -157,19 +157,13 @@ static uint64_t static_energy(const struct cnnvp_stats *stats, size_t instance, 
     return (uint64_t)floor(stats->instances[instance].costs.milliwatts.typical * ps);
 }
 
-/* Time of a layer's cycles, by the clock of the unit that counts compute cycles. Each of several accelerators counts
- * its own cycles, which run at the same time. */
+/* Time of a layer's cycles. Each of several accelerators counts its own cycles, which run at the same time. */
 static double layer_ps(const struct cnnvp_stats *stats, uint32_t tag)
 {
-    double mhz = 0;
-
-    for (size_t i = 0; i < stats->platform->instance_count && mhz <= 0; ++i)
-        for (uint32_t s = 0; s < stats->instances[i].stat_count && mhz <= 0; ++s)
-            if (stats->instances[i].stats[s].column == CNNVP_COLUMN_COMPUTE)
-                mhz = (double)cnnvp_instance_mhz(stats->platform, &stats->platform->instances[i], 0);
-    return mhz > 0 ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND /
-                         (mhz * cnnvp_stats_accelerators(stats))
-                   : 0;
+    return stats->accel_mhz != 0
+               ? (double)cnnvp_stats_row_cycles(row(stats, tag)) * PICOSECONDS_PER_MICROSECOND /
+                     ((double)stats->accel_mhz * cnnvp_stats_accelerators(stats))
+               : 0;
 }
 
 static uint64_t static_energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
@@ -224,7 +218,7 @@ static void add_total(struct stats_builder *b, json_t *root)
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "total");
     /* cycles without a layer count as idle */
-    uint64_t idle = cnnvp_stats_elements_total(stats, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
+    uint64_t idle = cnnvp_stats_idle_cycles(stats) + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
     uint64_t macs = row(stats, 0)[CNNVP_COLUMN_MACS];
 

@@ -362,7 +362,9 @@ static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
     uint32_t number = 0;
     uint64_t value = 0;
     cnnvp_asm_blanks(lexer);
-    CNNVP_TRY(*lexer->at == 'r' ? parse_register(self, &number) : parse_value(self, 0, 255, &value));
+    struct asm_lexer ahead = *lexer;
+    const int is_register = register_number(cnnvp_asm_name(&ahead)) >= 0;
+    CNNVP_TRY(is_register ? parse_register(self, &number) : parse_value(self, 0, 255, &value));
     CNNVP_TRY(comma(lexer, "instruction"));
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;

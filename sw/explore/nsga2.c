@@ -239,7 +239,8 @@ static const struct individual *tournament(struct evolution *evolution)
     return is_fitter(b, a) ? b : a;
 }
 
-/* Breeds a child that is allowed and new. After RETRIES failures it takes any allowed combination instead. */
+/* Breeds a child that is allowed and new. After RETRIES failures it takes an allowed combination drawn at random, or, if
+ * draws find none, a parent's. */
 static cnnvp_result make_child(struct evolution *evolution, const struct individual *children, uint32_t made,
                                uint64_t *number, struct cnnvp_error *error)
 {
@@ -255,7 +256,10 @@ static cnnvp_result make_child(struct evolution *evolution, const struct individ
             return CNNVP_DONE;
         }
     }
-    return cnnvp_space_random(evolution->sweep, &evolution->chance, number, &allowed, error);
+    CNNVP_TRY(cnnvp_space_random(evolution->sweep, &evolution->chance, number, &allowed, error));
+    if (!allowed)
+        *number = tournament(evolution)->number;
+    return CNNVP_DONE;
 }
 
 /* ---- generations ---- */

@@ -376,7 +376,7 @@ static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_err
 {
     struct cnnvp_sweep *sweep = driver->sweep;
     const int runs_here = driver->options->executor == CNNVP_SWEEP_LOCAL && strcmp(sweep->command, "run") == 0;
-    char line[128];
+    char line[128], build[33];
     if (driver->options->program == NULL || runs_here)
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_hash_file(driver->program, sweep->simulator, error));
@@ -384,8 +384,8 @@ static cnnvp_result name_simulator(struct cnnvp_driver *driver, struct cnnvp_err
     CNNVP_FREED char *call = quoted != NULL ? cnnvp_text_printf("%s --version 2>/dev/null </dev/null", quoted) : NULL;
     FILE *stream = call != NULL ? popen(call, "r") : NULL;
     while (stream != NULL && fgets(line, sizeof line, stream) != NULL)
-        if (sscanf(line, "build %32[0-9a-f]", line) == 1 && strlen(line) == strlen(cnnvp_build()))
-            (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%.32s", line);
+        if (sscanf(line, "build %32[0-9a-f]", build) == 1 && strlen(build) == strlen(cnnvp_build()))
+            (void)snprintf(sweep->simulator, sizeof sweep->simulator, "%s", build);
     if (stream != NULL)
         (void)pclose(stream);
     return call != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);

@@ -370,8 +370,8 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     const cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
-    const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
     CNNVP_TRY(status);
+    const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
     CNNVP_TRY(cnnvp_recorder_finish(run->recorder, end_ps, error));
     if (json != NULL && (cnnvp_stats_describe(&run->recorder->stats, &work) != CNNVP_DONE ||
                          cnnvp_stats_json(&run->recorder->stats, end_ps, seconds, json) != CNNVP_DONE))

@@ -80,6 +80,22 @@ def check_cut():
     assert cut  # amid a command
 
 
+def check_clocks():
+    """Cycles of a layer are the array's: what units by another clock count is turned into them, and layers take no more energy
+    than there is, nor more time."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("platform: clocks\nbase: nfu\nunits: {vector: {clock: cpu}, dma: {clock: cpu}, instruction: {clock: cpu}}\n")
+        file.flush()
+        for options in [], ["-s", "pe_array.clock_mhz=250"], ["-s", "cpu.clock_mhz=333", "-n", "2"], ["-p", "nfu", "-s", "pe_array.speedup=2"], \
+                ["-p", "nfu", "-s", "instruction.speedup=2"], ["-p", DUAL, "-n", "2", "-s", "pe_array_2.speedup=2"]:
+            stats = run("run", network("lenet5"), "--timing-only", "-p", file.name, *options)
+            check_sums(stats)
+            array = stats["platform"]["units"]["pe_array"]
+            elements = len(stats.get("accelerators", "1"))
+            cycles_ps = stats["total"]["accel_cycles"] * 1e6 / (array["clock_mhz"] * array.get("speedup", 1)) / elements
+            assert 0.6 * stats["total"]["time_ps"] < cycles_ps <= stats["total"]["time_ps"], (options, cycles_ps, stats["total"])
+
+
 def check_quantum():
     """What ends at the same time as it is waited for is not waited for: that is the order within an instant."""
     def waits(quantum):
@@ -111,6 +127,7 @@ def check_states():
 
 
 def main():
+    check_clocks()
     check_states()
     check_pins()
     # 43 % of these bursts are forwarded or merged: by the bursts the share was 1.3.

@@ -59,6 +59,11 @@ def check_estimate(words, unit, time, faster, stats, most=0.1):
     worst.append((abs(told / faster - 1), unit, words))
 
 
+def check_gain(unit, most, *words, network="lenet5"):
+    _, time, stats = run(*words, network=network)
+    check_estimate(words, unit, time, run(*words, "-s", f"{unit}.speedup=2", network=network)[1], stats, most)
+
+
 def follow(words, network, time):
     """Whoever does what --advise, or the line `to try`, names first gains what it said within a fifth, and loses nothing."""
     for more, form in ((["--advise"], r"^  parameter .*\n  (\S+) +\S+ -> (\S+) +(\S+) %"), ([], r"^to try +(--[^:]*)():.* (\S+) % time")):
@@ -148,18 +153,25 @@ def main():
         check_speedups(*words)
     # What waits for memory and for the DMA's port gains by the one only until the other is last.
     for words in (("-p", "window", "-s", "dram.preset=lpddr5-6400"), ("-p", "window", "-s", "dma.port_bytes=8")):
-        _, time, stats = run(*words, network="vgg16_cifar")
         for unit in ("dram", "dma"):
-            faster = run(*words, "-s", f"{unit}.speedup=2", network="vgg16_cifar")[1]
-            check_estimate(words, unit, time, faster, stats, 0.02)
+            check_gain(unit, 0.02, *words, network="vgg16_cifar")
     # Two ports that are read side by side: one alone brings nothing.
     with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/trained.tar.xz")) as trained:
         trained.extract("mobile.onnx", folder.name)
     mobile = os.path.join(folder.name, "mobile")
-    _, time, stats = run("-p", "window", network=mobile)
     for unit in ("weight_buffer", "input_buffer", "vector"):
-        faster = run("-p", "window", "-s", f"{unit}.speedup=2", network=mobile)[1]
-        check_estimate(("-p", "window"), unit, time, faster, stats, 0.01)
+        check_gain(unit, 0.01, "-p", "window", network=mobile)
+    # Data wait in the DMA until the command takes them, which the array holds back.
+    check_gain("pe_array", 0.02, "-s", "cpu.timing=off", "-s", "dram.preset=hbm2", *(
+        word for buffer in ("input", "weight", "output") for word in ("-s", f"{buffer}_buffer.pingpong=off")), network=mobile)
+    # A transfer waits for the port of the memory on chip.
+    check_gain("scratchpad", 0.06, "-p", "unified", "-s", "scratchpad.width_words=4", "-s", "dram.preset=hbm2")
+    # The core is ahead by what the queue holds, whatever the element does at the moment when the core looks for room.
+    with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data/modern.tar.xz")) as modern:
+        modern.extract("./Segformer_hf.onnx", folder.name)
+    segformer = os.path.join(folder.name, "Segformer_hf")
+    check_gain("cpu", 0.02, "-p", "window", "-n", "4", network=segformer)
+    check_gain("cpu", 0.05, "-n", "2", network=segformer)
     check_platforms(int(sys.argv[3]) if len(sys.argv) > 3 else 10)
     wide = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-n", "8", "-s", "cpu.clock_mhz=200")
     # A slow core is the last to arrive on a wide array, whatever the array's cycles say: another memory brings nothing.

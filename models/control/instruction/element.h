@@ -21,9 +21,12 @@ enum element_error {
 
 enum element_event { EVENT_ADVANCE, EVENT_KINDS };
 
+enum { ELEMENT_PARTS = 32 }; /* of a ring that is twice as long as the queue */
+
 /* Moments of the critical path: the last issue and the next one; the completion after which a refused command is sent
- * again; the last irq; for each resource the last end of a command that used it; the ends of commands in flight; the
- * pushes of words (word n, counted from 0 since reset, in a ring at least as long as queue and sequence together). */
+ * again; the last irq; for each resource the last end of a command that used it; the ends of commands in flight; for
+ * each part of the queue the last issue of a word from it; the pushes of words (word n, counted from 0 since reset, in
+ * a ring at least as long as queue and sequence together). */
 enum element_moment {
     MOMENT_ISSUE,
     MOMENT_NEXT,
@@ -31,7 +34,8 @@ enum element_moment {
     MOMENT_EVENT,
     MOMENT_RESOURCES,
     MOMENT_COMMANDS = MOMENT_RESOURCES + 32,
-    MOMENT_WORDS = MOMENT_COMMANDS + LEDGER_COMMANDS
+    MOMENT_ROOM = MOMENT_COMMANDS + LEDGER_COMMANDS,
+    MOMENT_WORDS = MOMENT_ROOM + ELEMENT_PARTS
 };
 
 enum {
@@ -82,9 +86,11 @@ struct element {
     uint64_t retry;      /* earliest cycle in which a refused command may be sent again */
     cnnvp_time notified; /* time of the pending event */
     uint32_t fetch_words;
-    uint32_t blocker;  /* resources that the oldest instruction waits for, by the last check */
-    uint32_t led;      /* moment that the oldest instruction waits for, by the last check */
-    uint32_t tail_tag; /* layer that is in effect at the end of the queue */
+    uint32_t part_words; /* words in a part of the queue; a power of two */
+    int is_alone;        /* no other element gets the core's work while this queue is full */
+    uint32_t blocker;    /* resources that the oldest instruction waits for, by the last check */
+    uint32_t led;        /* moment that the oldest instruction waits for, by the last check */
+    uint32_t tail_tag;   /* layer that is in effect at the end of the queue */
     uint32_t peak;
     uint64_t pushed;                     /* words pushed that the statistics do not contain yet */
     uint64_t issued[ISA_CLASS_calc + 1]; /* instructions by class that the statistics do not contain yet */
@@ -113,6 +119,12 @@ static inline uint64_t cnnvp_element_next_cycle(const struct element *self)
 static inline uint32_t cnnvp_element_push_moment(const struct element *self, uint64_t word)
 {
     return MOMENT_WORDS + (uint32_t)(word & (2u * (self->pipeline.queue_mask | self->pipeline.sequence_mask) + 1u));
+}
+
+/* Slot of the last issue from the part of the queue that contains `word`. */
+static inline uint32_t cnnvp_element_room_moment(const struct element *self, uint64_t word)
+{
+    return MOMENT_ROOM + (uint32_t)(word / self->part_words % ELEMENT_PARTS);
 }
 
 /* Ends the host's `follow`. In the element's own event, what comes afterwards (room in the queue) depends on the last

@@ -350,6 +350,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         keep_next(self, &entry);
         self->ops->follow(self->host, MOMENT_NEXT, self->ledger.layer);
         self->ops->keep(self->host, MOMENT_ISSUE, CNNVP_PATH_NOW, self->ledger.layer);
+        self->ops->keep(self->host, cnnvp_element_room_moment(self, entry.pc), MOMENT_ISSUE, 0);
     } else if (self->led != MOMENT_ISSUE) {
         self->ops->keep(self->host, MOMENT_ISSUE, self->led, 0);
     }

@@ -41,7 +41,10 @@ static void push(struct element *self)
         refuse(self, "a word pushed into a full queue is lost; push no more than FREE words");
         return;
     }
-    const uint64_t cycle = cnnvp_element_next_cycle(self);
+    const uint64_t cycle = cnnvp_element_next_cycle(self), tail = self->pipeline.tail;
+    if (self->is_alone && tail % self->part_words == 0 && tail >= self->pipeline.queue_depth)
+        self->ops->join(self->host, CNNVP_PATH_NOW,
+                        cnnvp_element_room_moment(self, tail - self->pipeline.queue_depth + self->part_words - 1u));
     cnnvp_element_enqueue(self, word, cycle);
     ++self->pushed;
     cnnvp_element_note_occupancy(self);
@@ -163,6 +166,16 @@ static int extend(struct element *self)
     return CNNVP_OK;
 }
 
+/* Elements of several accelerators are named so, with a suffix. */
+static int is_alone(const struct element *self)
+{
+    const char *name;
+    uint32_t elements = 0;
+    for (uint32_t i = 0; (name = self->ops->instance_name(self->host, i)) != NULL; ++i)
+        elements += strncmp(name, "instruction", sizeof "instruction" - 1u) == 0;
+    return elements <= 1u;
+}
+
 static int element_init(void *instance, const struct cnnvp_init *init)
 {
     struct element *self = instance;
@@ -171,9 +184,11 @@ static int element_init(void *instance, const struct cnnvp_init *init)
     self->mhz = init->ops->clock_mhz(init->host);
     self->fetch_words = (uint32_t)init->ops->param(init->host, PARAM_fetch_words);
     self->strict = init->ops->param(init->host, PARAM_order) == 1u;
+    self->is_alone = is_alone(self);
     const uint32_t queue_depth = (uint32_t)init->ops->param(init->host, PARAM_queue_depth);
     const uint32_t sequence_depth = (uint32_t)init->ops->param(init->host, PARAM_sequence_depth);
     int status = cnnvp_pipeline_init(&self->pipeline, queue_depth, sequence_depth);
+    self->part_words = 2u * (self->pipeline.queue_mask + 1u) / ELEMENT_PARTS;
     if (status != CNNVP_OK)
         return status;
     status = extend(self);
@@ -272,7 +287,6 @@ static int element_reg_read(void *instance, uint32_t reg)
         break;
     case REG_FREE:
         self->reg.FREE = self->fetch.remaining ? 0 : cnnvp_pipeline_free(&self->pipeline);
-        self->ops->join(self->host, CNNVP_PATH_NOW, MOMENT_ISSUE); /* the reader pushes as many words as are free */
         break;
     case REG_FETCH_ADDR:
         self->reg.FETCH_ADDR = (uint32_t)self->fetch.address;

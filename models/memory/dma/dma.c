@@ -345,7 +345,8 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
     transfer->port_from = dma->ops->now(dma->host) + delay + access.delay;
     ++dma->channels[DMA_WRITE].count;
     dma_keep(dma, DMA_WRITE, transfer, MOMENT_ASKED);
-    dma_keep(dma, DMA_WRITE, transfer, MOMENT_ISSUED);
+    dma->ops->keep(dma->host, dma_slot_moment(dma, DMA_WRITE, transfer, MOMENT_ISSUED), CNNVP_PATH_ANSWER,
+                   command->tag);
     dma_advance(dma);
     return CNNVP_PENDING;
 }

@@ -204,8 +204,10 @@ void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)
         --transfer->flying;
         if (request->status != CNNVP_OK && transfer->status == CNNVP_OK)
             transfer->status = request->status;
-        if (transfer->flying == 0)
+        if (transfer->flying == 0) {
+            transfer->data = dma_after(dma, dma->ops->now(dma->host), 0);
             dma_keep(dma, (uint32_t)request->cookie, transfer, MOMENT_DATA);
+        }
         if (request->status == CNNVP_OK)
             dma->ops->count(dma->host, request->op == CNNVP_READ ? STAT_read_bytes : STAT_write_bytes, request->tag,
                             request->size * request->count);
@@ -291,6 +293,8 @@ void dma_event(void *self, uint32_t number)
     if (number == DMA_READ && transfer->status == CNNVP_OK && !transfer->in_buffer) {
         const cnnvp_time extra = write_buffer(dma, transfer);
         if (extra != 0) {
+            dma->ops->keep(dma->host, dma_channel_moment(number, MOMENT_PORT), CNNVP_PATH_ANSWER,
+                           transfer->receive_tag);
             transfer->finish += extra;
             (void)dma->ops->notify(dma->host, number, transfer->finish);
             return;

@@ -44,13 +44,13 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
 {
     size_t dims[CNNVP_GRAPH_RANK] = {0};
     const size_t count = cnnvp_graph_dims(&graph->tensors[cnnvp_graph_input(graph, input)], dims);
-    size_t fitting = 0;
+    size_t fitting = SIZE_MAX;
     if (ends_with(array, dims, count) || is_smaller(graph, array, dims, count))
         fitting = count;
-    else if (!graph->single && count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
-        fitting = 2;
-    *images = fitting != 0 && array->rank > fitting ? array->shape[0] : 1;
-    if (fitting != 0 && *images >= 1 && *images <= INT32_MAX)
+    else if ((graph->single || count == 3) && count > 1 && dims[0] == 1 && ends_with(array, dims + 1, count - 1))
+        fitting = count - 1;
+    *images = fitting < array->rank ? array->shape[0] : 1;
+    if (fitting != SIZE_MAX && *images >= 1 && *images <= INT32_MAX)
         return CNNVP_DONE;
     char have[256];
     char want[128];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic of two or more tensors, or of a tensor and a constant. */
+#include <float.h>
 
 #include "onnx_constant.h"
 
@@ -180,7 +181,7 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_
     return CNNVP_DONE;
 }
 
-/* max{x, limit} or min{x, limit} with a single constant. */
+/* max{x, limit} or min{x, limit} with a single constant. An infinite limit has no effect. */
 static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
                                const Onnx__TensorProto *constant)
 {
@@ -189,8 +190,10 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_ari
     struct cnnvp_error why;
     CNNVP_TRY(cnnvp_import_any_rank(import, tensor_input, &in));
     CNNVP_TRY(cnnvp_import_check_floats(import, constant));
-    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
+    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &limit, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "the constant is not one number");
+    if (operation == CNNVP_ARITHMETIC_MAX ? limit <= -FLT_MAX : limit >= FLT_MAX)
+        return cnnvp_import_alias(import, import->node->output[0], in);
     return cnnvp_import_post(
         import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }

@@ -270,6 +270,52 @@ static int64_t count_of(const int64_t *dims, uint32_t first, uint32_t end)
     return count;
 }
 
+/* Expands operands whose dimensions before the matrices differ to their broadcast shape, and sets *done. A single
+ * second matrix, which multiplies all matrices of the first operand, is not expanded. */
+static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ranks[2],
+                                    int64_t dims[2][CNNVP_ONNX_RANK], int *done)
+{
+    struct cnnvp_text text = {.used = 0};
+    const size_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1];
+    int64_t wide[CNNVP_ONNX_RANK] = {1};
+    int differ[2] = {0, 0};
+    int alone = 1;
+    *done = 0;
+    for (size_t k = 0; k < 2; ++k) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        CNNVP_TRY(cnnvp_import_value(import, k, &value));
+        if (ranks[k] < 3 || (value.constant == NULL && !import->single && ranks[k] < rank))
+            return CNNVP_DONE;
+    }
+    for (size_t i = import->single ? 0 : 1; i + 2 < rank; ++i) {
+        int64_t both[2];
+        for (size_t k = 0; k < 2; ++k)
+            both[k] = i + ranks[k] < rank ? 1 : dims[k][i + ranks[k] - rank];
+        wide[i] = both[0] != 1 ? both[0] : both[1];
+        if (both[1] != 1 && both[1] != wide[i])
+            return CNNVP_DONE;
+        differ[0] |= both[0] != wide[i];
+        differ[1] |= both[1] != wide[i];
+        alone &= both[1] == 1;
+    }
+    if (alone || !(differ[0] || differ[1]))
+        return CNNVP_DONE;
+    for (size_t k = 0; k < 2; ++k) {
+        const char operand = (char)('a' + (int)k);
+        if (!differ[k]) {
+            say(&text, "%c2 = Identity(%c);", operand, operand);
+            continue;
+        }
+        say(&text, "%c2 = Expand(%c, [%lld", operand, operand, (long long)wide[0]);
+        say_numbers(&text, wide, 1, rank - 2);
+        say_numbers(&text, dims[k], ranks[k] - 2, ranks[k]);
+        say(&text, "]);");
+    }
+    say(&text, "y = MatMul(a2, b2)");
+    *done = 1;
+    return rewrite(import, &text);
+}
+
 cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 {
     int32_t in;
@@ -279,15 +325,20 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
     uint32_t outputs;
     float *weights;
     size_t ranks[2];
+    int64_t both[2][CNNVP_ONNX_RANK];
     int64_t dims[CNNVP_ONNX_RANK];
+    int done;
     for (size_t i = 0; i < 2; ++i)
-        CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], dims));
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], both[i]));
     if (ranks[1] == 1)
         return cnnvp_import_rewrite(
             import, ranks[0] == 1 ? "each = Mul(a, b); y = ReduceSum <keepdims = 0> (each)"
                                   : "one = Unsqueeze(b, [1]); many = MatMul(a, one); y = Squeeze(many, [-1])");
     if (ranks[0] == 1)
         return cnnvp_import_rewrite(import, "one = Unsqueeze(a, [0]); many = MatMul(one, b); y = Squeeze(many, [-2])");
+    CNNVP_TRY(spread_matrices(import, ranks, both, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     const size_t tensor = value.constant != NULL ? 1 : 0;
     CNNVP_TRY(cnnvp_import_any_rank(import, tensor, &in));

@@ -12,12 +12,7 @@
 cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
 {
     import->mixed = 1;
-    const char *hint =
-        import->batch == 0
-            ? "; it is supported where the first dimension of the network's input is a number, not a symbol "
-              "(--shape makes it one)"
-            : "";
-    return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
+    return cnnvp_import_error(import, "%s would mix the images of the batch", what);
 }
 
 static cnnvp_result find_axis(struct cnnvp_import *import, uint32_t rank, int64_t front, int64_t named, int64_t *axis)

@@ -392,11 +392,11 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     const size_t rank = own + front;
     const int64_t batch = front ? 1 : own != 0 ? sizes[0] : 0;
     import->batch = first ? batch : import->batch;
-    if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
+    if (rank < (front ? 1 : 2) || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
                                     "%s: input \"%s\" has %zu dimensions; 2 to %u are supported, such as (N, C, H, W), "
-                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers",
+                                    "(N, C, W) or (N, features), and up to %u where the whole input is one image",
                                     file, info->name, own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
     if (batch != import->batch && batch != 0) {
@@ -406,9 +406,6 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
                                     "shapes with --shape NAME=...",
                                     file, info->name, (long long)batch, import->batch != 0 ? "others" : "a symbol");
     }
-    if (front && sizes[1] == 0)
-        return cnnvp_compiler_error(
-            import->error, "%s: input \"%s\": its first size is a symbol: give it with --shape", file, info->name);
     CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &input));
     CNNVP_TRY(add_input(import, input));
     const int type = info->type->tensor_type->elem_type;
@@ -711,8 +708,9 @@ static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *siz
     return result;
 }
 
-/* Tries a batch of images first. If this fails and the batch size is a number, tries the whole input as one image, for
- * networks that use the first dimension like any other. Reports the error of the attempt that got further. */
+/* Tries a batch of images first. If this fails, tries the whole input as one image, for networks that use the first
+ * dimension like any other. Reports the second error if the first attempt mixed images of a known batch size, or if the
+ * second one got further. */
 cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless,
                                      struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
@@ -720,10 +718,10 @@ cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_s
     struct reading images = {0};
     struct reading whole = {0};
     cnnvp_result result = read_as(file, sizes, weightless, 0, graph, &images, &errors[0]);
-    const int again = result == CNNVP_BAD_INPUT && images.batch != 0;
+    const int again = result == CNNVP_BAD_INPUT;
     if (again)
         result = read_as(file, sizes, weightless, 1, graph, &whole, &errors[1]);
     if (result != CNNVP_DONE && error != NULL)
-        *error = errors[again && (images.mixed || whole.node_count > images.node_count)];
+        *error = errors[again && ((images.mixed && images.batch != 0) || whole.node_count > images.node_count)];
     return cnnvp_compiler_in_file(result, file, error);
 }

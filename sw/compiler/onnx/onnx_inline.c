@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that are replaced by other nodes: an If with a known condition by the branch that it takes, a call by the nodes
- * of a function of the file. Names defined inside are local: they get the node's first output as a prefix.
+ * Nodes that are replaced by other nodes: an If by the branch that it takes, or by both branches if its condition is
+ * not known during the import; a call by the nodes of a function of the file. Names defined inside are local: they get
+ * the node's first output as a prefix.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
+#include "onnx_text.h"
 
 /* Limits: nested calls, and nodes that all calls and branches of a file expand to. */
 #define CALLS_MAX 16u
@@ -217,28 +219,85 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
-cnnvp_result cnnvp_operator_if(struct cnnvp_import *import)
+static cnnvp_result take_branch(struct cnnvp_import *import, int taken)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
-    struct cnnvp_constant condition = {0};
-    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
-    if (value.constant == NULL)
-        CNNVP_TRY(cnnvp_import_error(import,
-                                     "its condition \"%s\" depends on the network's input; one that is known while the "
-                                     "file is read is needed",
-                                     import->node->input[0]));
-    if (import->training)
-        CNNVP_TRY(cnnvp_import_error(import, "a network that learns has no branches"));
-    CNNVP_TRY(cnnvp_constant_need(import, 0, &condition));
-    if (condition.count != 1)
-        CNNVP_TRY(cnnvp_import_error(import, "its condition has %zu elements; one is needed", condition.count));
-    const int taken =
-        condition.whole ? condition.ints[0] != 0 : condition.floats[0] < 0.0f || condition.floats[0] > 0.0f;
     const Onnx__AttributeProto *found = cnnvp_onnx_attribute(import->node, taken ? "then_branch" : "else_branch");
     if (found == NULL || found->g == NULL)
         return cnnvp_import_error(
             import, "it has no %s, or one that is nested too deep", taken ? "then_branch" : "else_branch");
     return put_in_place(import, found->g, NULL);
+}
+
+/* Selects one output of the branches by the condition: inputs are the condition, and the outputs of then and else. */
+static cnnvp_result choose(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    int64_t dims[3][CNNVP_ONNX_RANK];
+    size_t ranks[3];
+    for (size_t i = 0; i < 3; ++i)
+        CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], dims[i]));
+    int same = ranks[1] == ranks[2];
+    for (size_t i = import->single ? 0 : 1; i < ranks[1] && same; ++i)
+        same = dims[1][i] == dims[2][i];
+    if (!same)
+        return cnnvp_import_error(import, "its branches give other dimensions, and its condition depends on the "
+                                          "network's input");
+    for (size_t i = import->single ? 0 : 1; i < ranks[0]; ++i)
+        if (dims[0][i] != 1)
+            return cnnvp_import_error(import, "its condition has %lld elements; one is needed", (long long)dims[0][i]);
+    say(&text, "one = Reshape(a, [%d", import->single ? 1 : 0);
+    for (size_t i = 1; i < ranks[1]; ++i)
+        say(&text, ", 1");
+    say(&text, "]); y = Where(one, b, c)");
+    return rewrite(import, &text);
+}
+
+/* Imports both branches, and selects between their outputs by the computed condition. */
+static cnnvp_result take_both(struct cnnvp_import *import)
+{
+    struct cnnvp_arena *arena = &import->graph->arena;
+    const Onnx__NodeProto *node = import->node;
+    const size_t count = node->n_output;
+    char **names = cnnvp_arena_array(arena, 2 * count, sizeof *names);
+    for (size_t i = 0; i < 2 * count && names != NULL; ++i)
+        names[i] = cnnvp_arena_printf(arena, "%s/%s", node->output[i % count], i < count ? "else" : "then");
+    cnnvp_result result = CNNVP_DONE;
+    for (int taken = 1; taken >= 0 && result == CNNVP_DONE; --taken) {
+        Onnx__NodeProto branch = *node;
+        if (names == NULL || names[2 * count - 1] == NULL)
+            return cnnvp_import_no_memory(import);
+        branch.output = names + (taken ? count : 0);
+        import->node = &branch;
+        result = take_branch(import, taken);
+    }
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        Onnx__NodeProto chosen = *node;
+        char *inputs[] = {node->input[0], names[count + i], names[i]};
+        chosen.n_input = 3;
+        chosen.input = inputs;
+        chosen.n_output = 1;
+        chosen.output = node->output + i;
+        import->node = &chosen;
+        result = choose(import);
+    }
+    import->node = node;
+    return result;
+}
+
+cnnvp_result cnnvp_operator_if(struct cnnvp_import *import)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_constant condition = {0};
+    CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    if (import->training)
+        CNNVP_TRY(cnnvp_import_error(import, "a network that learns has no branches"));
+    if (value.constant == NULL)
+        return take_both(import);
+    CNNVP_TRY(cnnvp_constant_need(import, 0, &condition));
+    if (condition.count != 1)
+        CNNVP_TRY(cnnvp_import_error(import, "its condition has %zu elements; one is needed", condition.count));
+    return take_branch(
+        import, condition.whole ? condition.ints[0] != 0 : condition.floats[0] < 0.0f || condition.floats[0] > 0.0f);
 }
 
 /* ---- functions ---- */

@@ -49,7 +49,7 @@ struct cnnvp_import {
     const Onnx__NodeProto *node;
     int single; /* 1: the whole input is treated as one image; tensors have a leading dimension of 1 that the file does
                    not have */
-    int integers;         /* 1: an input of the network has integers of 16 bits or more */
+    int integers;         /* 1: the network's inputs, or tensors computed from them, have integers of 16 bits or more */
     int mixed;            /* 1: the import failed because a node would mix the images of the batch; `single` may help */
     int kind;             /* `kind` of the node's operator (struct cnnvp_import_operator) */
     uint32_t node_number; /* index of the node in the file */

@@ -196,7 +196,16 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
     const uint32_t rank = cnnvp_import_dims(import, *in, dims);
     if (padding->first + padding->last == 0)
         return CNNVP_DONE;
-    if (padding->mode != PAD_CONSTANT || padding->value < -1e30f || padding->value > 1e30f)
+    if (padding->mode != PAD_CONSTANT) { /* channels become the rows of one map */
+        const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
+        const int64_t rows[4] = {dims[0], 1, dims[1], (int64_t)input.height * input.width};
+        CNNVP_TRY(cnnvp_import_shaped(import, input.name, *in, 4, rows, in));
+        CNNVP_TRY(cnnvp_import_reformat(import, in));
+        CNNVP_TRY(pad_direction(import, in, padding->mode, 0, padding->first, padding->last));
+        dims[1] += padding->first + padding->last;
+        return cnnvp_import_shaped(import, import->node->output[0], *in, rank, dims, in);
+    }
+    if (padding->value < -1e30f || padding->value > 1e30f)
         return cnnvp_import_error(import, "channels can be padded with a number from -1e30 to 1e30 only");
     if ((padding->first + padding->last) / dims[1] > COPIES_MAX)
         return cnnvp_import_error(

@@ -445,9 +445,9 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     int64_t axis;
     const int64_t rank = cnnvp_import_all_dims(import, *in, dims);
     const int64_t step = slice->steps[i];
-    /* Exporters may name the batch axis, too, with a range that covers all of it. */
+    /* Exporters may name the batch axis, too, with a range that covers all of it (to 10^9 in jax2tf). */
     if (!import->single && (slice->axes[i] == 0 || slice->axes[i] == -rank) && slice->starts[i] == 0 && step == 1 &&
-        slice->ends[i] >= (import->batch != 0 ? import->batch : INT32_MAX))
+        slice->ends[i] >= (import->batch != 0 ? import->batch : 1000000000))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_axis(import, (uint32_t)rank, slice->axes[i], &axis));
     int64_t first;

@@ -461,13 +461,20 @@ cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
 {
     char rule[512];
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t zeros = 0;
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
+    if (cnnvp_import_has(import, 3))
+        CNNVP_TRY(cnnvp_import_dims_of(import, 3, &zeros, dims));
     const int whole = value.tensor == CNNVP_GRAPH_NONE || base_of(import, value.tensor)->whole != 0;
-    (void)snprintf(rule, sizeof rule, "x = %s; weights = DequantizeLinear(b, 1.0, d); y = %s(x, weights)",
-                   whole                         ? "DequantizeLinear(a, 1.0, c)"
-                   : cnnvp_import_has(import, 2) ? "Sub(a, c)"
-                                                 : "Identity(a)",
-                   import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
+    (void)snprintf(
+        rule, sizeof rule, "%s weights = DequantizeLinear <axis = %d> (b, %s, d); x = %s; y = %s(x, weights)",
+        zeros != 0 ? "zero = Cast <to = 1> (d); none = Mul(zero, 0.0); ones = Add(none, 1.0);" : "",
+        import->kind ? 0 : -1, zeros != 0 ? "ones" : "1.0",
+        whole                         ? "DequantizeLinear(a, 1.0, c)"
+        : cnnvp_import_has(import, 2) ? "Sub(a, c)"
+                                      : "Identity(a)",
+        import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
     return cnnvp_import_rewrite(import, rule);
 }
 
@@ -506,21 +513,37 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
         tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
 }
 
+/* 1: a Cast to the type that the quantised tensor has already, as PyTorch exports it between operators. */
+static int is_no_cast(const struct cnnvp_import *import, const struct cnnvp_onnx_value *value)
+{
+    const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
+    if (strcmp(import->node->op_type, "Cast") != 0 || value->tensor == CNNVP_GRAPH_NONE)
+        return 0;
+    const struct cnnvp_graph_tensor *base = base_of(import, value->tensor);
+    const int32_t low = base->zero - 128 - base->word_zero;
+    return base->whole != 0 && ((to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 && low == 0) ||
+                                (to == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 && low == -128));
+}
+
 cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
     struct cnnvp_text text = {.used = 0};
     struct cnnvp_text call = {.used = 0};
     const int takes = words_of(import) >= CNNVP_WORDS_NUMBERS;
+    int many = 0; /* 1: some inputs are quantised tensors */
     *done = 0;
     for (size_t i = 0; i < node->n_input && takes; ++i) {
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        *done |= is_no_cast(import, &value);
+        if (*done)
+            return cnnvp_import_alias(import, node->output[0], value.tensor);
         const int whole = value.tensor != CNNVP_GRAPH_NONE ? base_of(import, value.tensor)->whole != 0
                           : value.constant != NULL         ? cnnvp_constant_has_bytes(value.constant)
                                                            : 0;
-        *done |= whole && value.constant == NULL;
+        many |= whole && value.constant == NULL;
         if (whole) {
             say(&text, "x%zu = DequantizeLinear(%c, 1.0);", i, (char)('a' + i));
             say(&call, "x%zu", i);
@@ -528,7 +551,8 @@ cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
             say(&call, "%c", (char)('a' + i));
         say(&call, i + 1 < node->n_input ? ", " : "");
     }
-    if (!*done)
+    *done = many;
+    if (!many)
         return CNNVP_DONE;
     say(&text, "y = %s%s(%s)", node->op_type, strcmp(node->op_type, "Cast") == 0 ? " <@to> " : "", call.rule);
     return rewrite(import, &text);

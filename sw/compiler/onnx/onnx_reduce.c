@@ -67,6 +67,15 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
     return CNNVP_DONE;
 }
 
+/* The largest divisor of `words` that is a window's side; `words` itself if there is none above 1. */
+static int64_t largest_part(int64_t words)
+{
+    for (int64_t part = words <= WINDOW_MAX ? words : WINDOW_MAX; part > 1; --part)
+        if (words % part == 0)
+            return part;
+    return words;
+}
+
 /* Reduces each run of adjacent dimensions at once, from the last run to the first. */
 static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int reduction, const struct reduced *reduced)
 {
@@ -80,7 +89,11 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int re
             for (uint32_t i = 1; i < first; ++i)
                 shape[0] *= reduced->dims[i];
             shape[2] = after;
-            CNNVP_TRY(pool(import, in, reduction, shape, shape[1], 1));
+            do {
+                const int64_t part = largest_part(shape[1]);
+                CNNVP_TRY(pool(import, in, reduction, shape, part, 1));
+                shape[1] /= part;
+            } while (shape[1] > 1);
         } else {
             after *= shape[1];
         }

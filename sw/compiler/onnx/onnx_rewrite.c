@@ -523,12 +523,36 @@ cnnvp_result cnnvp_operator_place_of(struct cnnvp_import *import)
     const long long count = dims[axis];
     if (count > WHOLE_MAX)
         return cnnvp_import_error(import, "%lld elements; up to %d are possible", count, WHOLE_MAX);
+    import->integers |= !hard;
     say(&text, "top = Reduce%s <axes = [%zu], keepdims = 1> (a); here = %sOrEqual(a, top);",
         import->kind == 1 ? "Min" : "Max", axis, import->kind == 1 ? "Less" : "Greater");
     say(&text, last ? "all = Range(1.0, %lld.0, 1.0);" : "all = Range(%lld.0, 0.0, -1.0);", last ? count + 1 : count);
     say_along(&text, "number", "all", rank - 1 - axis);
     say(&text, "place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
     say(&text, hard ? "y = Equal(place, end)" : last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
+    return rewrite(import, &text);
+}
+
+/* Adds a dimension with value `on` at the index and `off` elsewhere. Negative indices count from the end. */
+cnnvp_result cnnvp_operator_one_hot(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t depth = 0;
+    size_t rank, count, axis;
+    struct cnnvp_text text = {.used = 0};
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "depth", 1, 1, &depth, &count));
+    CNNVP_TRY(find_counted(import, cnnvp_onnx_int(import->node, "axis", -1), rank + 1, &axis));
+    if (depth < 1 || depth > WHOLE_MAX)
+        return cnnvp_import_error(import, "depth is %lld; 1 to %d are possible", (long long)depth, WHOLE_MAX);
+    say(&text,
+        "named = Cast <to = 1> (a); below = Less(named, 0.0); back = Cast <to = 1> (below); ends = Mul(back, %lld.0);"
+        "index = Add(named, ends); from = Unsqueeze(index, [%zu]); all = Range(0.0, %lld.0, 1.0);",
+        (long long)depth, axis, (long long)depth);
+    say_along(&text, "number", "all", rank - axis);
+    say(&text, "here = Equal(from, number); one = Cast <to = 1> (here); values = Cast <to = 1> (c);"
+               "off = Gather(values, 0); on = Gather(values, 1); span = Sub(on, off); part = Mul(one, span);"
+               "y = Add(part, off)");
     return rewrite(import, &text);
 }
 

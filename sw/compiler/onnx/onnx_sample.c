@@ -171,6 +171,48 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* ---- STFT ---- */
+
+/* Transforms all frames with one convolution. Its kernels are the cosines and sines of each frequency times the window.
+ */
+cnnvp_result cnnvp_operator_frames(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK], window[CNNVP_ONNX_RANK] = {0};
+    int64_t step = 0;
+    int64_t length = 0;
+    size_t rank, given;
+    struct cnnvp_text text = {.used = 0};
+    const int bent = cnnvp_import_has(import, 2);
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_list(import, "frame_step", 1, 1, &step, &given));
+    if (bent)
+        CNNVP_TRY(cnnvp_import_dims_of(import, 2, &given, window));
+    length = window[0];
+    CNNVP_TRY(cnnvp_import_list(import, "frame_length", 3, 1, &length, &given));
+    const int64_t parts = rank == 3 ? dims[2] : 1;
+    if (rank < 2 || rank > 3 || parts < 1 || parts > 2 || step < 1 || step > CNNVP_ONNX_WINDOW_MAX || length < 1 ||
+        length > dims[1] || length > CNNVP_ONNX_WINDOW_MAX || (bent && window[0] != length))
+        return cnnvp_import_error(
+            import, "frames of %lld numbers, %lld apart, with a window of %lld, of %zu dimensions with %lld parts each",
+            (long long)length, (long long)step, (long long)window[0], rank, (long long)parts);
+    const long long tones = cnnvp_onnx_int(import->node, "onesided", 1) != 0 ? length / 2 + 1 : length;
+    say(&text,
+        "place = Range(0, %lld, 1); tone = Range(0, %lld, 1); rows = Reshape(tone, [-1, 1]); each = Mul(rows, place);"
+        "turn = Mod(each, %lld); real = Cast <to = 1> (turn); angle = Mul(real, %.12f); even = Cos(angle);"
+        "odd = Sin(angle); less = Neg(odd); first = Concat <axis = 0> (even, less);",
+        (long long)length, tones, (long long)length, 2.0 * acos(-1.0) / (double)length);
+    say(&text, parts == 1 ? "all = Unsqueeze(first, [1]); line = Reshape(a, [0, 1, -1]);"
+                          : "one = Unsqueeze(first, [1]); second = Concat <axis = 0> (odd, even);"
+                            "other = Unsqueeze(second, [1]); all = Concat <axis = 1> (one, other);"
+                            "line = Transpose <perm = [0, 2, 1]> (a);");
+    say(&text, bent ? "kernels = Mul(all, c);" : "kernels = Identity(all);");
+    say(&text,
+        "found = Conv <strides = [%lld]> (line, kernels); apart = Reshape(found, [0, 2, %lld, -1]);"
+        "y = Transpose <perm = [0, 3, 2, 1]> (apart)",
+        (long long)step, tones);
+    return rewrite(import, &text);
+}
+
 /* ---- MeanVarianceNormalization ---- */
 
 /* Moves the dimensions of the statistics to the end, applies LayerNormalization, and moves them back. Dimensions with
@@ -322,6 +364,71 @@ cnnvp_result cnnvp_operator_gathered(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* The slice of the data's first `rank` dimensions that consecutive indices select. */
+struct box {
+    size_t rank; /* 0: the indices are not a slice */
+    int64_t first[CNNVP_ONNX_RANK], sizes[CNNVP_ONNX_RANK];
+};
+
+static cnnvp_result find_box(struct cnnvp_import *import, const struct parts *parts, struct box *box)
+{
+    struct cnnvp_constant indices;
+    size_t given = 0;
+    *box = (struct box){.rank = 0};
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &given, box->sizes));
+    CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
+    const size_t rank = parts->first;
+    if (given != rank + 1 || indices.count == 0)
+        return CNNVP_DONE;
+    for (size_t i = 0; i < indices.count; ++i) {
+        const size_t axis = i % rank;
+        int64_t at = (int64_t)(i / rank);
+        for (size_t later = rank - 1; later > axis; --later)
+            at /= box->sizes[later];
+        const int64_t index = indices.ints[i] + (indices.ints[i] < 0 ? parts->dims[axis] : 0);
+        if (i < rank)
+            box->first[axis] = index;
+        if (index != box->first[axis] + at % box->sizes[axis])
+            return CNNVP_DONE;
+    }
+    box->rank = rank;
+    return CNNVP_DONE;
+}
+
+/* Concatenates the data in front of the slice, the updates, and the data behind it, along each axis that the slice does
+ * not fill. */
+static void say_box(struct cnnvp_text *text, const struct parts *parts, const struct box *box)
+{
+    size_t axes[CNNVP_ONNX_RANK];
+    size_t steps = 0;
+    say(text, "part0 = Identity(a);");
+    for (size_t i = 0; i < box->rank; ++i)
+        if (box->sizes[i] != parts->dims[i]) {
+            say(text, "part%zu = Slice(part%zu, [%lld], [%lld], [%zu]);", steps + 1, steps, (long long)box->first[i],
+                (long long)box->first[i] + (long long)box->sizes[i], i);
+            axes[steps++] = i;
+        }
+    say(text, "made%zu = Identity(c);", steps);
+    for (; steps > 0; --steps) {
+        const size_t i = axes[steps - 1];
+        const long long first = (long long)box->first[i];
+        const long long end = first + (long long)box->sizes[i];
+        const long long all = (long long)parts->dims[i];
+        if (first > 0)
+            say(text, "low%zu = Slice(part%zu, [0], [%lld], [%zu]);", steps, steps - 1, first, i);
+        if (end < all)
+            say(text, "high%zu = Slice(part%zu, [%lld], [%lld], [%zu]);", steps, steps - 1, end, all, i);
+        say(text, "made%zu = Concat <axis = %zu> (", steps - 1, i);
+        if (first > 0)
+            say(text, "low%zu, ", steps);
+        say(text, "made%zu", steps);
+        if (end < all)
+            say(text, ", high%zu", steps);
+        say(text, ");");
+    }
+    say(text, "y = Identity(made0)");
+}
+
 /* Kind 0: ScatterND; kind 1: ScatterElements. Each part of the result is gathered from the data followed by the
  * updates. With reduction "add" it is the data plus the sum of the updates for this part. */
 cnnvp_result cnnvp_operator_scattered(struct cnnvp_import *import)
@@ -335,6 +442,15 @@ cnnvp_result cnnvp_operator_scattered(struct cnnvp_import *import)
         return cnnvp_import_error(import, "reduction is supported as none or add only");
     CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
     CNNVP_TRY(import->kind ? say_elements(import, &text, &parts) : say_parts(import, &text, &parts));
+    if (!import->kind && !sums) {
+        struct box box;
+        CNNVP_TRY(find_box(import, &parts, &box));
+        if (box.rank != 0) {
+            text.used = 0;
+            say_box(&text, &parts, &box);
+            return rewrite(import, &text);
+        }
+    }
     const long long words = product(parts.dims, parts.first, parts.rank);
     say(&text,
         "old = Reshape(a, [%lld, %lld]); new = Reshape(c, [-1, %lld]); places = Reshape(index, [-1]);"

@@ -219,12 +219,12 @@ static const struct cnnvp_array *images_of(const struct cnnvp_import *import, co
 }
 
 /* The images' size along an axis of the input, aligned at the last axis, as images may lack the batch. 0: they do not
- * have it. */
-static int64_t size_of_images(const struct cnnvp_array *images, size_t rank, size_t axis)
+ * have it. If the whole input is one image (`single`), the batch is the images' first size, or 1 if they lack it. */
+static int64_t size_of_images(const struct cnnvp_array *images, size_t rank, size_t axis, int single)
 {
     const size_t after = rank - axis;
-    if (images == NULL || images->rank > rank || images->rank < after || axis == 0)
-        return 0;
+    if (images == NULL || images->rank > rank || images->rank < after || (axis == 0 && !single))
+        return axis == 0 && single;
     const size_t size = images->shape[images->rank - after];
     return size <= CNNVP_ONNX_DIMENSION_MAX ? (int64_t)size : 0;
 }
@@ -249,7 +249,7 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
     for (size_t i = 0; i < *rank && i < CNNVP_ONNX_RANK; ++i) {
         dims[i] = given.text != NULL ? given.dims[i] : number_of(shape->dim[i]);
         if (dims[i] == 0)
-            dims[i] = size_of_images(images_of(import, info->name, first), *rank, i);
+            dims[i] = size_of_images(images_of(import, info->name, first), *rank, i, import->single);
         if (dims[i] == 0 && i != 0)
             return ask(import, info->name, shape, i);
         if (dims[i] > CNNVP_ONNX_DIMENSION_MAX)

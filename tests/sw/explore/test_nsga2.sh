@@ -23,6 +23,21 @@ sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -q
 volumes=$(sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -o '"hypervolume":[0-9.]*' | cut -d: -f2)
 [ "$(echo "$volumes" | sort -n)" = "$volumes" ] || fail "the hypervolume shrinks: $volumes"
 
+# Constraints that allow one combination of six million: no child breaks them.
+cat >tight.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters:
+  pe_array.rows: {from: 8, to: 64, step: 1}
+  pe_array.cols: {from: 8, to: 64, step: 1}
+  cpu.clock_mhz: {from: 1000, to: 3000, step: 1}
+constraints: ["pe_array.rows + pe_array.cols == 16 and cpu.clock_mhz == 1000"]
+objectives: [total.time_ps, area.total_um2]
+search: {nsga2: {population: 8, generations: 2}}
+END
+expect 0 sweep tight.yaml -o tight.sqlite -q
+[ "$(sqlite3 tight.sqlite "select count(*) from points")" = 1 ] || fail "points that the constraints do not allow"
+
 # The small network is better in all.
 small=$ZOO/elements/add_full.onnx
 sed -e "s#^network:.*#network: [$network, $small]#" -e 's/generations: 4/generations: 8/' nsga2.yaml >networks.yaml

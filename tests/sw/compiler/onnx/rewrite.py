@@ -611,6 +611,111 @@ def exported():
             {"e": f32(size), "w": w}, opset=14, limit=50)
 
 
+def one_hot():
+    for axis, values in itertools.product((1, 2, -1), ((0, 1), (.5, -2))):
+        indices = random.randint(-8, 8, (3, 4))  # some beyond the 6 places
+        places = numpy.expand_dims(numpy.where(indices < 0, indices + 6, indices), axis) == \
+            numpy.arange(6).reshape([6 if i == axis % 3 else 1 for i in range(3)])
+        run(f"one hot {axis} {values}", [node("OneHot", ["i", "n", "v"], ["y"], axis=axis)], {"i": indices}, numpy.where(places, values[1], values[0]),
+            {"n": numpy.array([6], numpy.int32), "v": numpy.array(values, f32)}, {"i": TensorProto.INT64})
+    x = random.randint(-3, 4, (2, 3, 6, 5)).astype(f32)
+    run("places less a number", [node("ArgMax", ["x"], ["p"], axis=1), node("Sub", ["n", "p"], ["y"])], {"x": x},
+        5.0 - x.argmax(1)[:, None], {"n": numpy.array([5])}, limit=200)
+    run("parts of all images", [node("Slice", ["x", "b", "e"], ["s"]), node("Max", ["l", "s"], ["y"])], {"x": x}, x[:, 1:].astype(float),
+        {"b": numpy.array([0, 1]), "e": numpy.array([10 ** 9, 10 ** 9]), "l": numpy.array(-numpy.inf, f32)}, limit=200)
+
+
+def matrices():
+    for first, second, given in (((2, 3, 4, 5), (3, 5, 6), 0), ((2, 1, 4, 5), (3, 5, 6), 0), ((2, 3, 1, 4, 5), (7, 5, 6), 0), ((2, 1, 4, 5), (2, 3, 5, 6), 1),
+                                 ((2, 3, 4, 5), (2, 1, 5, 6), 1), ((3, 4, 5), (2, 1, 5, 6), 2), ((2, 3, 1, 4, 5), (2, 1, 7, 5, 6), 1)):
+        u, v = normal(*first), normal(*second)
+        run(f"matrices {first} {second}", [node("MatMul", ["u", "v"], ["y"])], {**({"u": u} if given < 2 else {}), **({"v": v} if given > 0 else {})},
+            u.astype(float) @ v, {**({"u": u} if given == 2 else {}), **({"v": v} if given == 0 else {})})
+    u, v = normal(1, 4, 1, 5), normal(3, 4, 5, 6)
+    run("matrices for each of one image", [node("MatMul", ["u", "v"], ["y"])], {"u": u}, u.astype(float) @ v, {"v": v}, batch=1)
+
+
+def slices():
+    x = normal(2, 3, 4, 5)
+    for places in ((slice(0, 2), slice(0, 3), slice(0, 4), slice(0, 2)), (slice(0, 2), slice(1, 3)), (slice(1, 2), slice(0, 2), slice(1, 3)),
+                   (slice(0, 2), slice(0, 3), slice(1, 3), slice(2, 5)), (slice(0, 2), slice(0, 3))):
+        at = numpy.stack(numpy.meshgrid(*(numpy.arange(5)[place] for place in places), indexing="ij"), -1)
+        u, wanted = normal(*x[places].shape), x.astype(float)
+        wanted[places] = u
+        at[..., 1] -= 3  # from the end
+        given = {"u": u} if len(u) == 2 else {}
+        run(f"slice set {at.shape}", [node("ScatterND", ["x", "i", "u"], ["y"])], {"x": x, **given}, wanted, {"i": at, **({} if given else {"u": u})},
+            batch=2)
+    wide, u = normal(1, 30000, 5), normal(1, 30000, 2)  # of more words than are set one by one
+    at = numpy.stack(numpy.meshgrid([0], numpy.arange(30000), [1, 2], indexing="ij"), -1)
+    run("slice of many", [node("ScatterND", ["x", "i", "u"], ["y"])], {"x": wide, "u": u}, numpy.concatenate((wide[..., :1], u, wide[..., 3:]), -1).astype(float),
+        {"i": at}, batch=1)
+
+
+def mirrored():
+    for shape, mode in itertools.product(((2, 7), (2, 7, 4), (2, 7, 4, 5)), ("reflect", "edge")):
+        x = normal(*shape)
+        for after in (0, 2) if len(shape) > 2 else (0,):
+            pads = numpy.zeros((2, len(shape)), numpy.int64)
+            pads[:, 1] = 3, 2
+            pads[1, -1] += after
+            run(f"channels {mode} {shape} {after}", [node("Pad", ["x", "p"], ["y"], mode=mode)], {"x": x}, numpy.pad(x, pads.T, mode=mode).astype(float),
+                {"p": pads.reshape(-1)})
+
+
+def frames():
+    for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
+        if parts == 2 and half:
+            continue  # which the operator does not know
+        x = normal(2, 30, *[parts][:parts])
+        number = x.reshape(2, 30, -1)[..., 0] + (1j * x[..., 1] if parts == 2 else 0)
+        window = numpy.hanning(8).astype(f32) if bent else numpy.ones(8, f32)
+        made = numpy.stack([numpy.fft.fft(number[:, at:at + 8] * window) for at in range(0, 23, step)], 1)[..., :5 if half else 8]
+        run(f"spectra of frames {parts} {half} {bent} {step}", [node("STFT", ["x", "s", "w" if bent else "", "" if bent else "l"], ["y"], onesided=half)],
+            {"x": x}, numpy.stack((made.real, made.imag), -1),
+            {"s": numpy.int64(step), **({"w": window} if bent else {"l": numpy.int64(8)})}, opset=17)
+
+
+def branches():
+    x = normal(4, 3, 5)
+    x[1::2] -= 5  # where the other branch is taken
+    graphs = [helper.make_graph(nodes, "branch", [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names])
+              for nodes, names in (([node("Mul", ["x", "x"], ["m"]), node("Neg", ["m"], ["n"])], ("m", "n")), ([node("Abs", ["x"], ["m"])], ("m", "x")))]
+    wide = x.astype(float)
+    high = (wide.mean((1, 2)) > -1).reshape(-1, 1, 1)
+    wanted = numpy.where(high, wide ** 2, abs(wide)) - numpy.where(high, -wide ** 2, wide)
+    for keep, batch in itertools.product((0, 1), ("N", 1)):
+        images = 4 if batch == "N" else 1
+        run(f"branches {keep} {batch}", [node("ReduceMean", ["x"], ["a"], axes=[1, 2], keepdims=keep), node("Greater", ["a", "t"], ["c"]),
+                                         node("If", ["c"], ["p", "q"], then_branch=graphs[0], else_branch=graphs[1]), node("Sub", ["p", "q"], ["y"])],
+            {"x": x[:images]}, wanted[:images], {"t": numpy.array(-1, f32)}, batch=batch)
+
+
+def dynamic():
+    x = normal(1, 3, 7, 7)
+    scale = max(x.max(), 0) / 255 - min(x.min(), 0) / 255
+    zero = numpy.rint(-min(x.min(), 0) / scale).clip(0, 255)
+    parts = (numpy.rint(x.astype(float) / scale) + zero).clip(0, 255) - zero
+    for operator, form, size in (("MatMulInteger", (7, 4), 4), ("ConvInteger", (4, 3, 1, 1), 4)):  # a zero point of each output
+        for kind in (numpy.int8, numpy.uint8):
+            low = numpy.iinfo(kind).min
+            w, zeros = random.randint(low, low + 256, form), random.randint(low, low + 256, size)
+            product = parts @ (w - zeros).astype(float) if len(form) == 2 else numpy.einsum("nchw,oc->nohw", parts, (w[:, :, 0, 0] - zeros[:, None]).astype(float))
+            run(f"{operator} {kind.__name__}", [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node(operator, ["q", "w", "z", "wz"], ["c"]),
+                                                node("Cast", ["c"], ["f"], to=1), node("Mul", ["f", "s"], ["y"])], {"x": x}, product * scale,
+                {"w": w.astype(kind), "wz": zeros.astype(kind)}, batch=1, limit=45)
+    for kind in (numpy.int8, numpy.uint8):
+        low = numpy.iinfo(kind).min
+        q = (numpy.rint(x.astype(float) / .04) + 30).clip(low, low + 255)
+        run(f"cast to {kind.__name__}, which it is",
+            [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("Cast", ["q"], ["c"], to=TensorProto.UINT8 if low == 0 else TensorProto.INT8),
+             node("DequantizeLinear", ["c", "s", "z"], ["y"])], {"x": x}, (q - 30) * .04, {"s": f32(.04), "z": kind(30)}, steps=.04)
+    many = normal(1, 3, 150, 150)  # more than one window has
+    for kind, wanted in (("Max", many.max()), ("Min", many.min()), ("Mean", many.astype(float).mean() + 1)):
+        run(f"{kind} of many", [node("Add", ["x", "o"], ["x1"]), node("Reduce" + kind, ["x1" if kind == "Mean" else "x"], ["y"], keepdims=0)], {"x": many},
+            wanted.astype(float), {"o": f32(1)}, batch=1)
+
+
 attention()
 places()
 sums()
@@ -624,5 +729,12 @@ fused()
 limited_by_tensors()
 qonnx()
 exported()
+one_hot()
+matrices()
+slices()
+mirrored()
+frames()
+branches()
+dynamic()
 print("\n".join(wrong))
 sys.exit(bool(wrong))

@@ -62,12 +62,17 @@ static void shapes_that_do_not_fit_are_named(void **state)
     onnx_case_refused(
         &b, "node \"y\" (MatMul): a product of two tensors of 2 dimensions would mix the images of the batch");
 
-    const int64_t matrices[4] = {2, 4, 6, 6};
-    onnx_case_begin(&b, "x", 4, maps);
+    const int64_t three[4] = {3, 4, 6, 6}, matrices[4] = {2, 4, 6, 6};
+    onnx_case_begin(&b, "x", 4, three);
     (void)builder_random(&b, "w", 4, matrices, 1.0f);
     (void)builder_node(&b, "MatMul", "y", "x", "w", NULL, NULL);
-    onnx_case_refused(
-        &b, "node \"y\" (MatMul): matrices that are not the same for all images would mix the images of the batch");
+    onnx_case_refused(&b, "node \"y\" (MatMul): constant \"w\" has 4 dimensions; a matrix with as many rows");
+
+    const int64_t others[3] = {3, 6, 6};
+    onnx_case_begin(&b, "x", 4, maps);
+    (void)builder_random(&b, "w", 3, others, 1.0f);
+    (void)builder_node(&b, "MatMul", "y", "x", "w", NULL, NULL);
+    onnx_case_refused(&b, "node \"y\" (MatMul): constant \"w\" has 3 dimensions; a matrix with as many rows");
 }
 
 /* x - BatchNormalization - y, with further outputs or that attribute. */

@@ -15,9 +15,9 @@ static void dimensions_have_limits(void **state)
     onnx_case_refused(
         &b, "input \"x\" has 9 dimensions; 2 to 8 are supported, such as (N, C, H, W), (N, C, W) or (N, features)");
 
-    onnx_case_begin(&b, "x", 1, nine);
-    (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
-    onnx_case_refused(&b, "input \"x\" has 1 dimensions; 2 to 8 are supported");
+    onnx_case_begin(&b, "x", 8, nine + 1);
+    builder_int(&b, builder_node(&b, "Softmax", "y", "x", NULL, NULL, NULL), "axis", 0);
+    onnx_case_refused(&b, "input \"x\" has 8 dimensions; 2 to 8 are supported");
 }
 
 /* The whole input is one image: what takes images one by one has limits. */

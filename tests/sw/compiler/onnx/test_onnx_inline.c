@@ -97,15 +97,30 @@ static void branches_have_their_own_names(void **state)
 
 static void what_is_not_known_is_refused(void **state)
 {
-    struct builder b, then;
-    static const int64_t two[1] = {2};
+    struct builder b, then, other;
+    static const int64_t two[1] = {2}, second[1] = {1};
     static const float both[2] = {0, 1};
     (void)state;
     begin_branch(&then, "x", &one);
+    begin_branch(&other, "first", &one);
+    other.graph.node[0]->input[1] = other.graph.node[0]->input[0];
     onnx_case_begin(&b, "x", 2, flat2);
     Onnx__NodeProto *node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
     builder_branch(&b, node, "then_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): its condition \"x\" depends on the network's input; one that is known");
+    onnx_case_refused(&b, "node \"y\" (If): it has no else_branch, or one that is nested too deep");
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)builder_node(&b, "ReduceMax", "first", "x", NULL, NULL, NULL);
+    builder_ints(&b, b.graph.node[0], "axes", 1, second);
+    node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
+    builder_branch(&b, node, "then_branch", &then);
+    builder_branch(&b, node, "else_branch", &other);
+    onnx_case_refused(&b, "node \"y\" (If): its branches give other dimensions, and its condition depends on");
+    builder_free(&other);
+    onnx_case_begin(&b, "x", 2, flat2);
+    node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
+    builder_branch(&b, node, "then_branch", &then);
+    builder_branch(&b, node, "else_branch", &then);
+    onnx_case_refused(&b, "node \"y\" (If): its condition has 6 elements; one is needed");
     onnx_case_begin(&b, "x", 2, flat2);
     (void)builder_floats(&b, "c", 1, two, both);
     node = builder_node(&b, "If", "y", "c", NULL, NULL, NULL);

@@ -66,6 +66,37 @@ says_wanted "symbolic size \"?\" in input \"x\" [1,2,?,?]: give it with --shape 
 says_wanted "symbolic size \"features\" in input \"x\" [batch,features]: give it with --shape x=1xF," vector.onnx
 says_wanted "input \"x\" has no shape: give it, such as --shape x=1xCxHxW with numbers for the letters" shapeless.onnx
 
+# A batch that is a symbol, where nodes count it: all images given, or one.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+x = numpy.random.RandomState(1).standard_normal((3, 4, 5)).astype(numpy.float32)
+w = numpy.random.RandomState(2).standard_normal((5, 6)).astype(numpy.float32)
+nodes = [helper.make_node("Reshape", ["x", "rows"], ["r"]), helper.make_node("MatMul", ["r", "w"], ["m"]), helper.make_node("Reshape", ["m", "back"], ["b"]),
+         helper.make_node("ReduceMax", ["b"], ["top"]), helper.make_node("Mul", ["top", "s"], ["t"]), helper.make_node("Sub", ["b", "t"], ["y"])]
+info = helper.make_tensor_value_info
+graph = helper.make_graph(nodes, "net", [info("x", TensorProto.FLOAT, ["N", 4, 5]), info("s", TensorProto.FLOAT, [])], [info("y", TensorProto.FLOAT, None)],
+                          [numpy_helper.from_array(w, "w"), numpy_helper.from_array(numpy.array([-1, 5]), "rows"), numpy_helper.from_array(numpy.array([-1, 4, 6]), "back")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), "counted.onnx")
+numpy.save("counted.npy", x)
+numpy.save("scalar.npy", numpy.array(0.5, numpy.float32))
+numpy.save("counted_y.npy", x @ w - 0.5 * (x @ w).max())
+numpy.save("one.npy", x[:1])
+numpy.save("each_top.npy", (x @ w).max((1, 2)).reshape(3, 1, 1, 1))
+numpy.save("one_y.npy", x[:1] @ w - 0.5 * (x[:1] @ w).max())
+PYTHON
+close() { /usr/bin/python3 -c 'import sys, numpy
+got, want = (numpy.load(name) for name in sys.argv[1:])
+assert got.shape == want.shape and abs(got - want).max() < 1e-3 * abs(want).max(), (got.shape, abs(got - want).max())' "$1" "$2" || fail "$3"; }
+expect 0 run counted.onnx -i x=counted.npy -i s=scalar.npy -o counted_out.npy -q
+close counted_out.npy counted_y.npy "a batch that nodes count is not all images"
+expect 0 run counted.onnx -i x=one.npy -i s=scalar.npy -o one_out.npy -q
+close one_out.npy one_y.npy "one image of a batch that nodes count"
+expect 0 run counted.onnx --until top --shape x=1x4x5 -i counted.npy -c one.npy -o each.npy -q
+close each.npy each_top.npy "several images of one"
+expect 0 run counted.onnx --timing-only -q
+expect 0 check counted.onnx
+
 # What does not fit, in one line each.
 shape_refused() { refused 2 "$1" run $flat.onnx --shape "$2"; }
 shape_refused "--shape y=1x3x6x8: the network has no input of that name; its input is \"input\"" y=1x3x6x8
