@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""torch_gradients.py TRAIN_DUMP: compares loss and gradients of the training reference in binary64 with PyTorch's autograd,
-for both kinds of batch norm. Exit status 77 if python3-torch is missing."""
+"""torch_gradients.py TRAIN_DUMP: compares loss and gradients of the training reference in binary64 with PyTorch's
+autograd, for both kinds of batch norm. Exit status 77 if python3-torch is missing."""
 import math
 import subprocess
 import sys

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_channels.py CNNVP: channel equalisation. First, four residual blocks (3x3 depthwise, ReLU, 1x1, Add, ReLU), and the same
-function with channels whose values differ by up to 2^10, as in trained networks; the weights before and after each channel
-compensate. Channels are equalised by half of their ratio, across all layers between, additions included: at least 60 dB (29 dB if
-only adjacent layers are equalised), and 52 dB with a write-out that scales, where only the values matter. Then ReLU6 between
-pointwise convolutions whose outputs' weights differ by 10^4, where nothing can be equalised: 25 dB better with one weight step for
-each output, which a write-out that scales has for all convolutions (0 dB if only depthwise ones have them)."""
+"""check_channels.py CNNVP: channel equalisation. First, four residual blocks (3x3 depthwise, ReLU, 1x1, Add, ReLU), and
+the same function with channels whose values differ by up to 2^10, as in trained networks; the weights before and
+after each channel compensate. Channels are equalised by half of their ratio, across all layers between, additions
+included: at least 60 dB (29 dB if only adjacent layers are equalised), and 52 dB with a write-out that scales, where
+only the values matter. Then ReLU6 between pointwise convolutions whose outputs' weights differ by 10^4, where
+nothing can be equalised: 25 dB better with one weight step for each output, which a write-out that scales has for
+all convolutions (0 dB if only depthwise ones have them)."""
 import os
 import re
 import subprocess

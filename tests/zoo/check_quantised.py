@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_quantised.py CNNVP RECORD: random quantised networks, with QLinearConv and QLinearMatMul or with float operators between
-DequantizeLinear and QuantizeLinear. An array whose write-out scales computes each layer in one pass, and every word must equal
-onnxruntime's, with words of 16 and of 8 bits.
+"""check_quantised.py CNNVP RECORD: random quantised networks, with QLinearConv and QLinearMatMul or with float
+operators between DequantizeLinear and QuantizeLinear. An array whose write-out scales computes each layer in one
+pass, and every word must equal onnxruntime's, with words of 16 and of 8 bits.
 
 The vector unit computes sums, differences and products of two such maps, in one pass if its write-out scales.
 
-RECORD has a line for each network: its number and the SHA-256 of the output of onnxruntime 1.30, as binary32. It is from the
-WebAssembly build, which rounds sums as the operator is specified; the x86 and ARM builds use other constants.
+RECORD has a line for each network: its number and the SHA-256 of the output of onnxruntime 1.30, as binary32. It is
+from the WebAssembly build, which rounds sums as the operator is specified; the x86 and ARM builds use other constants.
 `check_quantised.py --write FOLDER` writes the networks (N.onnx) and inputs (N.npy) for onnxruntime."""
 import hashlib
 import json
@@ -34,8 +34,9 @@ def tensor(key, value):
 
 
 class Network:
-    """A network drawn from a seed, with its output by onnxruntime's rule: the 32-bit sum is rounded to binary32, multiplied by the
-    binary32 (input step * weight step) / output step, rounded to nearest even, offset by the zero point, and clamped to the type."""
+    """A network drawn from a seed, with its output by onnxruntime's rule: the 32-bit sum is rounded to binary32,
+    multiplied by the binary32 (input step * weight step) / output step, rounded to nearest even, offset by the zero
+    point, and clamped to the type."""
 
     def __init__(self, seed, symmetric=False, zero=None, weight_zero=0):
         self.weight_zero, self.zero_of_all = weight_zero, 0 if symmetric else zero
@@ -62,7 +63,8 @@ class Network:
         return self.nodes[-1].output[0]
 
     def finish(self, product, weights, operators, attributes, axis, same_step=False):
-        """Turns sums into words: with a single operator, or with float operators between DequantizeLinear and QuantizeLinear."""
+        """Turns sums into words: with a single operator, or with float operators between DequantizeLinear and
+        QuantizeLinear."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
         self.scaled += product.size
@@ -118,8 +120,9 @@ class Network:
         self.words = numpy.concatenate((self.words, self.words))
 
     def combine(self, other, operator):
-        """Combines the map with an earlier one. Quantised operators, and equivalent ones on unsigned bytes, add the zero point before
-        rounding; float operators add it afterwards. Steps that are multiples of each other produce ties."""
+        """Combines the map with an earlier one. Quantised operators, and equivalent ones on unsigned bytes, add the
+        zero point before rounding; float operators add it afterwards. Steps that are multiples of each other produce
+        ties."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
         words, step, zero, steps, value = other
@@ -209,8 +212,8 @@ def make(seed, path):
 
 
 def with_sums(seed, path):
-    """Maps that bypass one or two convolutions and are then added, subtracted or multiplied, and averages: words of the array and of
-    the vector unit."""
+    """Maps that bypass one or two convolutions and are then added, subtracted or multiplied, and averages: words of the
+    array and of the vector unit."""
     network = Network(seed)
     network.convolve()
     for _ in range(3):
@@ -225,8 +228,8 @@ def with_sums(seed, path):
 
 
 def defaults(zero, weight_zero, path):
-    """Unsigned words, the default of quantisers, with one zero point for all maps; it is mostly 0 after a ReLU. Max pools and padding
-    are between the convolutions."""
+    """Unsigned words, the default of quantisers, with one zero point for all maps; it is mostly 0 after a ReLU. Max
+    pools and padding are between the convolutions."""
     network = Network(2 * zero + 1, zero=zero, weight_zero=weight_zero)
     for _ in range(2):
         network.convolve()
@@ -313,7 +316,8 @@ def residual(path):
 
 
 def exported(seed, path):
-    """Symmetric quantisation, with each operator between DequantizeLinear and QuantizeLinear: all layers use 8-bit words."""
+    """Symmetric quantisation, with each operator between DequantizeLinear and QuantizeLinear: all layers use 8-bit
+    words."""
     network = Network(2 * seed + 1, symmetric=True)
     for _ in range(2):
         network.convolve()
@@ -337,7 +341,8 @@ def run(path, *options):
 
 
 def other(path, kind):
-    """A convolution between quantised tensors with a variation (`kind`) of function, bias, step or weights. Returns its words."""
+    """A convolution between quantised tensors with a variation (`kind`) of function, bias, step or weights. Returns its
+    words."""
     random, node = numpy.random.RandomState(5), helper.make_node
     given = {"xs": numpy.float32(0.05), "xz": numpy.uint8(120), "ys": numpy.float32(0.1), "yz": numpy.uint8(128),
              "w": random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int16 if kind == "weights" else numpy.int8),
@@ -368,7 +373,8 @@ def other(path, kind):
 
 
 def order(path):
-    """A convolution whose sums are its biases. They are chosen so that words depend on the order in which scales are multiplied."""
+    """A convolution whose sums are its biases. They are chosen so that words depend on the order in which scales are
+    multiplied."""
     random, node = numpy.random.RandomState(6), helper.make_node
     step, result = numpy.float32(0.0173), numpy.float32(0.0911)
     steps, biases = [], []
@@ -415,8 +421,8 @@ EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], 
 
 
 def check_eight(path, wanted, platform, words):
-    """The array computes all products, of `words` words, from and to 8-bit words. A fused group may leave out words that nothing
-    reads."""
+    """The array computes all products, of `words` words, from and to 8-bit words. A fused group may leave out words
+    that nothing reads."""
     output, statistics = run(path, *platform, "--check-results", "--check-costs")
     wrong = int((output.reshape(-1) != wanted.reshape(-1)).sum())
     assert wrong == 0, f"{path}, {' '.join(platform)}: {wrong} of {output.size} words"

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_spread.py CNNVP NETWORK: a depthwise convolution, ReLU and a 1x1 convolution whose channels' weights differ by 10^4, as in
-trained networks. Both presets must reach 70 dB against float (18 dB with one weight format for a layer and no equalisation), and
---dump must show the map between them in the file's scale. ReLU6 does not commute with scaling, so its channels cannot be
-equalised: --dump must say that a write-out that scales would help, and it must help."""
+"""check_spread.py CNNVP NETWORK: a depthwise convolution, ReLU and a 1x1 convolution whose channels' weights differ by
+10^4, as in trained networks. Both presets must reach 70 dB against float (18 dB with one weight format for a layer
+and no equalisation), and --dump must show the map between them in the file's scale. ReLU6 does not commute with
+scaling, so its channels cannot be equalised: --dump must say that a write-out that scales would help, and it must
+help."""
 import glob
 import os
 import re

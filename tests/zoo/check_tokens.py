@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tokens.py CNNVP: products of tokens with a constant matrix and with a computed matrix. The numbers of tokens include some
-that map well to rows and columns, and primes. PEs must reach 60 % of the multiplications that the number of tokens permits, and
-the words must equal those of a single PE. A softmax of many lines must be one instruction of the vector unit, not one per line."""
+"""check_tokens.py CNNVP: products of tokens with a constant matrix and with a computed matrix. The numbers of tokens
+include some that map well to rows and columns, and primes. PEs must reach 60 % of the multiplications that the
+number of tokens permits, and the words must equal those of a single PE. A softmax of many lines must be one
+instruction of the vector unit, not one per line."""
 import json
 import os
 import subprocess

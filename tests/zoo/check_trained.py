@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_trained.py CNNVP NETWORKS IMAGES: the accuracy of trained networks. NETWORKS has small networks for MNIST (trained on 8000 of
-its test images) and CIFAR-10 (ResNet-8, and one with inverted residuals, trained on 5000 images), as exported by PyTorch 2.11, and as
-quantised by onnxruntime 1.30 (symmetric, weights per channel). IMAGES is a folder with mnist/ and cifar10/; exit status 77 without it."""
+"""check_trained.py CNNVP NETWORKS IMAGES: the accuracy of trained networks. NETWORKS has small networks for MNIST
+(trained on 8000 of its test images) and CIFAR-10 (ResNet-8, and one with inverted residuals, trained on 5000
+images), as exported by PyTorch 2.11, and as quantised by onnxruntime 1.30 (symmetric, weights per channel). IMAGES
+is a folder with mnist/ and cifar10/; exit status 77 without it."""
 import gzip
 import os
 import re

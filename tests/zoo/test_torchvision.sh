@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# test_torchvision.sh FOLDER LIST [all]: runs torchvision's classifiers on the default platform, timing only. FOLDER has their graphs
-# without weights (scripts/make_torchvision.py), LIST their names; after a name, the text with which the network is refused. Networks
-# after the line `# long` run only with `all`. A chain of 900 layers, whose tables are twice the core's memory, must pass its input on.
+# test_torchvision.sh FOLDER LIST [all]: runs torchvision's classifiers on the default platform, timing only. FOLDER has
+# their graphs without weights (scripts/make_torchvision.py), LIST their names; after a name, the text with which the
+# network is refused. Networks after the line `# long` run only with `all`. A chain of 900 layers, whose tables are twice
+# the core's memory, must pass its input on.
 folder=$1 list=$2 form=${3:-}
 . "$SOURCE/tests/support/lib.sh"
 
