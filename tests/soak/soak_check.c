@@ -255,7 +255,7 @@ static int went_astray(const json_t *stats)
     return 0;
 }
 
-/* ---- a pair ---- */
+/* ---- checks of a pair ---- */
 
 /* Variants of every pair. */
 static const struct variant always[] = {
@@ -265,7 +265,7 @@ static const struct variant always[] = {
 static const struct variant stepped = {"detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS, ITS_MEMORY};
 static const struct variant own_memory = {"the platform's own memory", "", 1, OTHER_TILES, OWN_MEMORY};
 
-/* Variants of which each pair runs one, in turn. */
+/* Each pair runs one of these variants, in turn. */
 static const struct variant turns[] = {
     {"the same again", "", 1, SAME_STATS, ITS_MEMORY},
     {"cpu.timing", "-s cpu.timing=off", 1, SAME_WORK, ITS_MEMORY},

@@ -343,7 +343,7 @@ static int agrees_on_chip(const char *name, const struct outputs *reference, siz
     return same;
 }
 
-/* Tensors of which layers read or write only a part: bytes of both images, counted by hand. */
+/* Tensors that layers read or write only in part: bytes of both images, counted by hand. */
 static const struct {
     const char *name, *tensor, *member;
     json_int_t bytes;

@@ -140,7 +140,7 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
         import, CNNVP_ARITHMETIC_ADD, operands[constant ? 2 : 1], operands[constant ? 1 : 2], 0, &operands[0]);
 }
 
-/* ---- whole numbers ---- */
+/* ---- rounding to integers ---- */
 
 /* 1/2 less half a step of a word with 15 fraction bits. x + NEARLY_HALF is never a tie, so rounding it gives the
  * ceiling of x. */

@@ -77,7 +77,7 @@ struct cnnvp_constant_view {
     int64_t steps[CNNVP_CONSTANT_RANK];
     int64_t first;
 };
-/* All elements as they are. */
+/* All elements in their own shape and order. */
 struct cnnvp_constant_view cnnvp_constant_whole_view(const struct cnnvp_constant *constant);
 /* The elements broadcast to a larger shape of the same or higher rank: dimensions of 1 have step 0. */
 struct cnnvp_constant_view cnnvp_constant_spread(const struct cnnvp_constant *constant, size_t rank,

@@ -172,8 +172,8 @@ static int is_dead(const struct export *export, const char *name)
     return dead;
 }
 
-/* A parameter that was shared or computed by other nodes is replaced by a parameter of its own. Marks the inputs
- * without values and the nodes that are then unused, so that the new file leaves them out. */
+/* A parameter that was shared or computed by other nodes is replaced by separate parameters of the layers. Marks inputs
+ * without values and nodes that are then unused, so that the new file leaves them out. */
 static cnnvp_result find_dead(struct export *export)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;

@@ -288,8 +288,7 @@ int cnnvp_import_is_per_channel(const Onnx__TensorProto *constant, uint32_t rank
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
 
-/* Copies what is known of a constant's quantised integers to its transposed result: dimension i of the result is
- * from[i]. */
+/* Records the quantised integers of a constant for its transposed result, too: dimension i of the result is from[i]. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_whole_turns(struct cnnvp_import *import, uint32_t rank, const int64_t *from);
 /* Sets layer->steps from the quantised integers of node inputs `weights` and `bias` (SIZE_MAX: none). `axis` is the
  * dimension of the weights that counts the outputs. */

@@ -41,7 +41,7 @@ int cnnvp_onnx_is_empty(const Onnx__TensorProto *tensor);
 #define CNNVP_ONNX_SHAPE_TEXT 128
 void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONNX_SHAPE_TEXT]);
 
-/* Its data are in another file. */
+/* 1: the tensor's data are in another file. */
 int cnnvp_onnx_is_external(const Onnx__TensorProto *tensor);
 
 /* 0: the tensor has only a shape. */
