@@ -16,7 +16,7 @@ static uint32_t move(struct cnnvp_binary_layer *layers, uint32_t count, uint32_t
         const int pool = layers[i].plan.op == CNNVP_OP_POOL && (windows & TEST_BINARY_POOLS) != 0;
         const uint32_t unit = conv || pool ? CNNVP_UNIT_VECTOR : CNNVP_UNIT_ARRAY;
         if (layers[i].plan.unit != unit && (windows & TEST_BINARY_SAME_SUMS) == 0)
-            layers[i].plan.sum_bytes = unit == CNNVP_UNIT_VECTOR ? 8 : 6; /* 64 bits, and 48 */
+            layers[i].plan.sum_bytes = unit == CNNVP_UNIT_VECTOR ? 8 : 6; /* 64-bit or 48-bit sums */
         layers[i].plan.unit = unit;
         moved += conv || pool;
     }

@@ -13,13 +13,13 @@ struct run {
     const struct test_fx16_memory *memory;
     const struct cnnvp_binary *binary;
     const struct cnnvp_layer *layer;
-    uint32_t number;     /* image that runs */
-    uint32_t first, end; /* of its batch */
+    uint32_t number;     /* the current image */
+    uint32_t first, end; /* images of its batch */
     uint32_t acc_bits;
-    int32_t shift; /* the layer's `format` */
+    int32_t shift; /* fields of the layer's register `format` */
     int32_t bias_shift;
     uint32_t rounding;
-    int16_t *weights; /* [out][in][ky][kx], depthwise [channel][ky][kx], fc [out][in] */
+    int16_t *weights; /* [out][in][ky][kx]; depthwise: [channel][ky][kx]; fully connected: [out][in] */
     int16_t *biases;
     const int16_t *table;
     const char *wrong;
@@ -37,7 +37,7 @@ static void *at(struct run *run, uint64_t address, uint64_t bytes)
     return run->memory->bytes + offset;
 }
 
-/* Where a word of a tensor lies; positions may lie in its frame. */
+/* The location of a word of a tensor; positions may lie in the frame around it. */
 static uint8_t *place(struct run *run, const struct cnnvp_tensor *tensor, int64_t c, int64_t y, int64_t x)
 {
     static uint8_t nowhere[2];
@@ -51,7 +51,7 @@ static uint8_t *place(struct run *run, const struct cnnvp_tensor *tensor, int64_
     return found != NULL ? found : nowhere;
 }
 
-/* A word of one byte or of two, the lower one first. */
+/* A signed word of one byte, or of two bytes in little-endian order. */
 static int16_t read_word(const uint8_t *from, int is_byte)
 {
     return (int16_t)(is_byte ? (int8_t)from[0] : (int16_t)(from[0] | from[1] << 8));
@@ -62,7 +62,7 @@ static int16_t word(struct run *run, const struct cnnvp_tensor *tensor, int64_t 
     return read_word(place(run, tensor, c, y, x), tensor->word_shift == 0);
 }
 
-/* The bit of a register `format` that says that results are words of 8 bits, and that weights are. */
+/* The bits of register `format` for 8-bit results and for 8-bit weights. */
 static int gives_bytes(uint32_t format)
 {
     return (format >> 31 & 1u) != 0;
@@ -73,7 +73,7 @@ static int has_byte_weights(uint32_t format)
     return (format >> 30 & 1u) != 0;
 }
 
-/* A result as a word of that size; one of 8 bits with its zero point. */
+/* A result in the word size of `format`; the zero point is added to 8-bit words. */
 static int16_t fit(int16_t value, uint32_t format)
 {
     const int moved = value + (int8_t)(format >> 21 & 0xffu);
@@ -82,7 +82,7 @@ static int16_t fit(int16_t value, uint32_t format)
     return value;
 }
 
-/* Of the layer. */
+/* Weight tile `number` of the layer, which must have `words` words. */
 static const int16_t *weight_tile(struct run *run, uint32_t number, uint64_t words)
 {
     const struct cnnvp_layer *layer = run->layer;
@@ -108,7 +108,7 @@ static uint32_t table_words(const struct cnnvp_layer *layer)
 
 struct shape {
     uint32_t outputs;
-    uint32_t inputs; /* that an output sees in all */
+    uint32_t inputs; /* inputs that contribute to one output */
     uint32_t taps;
 };
 
@@ -119,7 +119,8 @@ static struct shape shape_of(const struct cnnvp_layer *layer)
     return (struct shape){layer->out.channels, layer->depthwise ? 1 : layer->in.channels, layer->kx * layer->ky};
 }
 
-/* One weight tile: [out][in][tap], for fc [in][out]; biases and table after the last input slice. */
+/* Reads one weight tile: [out][in][tap], or [in][out] for fully connected layers. Biases and table follow in the last
+ * input slice. */
 static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
 {
     const struct cnnvp_layer *layer = run->layer;
@@ -204,7 +205,7 @@ static void put(struct run *run, uint32_t c, uint32_t y, uint32_t x, int16_t val
         to[1] = (uint8_t)(bits >> 8);
 }
 
-/* Both positions of an axis lie in one block, or blocks do not matter. */
+/* 1: both positions of an axis are in the same block. */
 static int in_one_block(const struct run *run, uint32_t side, uint32_t output, int64_t input)
 {
     const int64_t block = run->memory->block < side ? run->memory->block : side;
@@ -240,7 +241,7 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
     return (int64_t)sum;
 }
 
-/* Bias, wrap to the accumulator's width, write-out. */
+/* Adds the bias, wraps to the accumulator's width, and rounds or scales. */
 static int16_t write_out(struct run *run, int64_t sum, uint32_t o)
 {
     if (run->layer->bias == 4)
@@ -272,7 +273,7 @@ static void run_fc(struct run *run)
     }
 }
 
-/* Taps that count for the divisor, one by one. */
+/* Number of window positions that count for the divisor. */
 static int64_t window_area(const struct cnnvp_layer *layer, uint32_t y, uint32_t x)
 {
     int64_t area = 0;
@@ -307,7 +308,7 @@ static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
     return cnnvp_reference_divide(cnnvp_reference_wrap(sum, run->acc_bits), area, run->shift, run->rounding, 0);
 }
 
-/* A word of an operand whose dimensions of 1 count for all positions. */
+/* A word of an operand; dimensions of 1 are broadcast. */
 static int64_t operand(struct run *run, const struct cnnvp_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
 {
     return word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y, tensor->width == 1 ? 0 : x);
@@ -412,13 +413,13 @@ static void run_softmax(struct run *run)
     free(x);
 }
 
-/* Number formats packed as in descriptors. */
+/* Rounds to the number format in the low byte, as packed in descriptors. */
 static int16_t rounded(struct run *run, int64_t value, uint32_t format)
 {
     return cnnvp_reference_round(value, (int8_t)(format & 0xffu), run->rounding, 0);
 }
 
-/* Of one channel, of the image in work or of all images of its batch: the sum of the words, or of the squares of their
+/* Sum over one channel of the current image, or of all images of its batch: of the words, or of the squares of their
  * distances from *mean. */
 static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
 {
@@ -436,7 +437,7 @@ static int64_t add_up(struct run *run, uint32_t c, const int64_t *mean)
     return (int64_t)sum;
 }
 
-/* Mean and deviation of one channel, gamma, beta. */
+/* Computes mean and inverse deviation of one channel and normalises it with gamma and beta. */
 static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_t beta)
 {
     const struct cnnvp_layer *layer = run->layer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reference of training (train_reference.h): in binary64 its gradients are the derivatives of its loss, and with 24
- * bits of mantissa they agree with those. That the platform computes what it does, bit by bit, is tested there
- * (tests/training/test_training.c).
+ * Tests of the training reference (train_reference.h): in binary64 its gradients are the derivatives of its loss, and
+ * with 24-bit mantissas they agree with those. tests/training/test_training.c tests bit by bit that the platform
+ * computes the same as the reference.
  */
 #include "random.h"
 #include "train_reference.h"
@@ -13,8 +13,8 @@
 
 enum { IMAGES = 6, SIDE = 8 };
 
-/* conv 3x3 + BN + ReLU + pool, 5x5 + BN + ReLU, 3x3 + ReLU + pool, fully connected + ReLU, fully connected. Biases
- * where there is no batch norm. */
+/* conv 3x3 + BN + ReLU + pool; conv 5x5 + BN + ReLU; conv 3x3 + ReLU + pool; fully connected + ReLU; fully connected.
+ * Layers without batch norm have a bias. */
 static const struct train_layer shapes[] = {
     {.inputs = 2,
      .height = SIDE,
@@ -50,7 +50,7 @@ static void draw(double *values, uint64_t n, double middle, double scale, uint64
         values[i] = (double)(float)(middle + scale * (double)next_float(random));
 }
 
-/* Images, labels and parameters from a seed. */
+/* Draws images, labels and parameters from a seed. */
 static void start(struct train_net *net, uint64_t seed, const struct train_options *options)
 {
     uint64_t random = seed;
@@ -78,7 +78,7 @@ static double loss_of(struct train_net *net)
     return train_net_step(net, images, labels, IMAGES).loss;
 }
 
-/* The derivative of the loss by a parameter, from two losses beside each other. */
+/* Compares a gradient with the derivative of the loss by this parameter, from two losses (central difference). */
 static void check_derivative(struct train_net *net, const char *what, uint32_t layer, double *parameter, double have)
 {
     static const double h = 1e-6;
@@ -120,7 +120,7 @@ static void gradients_are_derivatives(void **state)
         }
 }
 
-/* Cosine of the angle between gradients, and their largest distance against their size. */
+/* Cosine of the angle between gradients; *distance is their relative distance. */
 static double cosine(const double *a, const double *b, uint64_t n, double *distance)
 {
     double ab = 0;
@@ -137,7 +137,7 @@ static double cosine(const double *a, const double *b, uint64_t n, double *dista
     return ab / sqrt(aa * bb);
 }
 
-/* The first step's gradients in `bits` of mantissa and in binary64. */
+/* Compares the gradients of the first step with `bits` of mantissa to those in binary64. */
 static void check_gradients(uint64_t seed, int range, uint32_t bits, double least_cosine, double most_distance)
 {
     struct train_net exact;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""torch_gradients.py TRAIN_DUMP: loss and gradients of the training reference in binary64 against PyTorch's autograd,
-for both batch norms. Exit status 77 where python3-torch is missing."""
+"""torch_gradients.py TRAIN_DUMP: compares loss and gradients of the training reference in binary64 with PyTorch's
+autograd, for both kinds of batch norm. Exit status 77 if python3-torch is missing."""
 import math
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def read(program, norm):
 
 
 def normalise(x, gamma, beta, epsilon, by_range):
-    """Batch norm by its definition; the range's derivative goes to the first maximum and minimum."""
+    """Batch norm by its definition. The derivative of the range goes to the first maximum and minimum."""
     channels = x.transpose(0, 1).reshape(x.shape[1], -1)
     count = channels.shape[1]
     mean = channels.mean(1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * train_dump range|standard: one step of the reference in binary64, as text for torch_gradients.py: lines of a name and
- * numbers.
+ * train_dump range|standard: prints one step of the reference in binary64 for torch_gradients.py, as lines of a name
+ * and numbers.
  */
 #include "random.h"
 #include "train_reference.h"

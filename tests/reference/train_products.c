@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The three products of a layer, by plain loops. See train_products.h. */
+/* The three products of a layer, by plain loops (train_products.h). */
 #include "train_products.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ double train_narrow(const struct train_net *net, double x)
 
 /* ---- sums of products ---- */
 
-/* An accumulator for rows: whole numbers, or binary64. */
+/* An accumulator for rows of sums: integers, or binary64 if bits is 0. */
 struct sums {
     int64_t *whole;
     double *numbers;
@@ -67,8 +67,8 @@ static void dot_row(struct sums *sums, uint64_t to, const struct train_tensor *a
     }
 }
 
-/* Calls back for each row of products of a convolution: output row `out` (+ n values) and input row `in` meet at a tap.
- * */
+/* One row of products of a convolution: n values of an input row and an output row that meet at a tap. rows_of returns
+ * n; 0: none. */
 struct row {
     uint64_t in, out, weight, n;
 };
@@ -91,7 +91,7 @@ static uint64_t rows_of(const struct train_layer *layer, uint32_t image, uint32_
     return row->n;
 }
 
-/* What is summed up: parts of a pass where its terms have different exponents. */
+/* The images, outputs and inputs that are summed together: terms with different exponents are in different parts. */
 struct range {
     uint32_t first, end;
 };
@@ -100,7 +100,7 @@ struct part {
     struct range image, out, in;
 };
 
-/* The three convolutions of a layer: sums from inputs and weights, errors of the input, gradients of the weights. */
+/* The three convolutions of a layer: outputs from inputs and weights, errors of the input, gradients of the weights. */
 static void convolve(const struct train_layer *layer, enum train_pass pass, const struct part *part, struct sums *sums)
 {
     struct row row;
@@ -135,7 +135,7 @@ static void connect(const struct train_layer *layer, enum train_pass pass, const
         }
 }
 
-/* What one unit of result i is worth, a power of 2. */
+/* The exponent (power of 2) of one unit of result i. */
 static int power_of(const struct train_net *net, const struct train_layer *layer, enum train_pass pass,
                     const struct part *part, uint64_t i)
 {
@@ -178,8 +178,8 @@ static void finish_part(const struct train_net *net, const struct train_layer *l
     free(sums->numbers);
 }
 
-/* Part p of a pass. 0: there are no more. Terms of one exponent are summed exactly, the parts in binary32 (Part B
- * 1-14): forward by input channel, errors by output channel, gradients by image. */
+/* Part p of a pass. Returns 0 if there are no more. Terms of one exponent are summed exactly, the parts in binary32
+ * (Part B 1-14). Parts are input channels (forward), output channels (errors) or images (gradients). */
 static int next_part(const struct train_net *net, const struct train_layer *layer, enum train_pass pass,
                      uint32_t images, uint32_t p, struct part *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See train_reference.h. */
+/* The reference of training (train_reference.h). */
 #include "train_reference.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static uint64_t input_size(const struct train_layer *layer)
     return (uint64_t)layer->inputs * (layer->connected ? 1 : layer->height * layer->width);
 }
 
-/* Maps of a matrix have no channels. */
+/* Fully connected layers have no channels, so exponents by channel become exponents by tensor. */
 static enum train_block block_of(const struct train_options *options, const struct train_layer *layer)
 {
     return layer->connected && options->block == TRAIN_BY_CHANNEL ? TRAIN_BY_TENSOR : options->block;
@@ -53,7 +53,8 @@ static double value_at(const struct train_net *net, const struct train_tensor *t
 
 /* ---- batch norm ---- */
 
-/* Sums of a channel are binary64 in eight parts, value i of a plane in part i mod 8, planes in order of the images. */
+/* Sums over a channel are binary64 in eight partial sums: value i of a plane goes to part i mod 8. Planes are added in
+ * the images' order. */
 enum { PARTS = 8 };
 
 static double gather(const double part[PARTS])
@@ -63,7 +64,7 @@ static double gather(const double part[PARTS])
 
 enum moment { SUM, SQUARES, PRODUCTS };
 
-/* Over a channel c of all images: x, (x - mean)^2, or e * (x - mean). */
+/* Sum over channel c of all images: of x, of (x - mean)^2, or of e * (x - mean). */
 static double channel_sum(const struct train_layer *layer, uint32_t images, uint32_t c, enum moment moment,
                           const double *x, const double *e, double mean)
 {
@@ -137,7 +138,7 @@ static void normalise(struct train_net *net, struct train_layer *layer, uint32_t
     }
 }
 
-/* layer->chain: loss by batch norm's output; becomes loss by the sums. */
+/* On entry, layer->chain is the derivative of the loss by the output of batch norm; on return, by the sums. */
 static void normalise_back(struct train_net *net, struct train_layer *layer, uint32_t images)
 {
     const uint64_t plane = train_plane(layer);
@@ -177,7 +178,7 @@ static void rectify(struct train_layer *layer, uint64_t n)
     }
 }
 
-/* Quantised values `from` of a layer become the next one's input, through the pool. */
+/* Pools the quantised values `from` of a layer into the next layer's input. */
 static void pool(const struct train_net *net, struct train_layer *layer, uint32_t images,
                  const struct train_tensor *from, struct train_tensor *to)
 {
@@ -208,7 +209,8 @@ static void pool(const struct train_net *net, struct train_layer *layer, uint32_
         }
 }
 
-/* `from`: loss by the pooled output. layer->chain becomes loss by what ReLU gave, then by what it took. */
+/* `from` is the derivative of the loss by the pooled output. Sets layer->chain to the derivative by the input of
+ * ReLU. */
 static void pool_and_relu_back(struct train_layer *layer, uint32_t images, const double *from)
 {
     const uint64_t width = train_out_side(layer, layer->width);
@@ -228,7 +230,7 @@ static void pool_and_relu_back(struct train_layer *layer, uint32_t images, const
         layer->chain[i] = layer->positive[i] ? layer->chain[i] : 0;
 }
 
-/* layer->values: the network's output. layer->chain: loss by it. */
+/* layer->values is the network's output. Sets layer->chain to the derivative of the loss by it. */
 static struct train_result classify(const struct train_net *net, struct train_layer *layer, const uint8_t *labels,
                                     uint32_t images)
 {
@@ -236,7 +238,7 @@ static struct train_result classify(const struct train_net *net, struct train_la
     for (uint32_t image = 0; image < images; ++image) {
         const double *x = layer->values + (uint64_t)image * layer->outputs;
         uint32_t best = 0;
-        double sum = 0; /* 1 at least in the end: the largest output's term */
+        double sum = 0; /* at least 1 after the loop: the largest output's term */
         for (uint32_t c = 1; c < layer->outputs; ++c)
             best = x[c] > x[best] ? c : best;
         for (uint32_t c = 0; c < layer->outputs; ++c)
@@ -275,7 +277,8 @@ static void forward(struct train_net *net, uint32_t images, int stored)
     }
 }
 
-/* Gradients of biases. Errors of one exponent are summed exactly, those of images that have their own in binary32. */
+/* Gradients of biases. Errors with one exponent are summed exactly; errors with an exponent for each image are added in
+ * binary32. */
 static void sum_errors(const struct train_net *net, struct train_layer *layer, uint32_t images)
 {
     const uint64_t plane = train_plane(layer);
@@ -365,7 +368,7 @@ static float of_byte(uint32_t byte)
     return (float)byte / 255.0f;
 }
 
-/* The largest byte of a block of images: of one, or of all of the data set (of a channel of it). */
+/* The largest byte of a block of images: one image, the whole data set, or one channel of the data set. */
 static uint8_t brightest_of(const struct train_net *net, const uint8_t *images, uint64_t image, uint32_t channel)
 {
     const struct train_layer *first = &net->layers[0];
@@ -383,7 +386,7 @@ static uint8_t brightest_of(const struct train_net *net, const uint8_t *images, 
     return most;
 }
 
-/* Images always round to nearest: the same mantissas in every epoch. */
+/* Images are never rounded stochastically, so that their mantissas are the same in every epoch. */
 static void take_images(struct train_net *net, const uint8_t *images, uint32_t count)
 {
     const uint64_t n = count * input_size(&net->layers[0]);
@@ -414,8 +417,8 @@ static struct train_result run(struct train_net *net, const uint8_t *images, con
     return classify(net, &net->layers[net->layer_count - 1], labels, count);
 }
 
-/* The way back in binary64 from a forward pass in block floating point: what its mantissas stand for, and the same
- * maxima. */
+/* A backward pass in binary64 after a forward pass in block floating point: it uses the values of the mantissas and the
+ * maxima that the forward pass chose. */
 static void float_backward(struct train_net *net, uint32_t images)
 {
     const uint32_t bits = net->options.bits;

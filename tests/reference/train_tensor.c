@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See train_tensor.h. */
+/* Tensors of the training reference (train_tensor.h). */
 #include "train_tensor.h"
 
 #include <math.h>
@@ -89,12 +89,12 @@ void train_tensor_numbers(struct train_tensor *tensor, uint32_t bits, uint64_t n
         tensor->numbers[i] = train_tensor_value(tensor, bits, i);
 }
 
-/* The mantissa of binary32 number x under an exponent: x / 2^(exponent - (bits - 2)), rounded. */
+/* The mantissa of binary32 number x for an exponent: x / 2^(exponent - (bits - 2)), rounded. */
 static int32_t mantissa_of(uint32_t bits, enum train_rounding rounding, double x, int exponent, uint64_t random,
                            uint64_t *saturated)
 {
     const int32_t limit = (int32_t)((1u << (bits - 1)) - 1u);
-    /* x is m * 2^power with a whole m below 2^24: its own 24 bits, or fewer at the lower end of binary32. */
+    /* x is m * 2^power with an integer m below 2^24: the 24 significant bits, or fewer for subnormal numbers. */
     const int power = x < 0 || x > 0 ? (train_log2(x) > -126 ? train_log2(x) : -126) - 23 : 0;
     const uint64_t whole = (uint64_t)fabs(ldexp(x, -power));
     const int shift = exponent - ((int)bits - 2) - power;
@@ -121,8 +121,8 @@ static int32_t mantissa_of(uint32_t bits, enum train_rounding rounding, double x
     return x < 0 ? -(int32_t)kept : (int32_t)kept;
 }
 
-/* To nearest, with what earlier values of the map have lost. Parts of a unit are whole binary64 numbers: all of it is
- * exact. */
+/* Rounds to nearest, adding what earlier values of the map have lost. Remainders count 1/65536 of a unit, as integers
+ * in binary64, so all steps are exact. */
 static int32_t carried(uint32_t bits, double x, int exponent, double *remainder, uint64_t *saturated)
 {
     const double parts = 65536;

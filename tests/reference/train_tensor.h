@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference's tensors: block floating point by its definition (S001 C9, Part B 1-14, 1-15; c_api/cnnvp_bfp.h
- * for the carried remainder), or plain numbers. */
+/* The reference's tensors: block floating point by its definition (S001 C9, Part B 1-14, 1-15; c_api/cnnvp_bfp.h for
+ * the carried remainder), or binary64 values. */
 #ifndef TRAIN_TENSOR_H
 #define TRAIN_TENSOR_H
 
@@ -9,7 +9,7 @@
 
 #include "train_reference.h"
 
-/* [images][channels][plane] values: mantissas and the exponents of blocks, numbers (bits 0), or both. */
+/* [images][channels][plane] values: mantissas and exponents of blocks, `numbers` (bits 0), or both. */
 struct train_tensor {
     int32_t *mantissas;
     int *exponents;
@@ -19,11 +19,11 @@ struct train_tensor {
     uint64_t plane;
 };
 
-/* Calls exit where there is no memory. Zeros. */
+/* Zeroed memory; exits the program if there is none. */
 void *train_room(uint64_t count, size_t size);
 
-/* Of `images` images, or of kernels: one image whose channels are output channels. `numbers`: has these beside
- * mantissas. */
+/* A tensor of images, or of kernels: one image whose channels are the output channels. `numbers`: also allocates
+ * binary64 values. */
 struct train_tensor *train_tensor_new(uint32_t bits, int numbers, enum train_block block, uint64_t images,
                                       uint32_t channels, uint64_t plane);
 void train_tensor_free(struct train_tensor *tensor);
@@ -35,13 +35,13 @@ int train_log2(double x);
 /* The exponent of a value's block. */
 int train_tensor_exponent(const struct train_tensor *tensor, uint64_t image, uint64_t channel);
 double train_tensor_value(const struct train_tensor *tensor, uint32_t bits, uint64_t i);
-/* All n of them become numbers, too. */
+/* Sets `numbers` to the values of the first n mantissas. */
 void train_tensor_numbers(struct train_tensor *tensor, uint32_t bits, uint64_t n);
 
-/* n numbers, whole images of them, under the exponents of their own blocks. */
+/* Quantises n values (whole images) with an exponent for each of their blocks. */
 void train_tensor_quantise(struct train_tensor *tensor, uint32_t bits, enum train_rounding rounding, uint64_t seed,
                            const double *x, uint64_t n, uint64_t *saturated);
-/* The same under exponents that are there already. */
+/* Like train_tensor_quantise, with the exponents that the tensor has. */
 void train_tensor_round(struct train_tensor *tensor, uint32_t bits, enum train_rounding rounding, uint64_t seed,
                         const double *x, uint64_t n, uint64_t *saturated);
 

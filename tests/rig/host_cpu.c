@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_cpu: the guest software compiled for the host, which runs in the place of the RISC-V core, so that sanitizers
- * see it. It takes the program that the loader tells it of for its own. Modelled: device accesses, each of which takes
- * access_cycles; sleeping until an interrupt. Not modelled: the time of instructions between accesses. Outputs,
- * accelerator compute cycles and traffic are those of the core.
+ * host_cpu: the guest software compiled for the host and run instead of the RISC-V core, so that sanitizers can check
+ * it. It accepts any program of the loader as its own. Modelled: device accesses, which take access_cycles each, and
+ * sleeping until an interrupt. Not modelled: the time of instructions between accesses. Outputs, accelerator compute
+ * cycles and traffic equal those with the core.
  */
 #include "guest.h"
 #include "host_tasks.h"
@@ -11,7 +11,7 @@
 #define UNIT_DEF "host_cpu.def"
 #include "unit/unit_enums.inc"
 
-/* The guest's interrupt line at the core: machine external. */
+/* The core's interrupt line for machine external interrupts. */
 #define LINE_EXTERNAL 2u
 
 struct host_cpu {
@@ -19,18 +19,18 @@ struct host_cpu {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_machine machine;
     struct cnnvp_guest guest;
-    struct host_tasks *tasks; /* of several accelerators, NULL: there is one */
+    struct host_tasks *tasks; /* for several accelerators; NULL: there is one */
     struct cnnvp_word collected[CNNVP_COLLECTED_WORDS];
     struct cnnvp_dmi memory;
     cnnvp_time access_time;
     int level;   /* of the external interrupt line */
-    int stopped; /* the simulation ends: unwind */
+    int stopped; /* the simulation is ending, so all calls return */
 };
 
 static void stop(struct host_cpu *self)
 {
     self->stopped = 1;
-    self->guest.element.failed = 1; /* the guest software pushes nothing more and returns */
+    self->guest.element.failed = 1; /* makes the guest software issue nothing more and return */
     if (self->tasks != NULL)
         host_tasks_stop(self->tasks);
 }
@@ -81,7 +81,7 @@ static void console(void *host, char character)
     self->ops->console_write(self->host, &character, 1);
 }
 
-/* Serves what is pending, goes on with another task, or sleeps until the interrupt line rises. */
+/* Serves a pending interrupt, switches to another task, or sleeps until the interrupt line rises. Returns 0 to stop. */
 static int sleep_once(void *host)
 {
     struct host_cpu *self = host;
@@ -104,7 +104,7 @@ static int sleep_once(void *host)
     return !self->stopped;
 }
 
-/* The exit code, -1: there is nothing to run. */
+/* Returns the exit code; -1: no network binary to run. */
 static int run(struct host_cpu *self)
 {
     if (cnnvp_guest_init(&self->guest, &self->machine, self->collected) == 0)
@@ -143,7 +143,7 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
         self->ops->wake(self->host);
 }
 
-/* Nothing is ever requested. */
+/* Never called, since this unit makes no requests. */
 static void complete(void *instance, uint32_t port, struct cnnvp_request *request)
 {
     (void)instance;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-/* Of one accelerator. */
+/* The task of one accelerator. */
 struct host_task {
     struct cnnvp_guest guest;
     _Alignas(16) unsigned char stack[HOST_STACK_BYTES];
@@ -12,11 +12,12 @@ struct host_task {
 
 struct host_tasks {
     struct cnnvp_tasks all;
-    struct host_task *own;                        /* of each */
-    ucontext_t contexts[CNNVP_ACCELERATORS + 1u]; /* of those that sleep; the last one is host_tasks_run's */
+    struct host_task *own;                        /* one for each accelerator */
+    ucontext_t contexts[CNNVP_ACCELERATORS + 1u]; /* of the tasks that sleep; the last one is that of host_tasks_run */
 };
 
-/* Comes back when it is the turn of `current` again: never, if that has ended. */
+/* Switches from task `current` to the task whose turn it is. Returns when it is `current`'s turn again; never if that
+ * task has ended. */
 static void change_from(struct host_tasks *tasks, uint32_t current)
 {
     if (tasks->all.abandoned != 0)
@@ -32,7 +33,7 @@ void host_tasks_change(struct host_tasks *tasks)
         change_from(tasks, current);
 }
 
-/* A context is given numbers: the address in two halves. */
+/* makecontext passes only integers, so the pointer comes in two halves. */
 static void task(unsigned low, unsigned high)
 {
     struct host_tasks *tasks = (struct host_tasks *)((uintptr_t)high << 16 << 16 | low);
@@ -40,7 +41,7 @@ static void task(unsigned low, unsigned high)
     cnnvp_task_run(&tasks->all, tasks->all.current);
     for (;;) {
         cnnvp_machine_sleep(tasks->all.machine, &never, 0);
-        change_from(tasks, tasks->all.current); /* stopped: it does not sleep any more */
+        change_from(tasks, tasks->all.current); /* only when stopped: the sleep has returned at once */
     }
 }
 
@@ -95,7 +96,7 @@ void host_tasks_interrupt(struct host_tasks *tasks)
     (void)cnnvp_tasks_interrupt(&tasks->all);
 }
 
-/* A task that sleeps looks for itself. */
+/* No signal is needed: a sleeping task checks by itself. */
 void cnnvp_tasks_bell(const struct cnnvp_tasks *tasks)
 {
     (void)tasks;

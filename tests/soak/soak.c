@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE]: random pairs of a network and a
- * platform that `cnnvp run` runs, checked for the invariants. What a pair is follows from the seed and its number, and
- * --more: trainings, quantised networks, a third-party memory. --state: continues after the last pair that FILE names,
- * and keeps FILE up to date. A pair that fails is named with the commands that show it, its network stays; exit
- * status 1. Ctrl-C ends it after the pair.
+ * soak [--more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE]: runs random pairs of a network and a
+ * platform with `cnnvp run` and checks the invariants. Seed and number determine a pair. --more: other pairs, with
+ * trainings, quantised networks and a third-party memory. --state: continues after the last pair recorded in FILE, and
+ * keeps FILE up to date. A pair that fails is reported with the commands that reproduce it, its network is kept, and
+ * the exit status is 1. Ctrl-C ends the run after the current pair.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static void take_state(struct soak *soak, const char *state)
     FILE *stream = state != NULL ? fopen(state, "r") : NULL;
     if (stream == NULL)
         return;
-    /* NOLINTNEXTLINE(cert-err34-c): a file of ours; what does not read as five numbers is not taken */
+    /* NOLINTNEXTLINE(cert-err34-c): written by keep_state; ignored unless it holds five numbers */
     if (fscanf(stream, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &seed, &kept.pair, &kept.checked,
                &kept.refused, &kept.failed) == 5 &&
         seed == soak->seed)
@@ -132,6 +132,6 @@ int main(int argc, char **argv)
         return 2;
     soak_all(&soak, &options);
     remove_folder(&soak);
-    /* Most pairs must have run: refusing them is no check. */
+    /* Most pairs must have run: a refused pair checks nothing. */
     return soak.counts.failed != 0 || soak.counts.checked < 2 * soak.counts.refused ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The invariants of models/documents.md on one pair. */
+/* Checks the invariants of models/documents.md on one pair. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +11,25 @@
 #define LOSS_MAX 1e6
 #define WITH_VCD "--trace trace.vcd"
 
-/* A further run of a pair, and what it has in common with the first. */
+/* A further run of a pair, and what must be equal to the first run. */
 struct variant {
     const char *what;
     const char *options;
-    uint32_t larger; /* buffers this many times as large */
+    uint32_t larger; /* factor on the sizes of the buffers */
     enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, OTHER_TILES, SAME_RESULTS } compared;
     enum { ITS_MEMORY, OWN_MEMORY, BAD_MEMORY } memory;
 };
 
 static const struct variant first = {"", "", 1, SAME_STATS, ITS_MEMORY};
 
-/* "": the platform's own. */
+/* "": the platform's own memory. */
 static const char *memory_of(const struct soak *soak, const struct variant *variant)
 {
     const struct soak_platform *platform = &soak->platform;
     return variant->memory == OWN_MEMORY ? "" : variant->memory == BAD_MEMORY ? platform->fault : platform->memory;
 }
 
-/* The command, for people to repeat, too. */
+/* The command line, which is also printed for reproduction. */
 static void command_text(const struct soak *soak, const struct variant *variant, char *text, size_t room)
 {
     const struct soak_platform *platform = &soak->platform;
@@ -86,7 +86,7 @@ static json_int_t sum(const json_t *rows, const char *member)
     return total;
 }
 
-/* Equal but for what a parameter or an option says of itself; without `values`, b has none. */
+/* 1: equal except the description of the platform. Without `values`, b has no statistics of values. */
 static int same_stats(const json_t *a, const json_t *b, int values)
 {
     static const char *const of_values[] = {"values", "training"};
@@ -108,7 +108,8 @@ static int same_output(const struct soak_run *a, const struct soak_run *b)
            memcmp(a->output, b->output, a->output_size) == 0;
 }
 
-/* The accelerator's compute cycles and traffic, not its time. */
+/* Compares the accelerator's compute cycles and traffic, not its time. NULL: equal, else the first member that
+ * differs. */
 static const char *same_work(const json_t *a, const json_t *b)
 {
     static const char *const members[] = {
@@ -124,7 +125,8 @@ static const char *same_work(const json_t *a, const json_t *b)
     return NULL;
 }
 
-/* Depth first, buffers decide which layers form chains, and so what is padded block by block. */
+/* 1: the same layers form chains. Buffer sizes decide that, and depth first pads chains block by block, so the output
+ * may differ. */
 static int same_chains(const json_t *a, const json_t *b)
 {
     static const char *const members[] = {"first", "last", "issued_by"};
@@ -140,7 +142,7 @@ static int same_chains(const json_t *a, const json_t *b)
     return 1;
 }
 
-/* Another unit has done a product, with sums of other widths: they may overflow otherwise. */
+/* 1: another unit has computed a product with narrow sums of another width, which may overflow differently. */
 static int other_sums(const struct soak_platform *platform, const json_t *a, const json_t *b)
 {
     const char *bits = strstr(platform->options, "pe_array.acc_bits=");
@@ -175,7 +177,7 @@ static const char *shares(const json_t *stats)
     return is_share(summary, "bandwidth_share") ? NULL : "bandwidth_share is no share";
 }
 
-/* No less than the lower bounds. */
+/* Checks that no bytes are below the lower bounds. */
 static const char *least_bytes(const json_t *stats)
 {
     const json_t *summary = json_object_get(stats, "summary");
@@ -199,7 +201,7 @@ static const char *least_bytes(const json_t *stats)
                : NULL;
 }
 
-/* What units say, against what is made of it. */
+/* Compares statistics of the units with the totals. */
 static const char *sums_of_units(const json_t *stats)
 {
     json_t *units = json_object_get(stats, "units");
@@ -213,7 +215,7 @@ static const char *sums_of_units(const json_t *stats)
                : "layers have more energy than there is";
 }
 
-/* Each cycle and byte belongs to exactly one layer. */
+/* Checks that each cycle and byte is counted for exactly one layer. */
 static const char *accounts(const json_t *stats)
 {
     const json_t *layers = json_object_get(stats, "layers");
@@ -240,7 +242,7 @@ static const char *accounts(const json_t *stats)
     return wrong != NULL ? wrong : sums_of_units(stats);
 }
 
-/* Numbers so large that sums of them saturate, where their order counts. */
+/* 1: values are so large that sums saturate, so that the order of sums matters. */
 static int went_astray(const json_t *stats)
 {
     const json_t *training = json_object_get(stats, "training");
@@ -253,9 +255,9 @@ static int went_astray(const json_t *stats)
     return 0;
 }
 
-/* ---- a pair ---- */
+/* ---- checks of a pair ---- */
 
-/* Of each pair. */
+/* Variants of every pair. */
 static const struct variant always[] = {
     {"--timing-only", "--timing-only", 1, SAME_STATS_WITHOUT_VALUES, ITS_MEMORY},
     {"larger buffers", "", 4, OTHER_TILES, ITS_MEMORY},
@@ -263,7 +265,7 @@ static const struct variant always[] = {
 static const struct variant stepped = {"detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS, ITS_MEMORY};
 static const struct variant own_memory = {"the platform's own memory", "", 1, OTHER_TILES, OWN_MEMORY};
 
-/* One after the other from pair to pair. */
+/* Each pair runs one of these variants, in turn. */
 static const struct variant turns[] = {
     {"the same again", "", 1, SAME_STATS, ITS_MEMORY},
     {"cpu.timing", "-s cpu.timing=off", 1, SAME_WORK, ITS_MEMORY},
@@ -273,20 +275,21 @@ static const struct variant turns[] = {
     {"a trace for Perfetto", "--trace trace.pftrace", 1, SAME_STATS, ITS_MEMORY},
 };
 
-/* The platform's array is an NFU. */
+/* 1: the platform's array has parameter `detail` (NFU). */
 static int can_be_stepped(const json_t *stats)
 {
     const json_t *units = json_object_get(json_object_get(stats, "platform"), "units");
     return json_object_get(json_object_get(units, "pe_array"), "detail") != NULL;
 }
 
-/* What does not hold of a further run; "": all does. */
+/* The property that a further run violates; "": none. */
 static const char *compare(const struct soak *soak, const struct variant *variant, const struct soak_run *base,
                            const struct soak_run *other)
 {
     const struct soak_platform *platform = &soak->platform;
     const int timing = variant->compared == SAME_STATS_WITHOUT_VALUES;
-    /* In inference, stochastic rounding draws by a result's place in its tile. */
+    /* 1: results may depend on tiles: stochastic rounding in inference draws by a result's position in its tile, and
+     * trainings may have diverged. */
     const int tiles_count =
         platform->trains ? went_astray(base->stats) : strstr(platform->options, "stochastic") != NULL;
     if (other->status != 0 || other->stats == NULL)
@@ -316,7 +319,7 @@ static int check_variant(struct soak *soak, const struct variant *variant, const
     return fine;
 }
 
-/* Interrupted after a step, a training goes on to the same end. */
+/* A training that is interrupted after a step and resumed gives the same result. */
 static int check_resumed(struct soak *soak, const struct soak_run *base)
 {
     struct soak_run half;
@@ -332,7 +335,7 @@ static int check_resumed(struct soak *soak, const struct soak_run *base)
     return fine & check_variant(soak, &behind, base);
 }
 
-/* Errors of the memory end in a message, or nothing has read what is wrong. Twice the same. */
+/* Errors of the memory end in a message, unless wrong data are never read. A second run must end the same way. */
 static int check_fault(struct soak *soak)
 {
     struct soak_run runs[2];
@@ -351,7 +354,8 @@ static int check_fault(struct soak *soak)
     return *wrong == '\0';
 }
 
-/* A memory with neither direct memory nor debug transport: what is loaded takes time, and --timing-only loads less. */
+/* 1: the memory has neither direct memory nor debug transport. Loading then takes time, and --timing-only loads
+ * less. */
 static int loads_in_time(const struct soak_platform *platform)
 {
     const char *memory = platform->memory;
@@ -379,7 +383,7 @@ static int check_all(struct soak *soak, const struct soak_run *base)
     return fine;
 }
 
-/* The pair's platform, and its network as net.onnx. 0: done. */
+/* Creates the pair's platform, and its network as net.onnx. Returns 0 on success. */
 static int make_pair(struct soak *soak, uint64_t seed)
 {
     struct soak_platform *platform = &soak->platform;
@@ -391,14 +395,14 @@ static int make_pair(struct soak *soak, uint64_t seed)
     return soak_write_more(seed, platform, "net.onnx");
 }
 
-/* A network that the buffers cannot hold, or a training that has led to no network. */
+/* 1: the network does not fit in the buffers, or the training has diverged so that no network can be written. */
 static int is_refused(const struct soak_run *run)
 {
     const int astray = run->status == 1 && strstr(run->message, "no network can be written") != NULL;
     return (run->status == 2 || astray) && strncmp(run->message, "cnnvp: ", 7) == 0 && run->output == NULL;
 }
 
-/* The network of the pair at work, which has failed, stays. */
+/* Keeps the network of the current pair, which has failed. */
 static void keep_pair(struct soak *soak)
 {
     static const char *const files[][2] = {{"net.onnx", ".onnx"}, {"images", ".images"}, {"labels", ".labels"}};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command's cnnvp_platform_new, with a third-party memory (tests/support/memories.h) where the environment names
- * one: "lt:DELAY:FLAGS", in ns, and of its flags w (waits half of the delay), g (has debug transport), d (has direct
- * memory); or "at:STYLES", digits of memories::style that take turns. After it "!COUNT:KIND" or nothing: all but the
- * first COUNT transactions are answered with an error. A rule of the protocol that does not hold ends the command with
- * status 3.
+ * cnnvp_platform_new of the command with a third-party memory (tests/support/memories.h), if the environment names one.
+ * The format is "lt:DELAY:FLAGS", with a delay in ns and flags w (waits half of the delay), g (has debug transport), d
+ * (has direct memory); or "at:STYLES", with digits of memories::style that are used in turn. "!COUNT:KIND" after it
+ * answers all transactions but the first COUNT with an error. A violation of the protocol ends the command with status
+ * 3.
  */
 #include <cinttypes>
 #include <cstdio>
@@ -45,7 +45,7 @@ std::shared_ptr<store> make_approximate(const char *text, cnnvp::memory_socket &
     return made;
 }
 
-/* From all addresses, after this many transactions. */
+/* Makes transactions of all addresses fail after the first ones. */
 void make_bad(const char *text, store &memory)
 {
     static const tlm::tlm_response_status kinds[] = {
@@ -66,7 +66,7 @@ std::shared_ptr<store> make(const char *text, cnnvp::memory_socket &socket)
     return made;
 }
 
-/* The platform is gone, and has all results. */
+/* Runs when the platform has been freed, so all results exist. */
 void check(const store &memory)
 {
     if (memory.broken == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of pairs with --more: quantised ones, and those that learn with a data set each. */
+/* Networks of pairs with --more: quantised networks, and networks to train, each with a data set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int one_in(struct network *network, uint32_t times)
 
 /* ---- quantised ---- */
 
-/* Whole numbers in a type of one byte, or of 4: a tensor of floats is made over. */
+/* Adds integers of an 8-bit or 32-bit type, by converting a tensor of floats. */
 static const char *add_whole(struct network *network, const char *name, int32_t type, size_t rank, const int64_t *dims,
                              const float *values)
 {
@@ -50,7 +50,7 @@ static const char *add_scale(struct network *network, const char *what, float sc
     return name;
 }
 
-/* For each of `count`, or one for all. */
+/* Scales: one for each of `count`, or one for all. */
 static const char *add_scales(struct network *network, const char *what, int64_t count, int *each)
 {
     float values[64];
@@ -70,7 +70,7 @@ static const char *add_zero(struct network *network, const char *what, int is_si
                      &value);
 }
 
-/* What a node gives is quantised anew. */
+/* Draws scale, zero point and type of a node's quantised result. */
 static void draw_steps(struct network *network, struct value *value)
 {
     value->is_signed = one_in(network, 2);
@@ -91,7 +91,7 @@ static void add_steps_of(struct network *network, Onnx__NodeProto *node, const s
     builder_operand(&network->builder, node, add_zero(network, zero, value->is_signed, value->zero));
 }
 
-/* The numbers that a quantised value stands for, under a name of its own. */
+/* Dequantises a value, under a name of its own. */
 static const char *dequantise(struct network *network, const struct value *in, const char *what)
 {
     char text[3][8];
@@ -135,7 +135,7 @@ static void put_kernel(struct network *network, Onnx__NodeProto *node, const str
     builder_ints(&network->builder, node, "pads", 4, kernel->pads);
 }
 
-/* QLinearConv, or the same with pairs around Conv. */
+/* QLinearConv, or Conv between DequantizeLinear and QuantizeLinear. */
 static int add_conv(struct network *network, const struct value *in)
 {
     int each;
@@ -210,7 +210,7 @@ static int add_product(struct network *network, const struct value *in)
     return 1;
 }
 
-/* With an earlier value of its shape, or itself. */
+/* Combines a value with an earlier value of the same shape, or with itself. */
 static int add_sum(struct network *network, const struct value *in)
 {
     const struct value *other = in;
@@ -237,7 +237,7 @@ static int add_sum(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Passes quantised numbers on as they are. */
+/* Operators that pass quantised values on unchanged. */
 static int add_passing(struct network *network, const struct value *in)
 {
     struct kernel kernel;
@@ -272,7 +272,7 @@ static int add_average(struct network *network, const struct value *in)
     return 1;
 }
 
-/* A function of numbers between a pair. */
+/* A function on floats between DequantizeLinear and QuantizeLinear. */
 static int add_function(struct network *network, const struct value *in)
 {
     static const char *const functions[] = {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish"};
@@ -282,7 +282,7 @@ static int add_function(struct network *network, const struct value *in)
     return quantise(network, y, soak_result(network, in->channels, in->height, in->width));
 }
 
-/* Numbers q by themselves: cast, limited, or compared with one of them. */
+/* Operators on the integers themselves: a cast, limits, or a comparison with one of them. */
 static int add_numbers(struct network *network, const struct value *in)
 {
     static const char *const operators[] = {NULL, "Max", "Min", "Greater", "LessOrEqual", "Equal"};
@@ -340,11 +340,11 @@ static int write_quantised(struct network *network, uint64_t seed, const char *f
     knows_vendor(&network->builder);
     struct value *first = soak_result(network, network->values[0].channels, height, width);
     (void)quantise(network, network->values[0].name, first);
-    network->values[0] = *first; /* numbers that are not quantised are in no list */
+    network->values[0] = *first; /* the list has only quantised values */
     ++network->count;
     soak_network_grow(network, (size_t)soak_between(network, 1, 7), add_quantised);
     if (one_in(network, 4))
-        return soak_network_end(network, file); /* its output is quantised */
+        return soak_network_end(network, file); /* the output is quantised */
     const struct value last = network->values[network->count - 1];
     struct value *out = soak_result(network, last.channels, last.height, last.width);
     Onnx__NodeProto *node = builder_node(&network->builder, "DequantizeLinear", out->name, last.name, NULL, NULL, NULL);
@@ -355,7 +355,7 @@ static int write_quantised(struct network *network, uint64_t seed, const char *f
 
 /* ---- trainings ---- */
 
-/* Weights of the file, or a shape alone: they are drawn then. */
+/* A parameter with values in the file, or with a shape only, so that its values are drawn. */
 static const char *add_parameter(struct network *network, const char *what, size_t rank, const int64_t *dims,
                                  float scale)
 {
@@ -373,7 +373,7 @@ static void add_learning_conv(struct network *network, const struct value *in)
     struct builder *b = &network->builder;
     const int64_t channels = soak_between(network, 1, 24);
     draw_kernel(network, in, &kernel);
-    for (int side = 0; side < 2; ++side) { /* strides up to the kernel's size */
+    for (int side = 0; side < 2; ++side) { /* strides must not exceed the kernel's size */
         if (one_in(network, 2) || kernel.strides[side] > kernel.sides[side])
             kernel.strides[side] = 1;
         kernel.out[side] = soak_outputs(side == 0 ? in->height : in->width, kernel.pads[side] + kernel.pads[side + 2],
@@ -435,7 +435,7 @@ static void add_learning_matrix(struct network *network, const struct value *in)
     ++network->count;
 }
 
-/* IDX files of bytes with the shape of the network's input, and labels below `classes`. */
+/* Writes IDX files: bytes in the shape of the network's input, and labels below `classes`. */
 static int write_data(struct network *network, uint32_t images, int64_t classes)
 {
     const struct value *in = &network->values[0];

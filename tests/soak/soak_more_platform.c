@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Platforms of pairs with --more: for trainings, for quantised networks, and with a third-party memory behind the
- * off-chip port.
+ * Platforms of pairs with --more: for trainings, for quantised networks, and with a third-party memory as the off-chip
+ * memory.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
     static const char *const folds[] = {"single", "double", "pipelined"};
     static const char *const presets[] = {"nfu", "window", "systolic"};
     const uint32_t preset = soak_random(random, 3);
-    /* Without another draw: pairs stay what they were, but for this. */
+    /* Uses the state without drawing, so that the rest of each pair stays the same. */
     platform->unified = preset != 1 && (*random >> 40) % 3u == 0;
     if (platform->unified) {
         soak_append(platform, preset == 0 ? "-p unified" : "-p unified -s pe_array.model=systolic");
@@ -128,7 +128,8 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
         platform->buffers[i] = 2048u << soak_random(random, 7);
 }
 
-/* Text of soak_memory.cpp: loosely or approximately timed, in any of the styles that targets are written in. */
+/* Draws a third-party memory as text for soak_memory.cpp: loosely or approximately timed, in one of the styles in which
+ * targets are written. */
 static void draw_external(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const storages[] = {"target", "target", "platform"};

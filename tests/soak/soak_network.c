@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks of pairs without --more, and of some with it: any, chains for depth first, and for the training engine. */
+/* Networks for pairs without --more, and for some with it: any network, chains for depth first, odd maps, and networks
+ * for the training engine. */
 #include <stdio.h>
 #include <string.h>
 
 #include "soak_network.h"
 
-#define MACS_MAX 600000 /* of a node: cycle-stepped models shall not take seconds */
+#define MACS_MAX 600000 /* most MACs of a node, so that cycle-stepped models do not take seconds */
 #define WORDS_MAX 30000
 
 static int64_t minimum(int64_t a, int64_t b)
@@ -28,7 +29,7 @@ static const char *chosen(struct network *network, const char *const *names, uin
 struct window {
     int64_t kernel[2], strides[2], dilations[2], pads[4]; /* rows before columns */
     int64_t out[2];
-    const char *auto_pad; /* NULL: pads */
+    const char *auto_pad; /* NULL: explicit pads */
     int64_t ceil_mode;
 };
 
@@ -37,7 +38,7 @@ static int64_t extent(const struct window *window, int side)
     return (window->kernel[side] - 1) * window->dilations[side] + 1;
 }
 
-/* Rows or columns of the results. */
+/* Computes the number of result rows (side 0) or columns (side 1). */
 static void measure(struct window *window, int side, int64_t size)
 {
     const int64_t reach = size + window->pads[side] + window->pads[side + 2] - extent(window, side);
@@ -45,7 +46,7 @@ static void measure(struct window *window, int side, int64_t size)
         window->out[side] = (size + window->strides[side] - 1) / window->strides[side];
     else
         window->out[side] = reach < 0 ? 0 : reach / window->strides[side] + 1;
-    /* A last window that begins in the padding after is none. */
+    /* A last window that begins in the padding after the input does not count. */
     if (window->ceil_mode != 0 && reach > 0 && reach % window->strides[side] != 0 &&
         window->out[side] * window->strides[side] < size + window->pads[side])
         ++window->out[side];
@@ -103,7 +104,7 @@ static Onnx__NodeProto *put_conv(struct network *network, const struct value *in
     return node;
 }
 
-/* Any number that divides. */
+/* A random number of groups that divides the channels. */
 static int64_t draw_group(struct network *network, int64_t channels)
 {
     const int64_t group = one_in(network, 2) ? 1 : one_in(network, 2) ? channels : soak_between(network, 1, channels);
@@ -180,7 +181,7 @@ static int add_batch_norm(struct network *network, const struct value *in)
     return in->channels <= 256;
 }
 
-/* With a constant for each channel, or one for all. */
+/* Arithmetic with a constant: one value for each channel, or one for all. */
 static int add_constant(struct network *network, const struct value *in)
 {
     static const char *const operators[] = {"Add", "Sub", "Mul", "Div"};
@@ -220,7 +221,7 @@ static int add_function(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Squeeze and excite: each channel by a function of its own mean. */
+/* Squeeze and excite: scales each channel by a function of its mean. */
 static int add_excite(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
@@ -238,7 +239,7 @@ static int add_excite(struct network *network, const struct value *in)
     return 1;
 }
 
-/* ---- what moves ---- */
+/* ---- moving words ---- */
 
 static int add_depth_to_space(struct network *network, const struct value *in)
 {
@@ -272,7 +273,7 @@ static int add_slice(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Turned round by this many rows as torch.roll writes it, which leaves an empty slice where that is none of them. */
+/* Rotates rows as torch.roll exports it, with an empty slice if the rotation is 0 or all rows. */
 static int add_rolled(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
@@ -327,7 +328,7 @@ static int add_wide(struct network *network, const struct value *in)
 
 /* ---- chains ---- */
 
-/* Keeps the size: the larger part of the padding of an even kernel is after. */
+/* Keeps the map's size; for an even kernel, the larger part of the padding is after the input. */
 static int add_same_conv(struct network *network, const struct value *in, int64_t channels, int64_t group)
 {
     struct window window = {.strides = {1, 1}, .dilations = {1, 1}, .out = {in->height, in->width}};
@@ -377,7 +378,7 @@ static int add_link(struct network *network, const struct value *in)
     }
 }
 
-/* A fully connected layer of all values. */
+/* A fully connected layer on all values. */
 static int add_classes(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
@@ -393,7 +394,7 @@ static int add_classes(struct network *network, const struct value *in)
 
 /* ---- odd maps ---- */
 
-/* Without padding: the last rows and columns are left over where strides do not meet them. */
+/* No padding, so strides may drop the last rows and columns. */
 static int draw_dropping(struct network *network, const struct value *in, struct window *window)
 {
     *window = (struct window){.dilations = {1, 1}};
@@ -439,7 +440,7 @@ static int add_odd(struct network *network, const struct value *in)
     return kind < 10 ? add_dropping_pool(network, in) : soak_add_node(network, in);
 }
 
-/* Each round a convolution, and after it what the training engine takes there; it ends with classes. */
+/* Rounds of a convolution and layers that the training engine supports after it; then a fully connected layer. */
 static void grow_learner(struct network *network)
 {
     const size_t rounds = soak_random(&network->random, 4);

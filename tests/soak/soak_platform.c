@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Platforms of pairs without --more: all presets, schedules and units. */
+/* Platforms for pairs without --more: presets, schedules and units. */
 #include <string.h>
 
 #include "soak_platform.h"
@@ -49,7 +49,7 @@ static void draw_window(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "vector.units", 1 + soak_random(random, 12));
 }
 
-/* In groups: with each halo, by each objective. */
+/* Fused groups: with one of the halos, or chosen by an objective. */
 static void draw_groups(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const halos[] = {"recompute", "row", "full"};
@@ -61,7 +61,8 @@ static void draw_groups(struct soak_platform *platform, uint64_t *random)
         soak_append(platform, " --schedule fused --plan " SOAK_PLANS "/%s.yaml", chosen(random, halos, 3));
 }
 
-/* Depth first, by the scheduler unit too, or layer by layer, on chip too, or in groups. */
+/* Draws a schedule: depth first, perhaps with the scheduler unit; or layer by layer, perhaps on chip, in groups or in
+ * batches. */
 static void draw_schedule(struct soak_platform *platform, uint64_t *random, const char *preset)
 {
     static const char *const orders[] = {"morton", "table"};
@@ -107,7 +108,7 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
         platform->buffers[i] = (platform->on_chip ? 65536u : 1024u) << soak_random(random, platform->on_chip ? 5 : 8);
 }
 
-/* Its own buffers' sizes are S001's; what is larger there is four times as large. */
+/* Weight and intermediate buffer have S001's sizes; the input buffer has one to three times S001's. */
 static void draw_trainer(struct soak_platform *platform, uint64_t *random)
 {
     platform->kind = SOAK_LEARNER;
@@ -121,7 +122,7 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
     platform->buffers[2] = 1048576u;
 }
 
-/* ---- what they share ---- */
+/* ---- common parts ---- */
 
 void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
 {

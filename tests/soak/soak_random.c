@@ -91,7 +91,7 @@ static int add_function(struct network *network, const struct value *in)
     return 1;
 }
 
-/* With an earlier value of the same shape, or itself. */
+/* Combines a value with an earlier value of the same shape, or with itself. */
 static int add_pair(struct network *network, const struct value *in)
 {
     static const char *const operations[] = {"Add", "Sub", "Mul", "Max", "Min"};
@@ -182,7 +182,7 @@ static int add_transpose(struct network *network, const struct value *in)
     return 1;
 }
 
-/* An operator that becomes others, over an axis of maps. */
+/* Operators that the importer rewrites, along an axis of maps. */
 static int add_rewritten(struct network *network, const struct value *in)
 {
     static const char *const operators[] = {"ArgMax", "ArgMin", "ReduceProd", "ReduceL2", "ReduceLogSumExp", "Tile"};
@@ -190,7 +190,7 @@ static int add_rewritten(struct network *network, const struct value *in)
     const uint32_t kind = soak_random(&network->random, 7);
     const int64_t axis = soak_between(network, 1, 3);
     int64_t sizes[4] = {1, in->channels, in->height, in->width};
-    if (kind == 6) { /* dimensions of maps in another order, each product with itself */
+    if (kind == 6) { /* permuted dimensions, with each product by itself */
         const struct value *out = soak_result(network, sizes[3], sizes[1], sizes[2]);
         builder_string(b, builder_node(b, "Einsum", out->name, in->name, in->name, NULL, NULL), "equation",
                        "nchw,nchw->nwch");
@@ -219,7 +219,7 @@ static const char *list_of(struct network *network, const char *what, size_t cou
     return name;
 }
 
-/* Maps of another size, elements in another order, or columns of which neighbours overlap. */
+/* Resized maps, gathered elements, or overlapping columns (Col2Im). */
 static int add_moved(struct network *network, const struct value *in)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
@@ -260,7 +260,7 @@ static int add_moved(struct network *network, const struct value *in)
     return 1;
 }
 
-/* Numbers from `low` on, below `high`, in this shape. */
+/* Integers from `low` to `high` - 1 in this shape. */
 static const char *numbers_of(struct network *network, const char *what, size_t rank, const int64_t *dims, int64_t low,
                               int64_t high)
 {
@@ -278,7 +278,7 @@ static const char *numbers_of(struct network *network, const char *what, size_t 
     return name;
 }
 
-/* The operator's result as maps of these sizes. */
+/* Reshapes a result to maps of these sizes. */
 static int shaped(struct network *network, const char *made, const int64_t *sizes)
 {
     (void)builder_node(&network->builder, "Reshape", soak_result(network, sizes[1], sizes[2], sizes[3])->name, made,
@@ -286,7 +286,7 @@ static int shaped(struct network *network, const char *made, const int64_t *size
     return sizes[1] * sizes[2] * sizes[3] <= 8000;
 }
 
-/* What is summed along an axis, normalised, multiplied by a vector, or a spectrum of real numbers. */
+/* Running sums and products, Hardmax, normalisation, a product with a vector, or the spectrum of real numbers. */
 static int add_summed(struct network *network, const struct value *in)
 {
     enum { CUM_SUM, CUM_PROD, HARDMAX, NORMALISATION, PRODUCT, SPECTRUM, KINDS };
@@ -323,7 +323,7 @@ static int add_summed(struct network *network, const struct value *in)
     return shaped(network, made, sizes);
 }
 
-/* Samples, elements at other places and losses, by constants for the network's one image. */
+/* Samples, gathers, scatters and losses with constant indices, for networks with a single image. */
 static int add_placed(struct network *network, const struct value *in)
 {
     enum { SAMPLE, GATHER, GATHER_PARTS, SCATTER, SCATTER_PARTS, LOSS, LIKELIHOOD, KINDS };
@@ -349,7 +349,7 @@ static int add_placed(struct network *network, const struct value *in)
     if (kind == SAMPLE) {
         (void)builder_random(b, indices, 4, (const int64_t[]){1, count, sizes[3], 2}, 1.5f);
         sizes[2] = count;
-    } else if (kind == GATHER_PARTS || kind == SCATTER_PARTS) { /* channels of the image, which is 0 */
+    } else if (kind == GATHER_PARTS || kind == SCATTER_PARTS) { /* the image, which is 0, and a channel */
         const char *numbers = numbers_of(network, "i", 2, (const int64_t[]){count, 2}, 0, sizes[1]);
         (void)builder_node(b, "Mul", indices, numbers, list_of(network, "x", 2, (const int64_t[]){0, 1}), NULL, NULL);
         sizes[1] = kind == GATHER_PARTS ? count : sizes[1];
@@ -379,7 +379,7 @@ static int add_placed(struct network *network, const struct value *in)
     return shaped(network, made, sizes);
 }
 
-/* Scores beside a mask. */
+/* Softmax of scores with a mask. */
 static int add_masked(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
@@ -463,7 +463,7 @@ void soak_network_grow(struct network *network, size_t nodes,
             ++network->count;
             continue;
         }
-        /* A node that did not suit may have been begun. */
+        /* Removes a node that was begun but is not suitable. */
         network->builder.graph.n_node = before.builder.graph.n_node;
     }
 }

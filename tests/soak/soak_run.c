@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUN_SECONDS "120" /* of real time; a run takes some hundredths of one */
+#define RUN_SECONDS "120" /* limit of real time; a run takes some hundredths of a second */
 #define WORDS_MAX 256
 
 extern char **environ;
@@ -22,7 +22,7 @@ void soak_run_clear(struct soak_run *run)
     *run = (struct soak_run){0};
 }
 
-/* Puts a file's bytes after those of `data`. 0: there is no such file. */
+/* Appends a file's bytes to `data`. Returns 0 if there is no such file. */
 static int append_file(const char *file, unsigned char **data, size_t *size)
 {
     FILE *stream = fopen(file, "rb");
@@ -47,7 +47,7 @@ static const char *value_of(char *const *words, const char *option)
     return NULL;
 }
 
-/* The outputs one after the other, and a checkpoint after them; the outputs are removed. */
+/* Reads all outputs, one after the other, and removes them; then appends the checkpoint. */
 static void read_output(const char *checkpoint, struct soak_run *run)
 {
     char file[32] = "out.onnx";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The integral of each counter of a trace (VCD) over windows of time is its statistic. */
+/* Checks that the integral over time of each counter in a VCD trace equals its statistic. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 enum { NAMES = 256 };
 
 #define PS_PER_SECOND 1000000000000u
-#define PS_PER_US 1000000u /* of what is counted in events a microsecond */
+#define PS_PER_US 1000000u /* for counters in events per microsecond */
 
-/* A variable, and its integral so far, modulo 2^64. */
+/* A variable and its integral so far, modulo 2^64. */
 struct counter {
     char mark[16];
     char scope[64], name[64];
@@ -67,7 +67,7 @@ static int read_trace(const char *file, struct trace *trace)
     return 1;
 }
 
-/* A counter that never changes may not be in the trace. */
+/* A counter that never changes may be missing in the trace. */
 static int is_integral(const struct trace *trace, const char *scope, const char *name, uint64_t total, uint64_t unit)
 {
     uint64_t integral = 0;
@@ -113,7 +113,7 @@ const char *soak_trace_integrals(const char *file, const json_t *stats)
         const char *from = json_string_value(json_object_get(link, "from"));
         char name[64];
         (void)snprintf(name, sizeof name, "%s_to_%s", from, json_string_value(json_object_get(link, "to")));
-        /* The core's and the bus's traffic is in no statistic of a link. */
+        /* Statistics of links do not include traffic of the core and the bus. */
         if (strcmp(from, "cpu") != 0 && strcmp(from, "bus") != 0 &&
             !is_integral(trace, "links", name, number(link, "read_bytes") + number(link, "write_bytes"), PS_PER_SECOND))
             wrong = "a link's bandwidth is not its bytes";

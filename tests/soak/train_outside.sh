@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# train_outside.sh SOAK_CNNVP SCRIPTS FOLDER: a training learns the same with a third-party memory, with direct memory and without.
+# train_outside.sh SOAK_CNNVP SCRIPTS FOLDER: a training with third-party memories gives the same network as with the
+# platform's own memory.
 set -eu
 mkdir -p "$3"
 cd "$3"

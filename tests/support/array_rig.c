@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An FX16 array between real buffers: see array_rig.h. */
+/* A test rig with an FX16 array between real buffers (array_rig.h). */
 #include "array_rig.h"
 
 #include "cnnvp_buffer.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An FX16 array (NFU, window engine) between real buffers, on a host without SystemC. Failures end the running test.
+ * A test rig with an FX16 array (NFU, window engine) between real buffers, on a host without SystemC. A failure ends
+ * the running test.
  */
 #ifndef CNNVP_ARRAY_RIG_H
 #define CNNVP_ARRAY_RIG_H
@@ -16,33 +17,34 @@ struct array_rig {
     struct cnnvp_host *output;
 };
 
-/* Adds and connects; parameters may be set until the start. */
+/* begin adds and connects the units, start starts them; parameters may be set in between. */
 void array_rig_begin(struct array_rig *rig, const struct cnnvp_unit *unit, uint64_t mhz, int timing_only);
 void array_rig_start(struct array_rig *rig);
-/* Both, for S000's units made of lanes: `units` of some lanes, at 1 GHz. */
+/* begin and start for the units of S000 that consist of lanes: `units` units of `lanes` lanes at 1 GHz. */
 struct array_rig_lanes {
     uint64_t units, lanes;
     int timing_only;
 };
 void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit, const struct array_rig_lanes *lanes);
-/* Checks what such a unit counts of its first command: elements are read once from the input buffer. */
+/* Checks the statistics of such a unit after its first command: each element is read once from the input buffer. */
 void array_rig_check_lanes(const struct array_rig *rig, uint64_t cycles, uint64_t beats, uint64_t elements,
                            uint64_t words_out);
 void array_rig_end(struct array_rig *rig);
 
-/* Debug access to a buffer's storage: address in bytes. */
+/* Debug access to a buffer's storage; `address` in bytes. */
 void *array_rig_peek(struct cnnvp_host *buffer, uint32_t half, uint32_t address, uint64_t size);
 void array_rig_poke(struct cnnvp_host *buffer, uint32_t half, uint32_t address, const int16_t *words, uint64_t count);
 
-/* Sends the command and runs to its end; returns the unit's status. delay may be NULL. */
+/* Sends the command and runs until it ends. Returns the unit's status; `delay` may be NULL. */
 int array_rig_send(struct array_rig *rig, struct cnnvp_command *command, cnnvp_time *delay);
 
-/* A command with the descriptor `registers`, a struct machine_<form> (instructions.h), on halves 0, of layer 1. */
+/* A command with the descriptor `registers`, a struct machine_<form> (instructions.h), on half 0 of all buffers, for
+ * layer 1. */
 struct cnnvp_command array_rig_command(uint32_t opcode, uint32_t status, const void *registers, size_t size);
 #define ARRAY_RIG_COMMAND(opcode, status, registers) array_rig_command(opcode, status, &(registers), sizeof(registers))
-/* One that has to work: cycles to its end. */
+/* Sends a command that must succeed. Returns its duration in cycles. */
 uint64_t array_rig_do(struct array_rig *rig, struct cnnvp_command command);
-/* Checks that one is refused for this reason, and that nothing but the refusal is counted. */
+/* Checks that the unit refuses the command with this status and message, and counts only the refusal. */
 void array_rig_check_refused(struct array_rig *rig, struct cnnvp_command command, int expected, const char *why);
 
 #endif

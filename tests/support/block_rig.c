@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block of the multi-function module by itself: see block_rig.h. */
+/* A test rig with one block of the multi-function module (block_rig.h). */
 #include "block_rig.h"
 
 #include "cnnvp_buffer.h"
@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-enum { MHZ = 200, CYCLE = 5000, SIZE = 1 << 16, PIPELINE = 0 /* the first parameter of every block */ };
+enum { MHZ = 200, CYCLE = 5000, SIZE = 1 << 16, PIPELINE = 0 /* index of the first parameter of every block */ };
 
 static int record(void *context, struct cnnvp_access *access)
 {
@@ -106,7 +106,7 @@ void block_rig_do(struct block_rig *rig, struct cnnvp_tile *tile, uint64_t cycle
     const cnnvp_time begin = rig->sim.now;
     const uint64_t pipeline = rig->block->params[PIPELINE];
     const uint64_t busy = fake_count(rig->block, "busy_cycles");
-    assert_int_equal(block_rig_try(rig, tile, CNNVP_DEBUG), CNNVP_OK); /* asking changes nothing */
+    assert_int_equal(block_rig_try(rig, tile, CNNVP_DEBUG), CNNVP_OK); /* a debug access changes nothing */
     assert_int_equal(tile->waiting_cycles + tile->fill, 0);
     assert_int_equal(fake_count(rig->block, "busy_cycles"), busy);
     rig->block->span_count = 0;

@@ -59,7 +59,7 @@ void cli_write(const char *name, const void *data, size_t size)
     assert_int_equal(fclose(stream), 0);
 }
 
-/* One word of the command line with its @ and $ names replaced. */
+/* A word of the command line with its @ and $ names replaced. */
 static char *expand(const char *word)
 {
     char text[1024];

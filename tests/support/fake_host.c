@@ -89,7 +89,7 @@ static int host_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_acce
     return host->target[port]->unit->access(host->target[port]->self, host->target_port[port], access);
 }
 
-/* At a memory that is connected: addresses there begin at 0. */
+/* A request to a connected memory, whose addresses start at 0. */
 static int request_of_target(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
 {
     const struct cnnvp_host *memory = host->target[port];
@@ -123,7 +123,7 @@ static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_req
     return CNNVP_OK;
 }
 
-/* What a request takes alone. */
+/* The time of a request on an idle memory. */
 static int host_estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request,
                          cnnvp_time *duration)
 {
@@ -136,7 +136,7 @@ static int host_estimate(struct cnnvp_host *host, uint32_t port, const struct cn
     return CNNVP_OK;
 }
 
-/* To who made the request: the test, or a unit by its only port to the memory. */
+/* Reports a completed request to its issuer: the test, or the unit that is connected to this memory. */
 static void tell_completion(struct cnnvp_host *host, struct cnnvp_request *request)
 {
     struct cnnvp_host *maker = request->link;
@@ -151,7 +151,8 @@ static void tell_completion(struct cnnvp_host *host, struct cnnvp_request *reque
     maker->unit->complete(maker->self, port, request);
 }
 
-/* Requests at a memory target. As on the platform, who made one hears of it when the event has returned. */
+/* Completes a request at a memory target. As on the platform, the issuer is told after the event function has
+ * returned. */
 static int host_complete(struct cnnvp_host *host, struct cnnvp_request *request)
 {
     if (request->link == NULL && host->completed == NULL)
@@ -500,7 +501,7 @@ static void reset_registers(struct cnnvp_host *host)
 
 int fake_start(struct cnnvp_host *host)
 {
-    if (host->self != NULL && host->unit->fini != NULL) /* once more, with other parameters */
+    if (host->self != NULL && host->unit->fini != NULL) /* restarted with other parameters */
         host->unit->fini(host->self);
     free(host->self);
     host->self = calloc(1, host->unit->instance_size);
@@ -616,7 +617,7 @@ uint32_t fake_read(struct cnnvp_host *host, const char *name)
                                        : *(const uint32_t *)(const void *)((const char *)host->self + reg->storage);
 }
 
-/* Runs the earliest thing that is due by `until`; 0: nothing is. */
+/* Runs the earliest event or completion that is due by `until`. Returns 0 if there is none. */
 static int step(struct fake_sim *sim, cnnvp_time until)
 {
     uint32_t first = UINT32_MAX;

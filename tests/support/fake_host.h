@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host of the model ABI for unit tests: some instances, time, events, direct connections between ports, and one
- * memory with a fixed latency and bandwidth. No SystemC. Failures of the test's own set-up end the program with a
- * message.
+ * A host of the model ABI for unit tests, without SystemC: instances, time, events, direct connections between ports,
+ * and one memory with a fixed latency and bandwidth. An error in a test's own set-up ends the program with a message.
  */
 #ifndef CNNVP_FAKE_HOST_H
 #define CNNVP_FAKE_HOST_H
@@ -43,26 +42,26 @@ struct cnnvp_host {
     struct cnnvp_host *target[FAKE_PORTS]; /* connected instance */
     uint32_t target_port[FAKE_PORTS];
     uint64_t carried[FAKE_PORTS];       /* bytes to and from the connected instance */
-    fake_access_fn handler[FAKE_PORTS]; /* or a function of the test */
+    fake_access_fn handler[FAKE_PORTS]; /* function of the test that takes the accesses instead; NULL: none */
     void *handler_context[FAKE_PORTS];
     cnnvp_time event_at[FAKE_EVENTS]; /* CNNVP_TIME_NEVER: not pending */
     uint64_t counts[FAKE_STATS];
     uint64_t tag_counts[FAKE_STATS][FAKE_TAGS];
     uint64_t requester_counts[FAKE_STATS][FAKE_TAGS]; /* by instance */
     uint64_t burst_count, burst_clock;
-    uint64_t crossed;          /* bytes that a memory says crossed its pins */
-    int irq_level[FAKE_PORTS]; /* of IRQ_OUT ports, and when it last changed */
+    uint64_t crossed;          /* bytes that a memory reported as transferred at its pins */
+    int irq_level[FAKE_PORTS]; /* level of IRQ_OUT ports, and time of its last change */
     cnnvp_time irq_changed[FAKE_PORTS];
-    void (*completed)(void *context, struct cnnvp_request *request); /* of a memory target: the test's own requests */
+    void (*completed)(void *context, struct cnnvp_request *request); /* for the test's requests to a memory target */
     void *completed_context;
-    struct cnnvp_request *announced[FAKE_REQUESTS]; /* complete, but not told before the unit's event has returned */
+    struct cnnvp_request *announced[FAKE_REQUESTS]; /* completed in the unit's event; reported afterwards */
     uint32_t announced_count;
     int in_event;
     struct fake_span spans[FAKE_SPANS];
     uint32_t span_count;
     uint64_t counter_value[FAKE_COUNTERS];
     uint64_t counter_peak[FAKE_COUNTERS];
-    char output[64]; /* on the console, and what comes from there: NULL for nothing */
+    char output[64]; /* console output, and console input (NULL: none) */
     size_t output_size;
     const char *input;
     uint32_t warnings;
@@ -89,21 +88,22 @@ struct fake_record {
 struct fake_sim {
     cnnvp_time now;
     uint64_t clock_mhz;
-    cnnvp_time other_activity; /* something of the test's own is to happen then: next_activity tells the units */
+    cnnvp_time other_activity; /* time of an activity of the test itself, which next_activity reports to the units */
     int timing_only;
     struct cnnvp_host *hosts[FAKE_HOSTS];
     uint32_t host_count;
-    /* the memory behind every MEM_INITIATOR port that is not connected; connected ones begin at memory_base too */
+    /* The memory behind every MEM_INITIATOR port that is not connected. Connected memories also start at
+     * memory_base. */
     uint8_t *memory;
     uint64_t memory_base;
     uint64_t memory_size;
     cnnvp_time memory_latency;
     cnnvp_time memory_ps_per_byte;
-    cnnvp_time memory_free;        /* requests are served one after the other, latency overlaps */
+    cnnvp_time memory_free; /* time when the memory is free: transfers are served one by one, latencies overlap */
     uint64_t memory_error_address; /* a request that covers it completes with memory_error; UINT64_MAX: none */
-    int memory_error;              /* CNNVP_E_MEMORY at first */
-    uint64_t memory_burst;         /* what it says is of whole bursts of as many bytes; 0: of bytes */
-    int memory_says_nothing;       /* of what requests take, as one that is connected */
+    int memory_error;              /* initially CNNVP_E_MEMORY */
+    uint64_t memory_burst;         /* bytes of a burst; estimates count whole bursts; 0: single bytes */
+    int memory_says_nothing;       /* 1: gives no estimates, like a connected memory */
     struct fake_pending pending[FAKE_REQUESTS];
     uint32_t pending_count;
     struct fake_record records[FAKE_SPANS];
@@ -116,24 +116,24 @@ void fake_sim_free(struct fake_sim *sim);
 /* A new instance with default parameters. Owned by the simulation. */
 struct cnnvp_host *fake_add(struct fake_sim *sim, const struct cnnvp_unit *unit);
 void fake_set(struct cnnvp_host *host, const char *param, uint64_t value);
-/* init, then reset. Returns init's status. */
+/* Calls init, then reset. Returns the status of init. */
 int fake_start(struct cnnvp_host *host);
 void fake_reset(struct cnnvp_host *host);
 void fake_connect(struct cnnvp_host *from, const char *port, struct cnnvp_host *to, const char *to_port);
 void fake_handle(struct cnnvp_host *from, const char *port, fake_access_fn handler, void *context);
 
-/* A register by its name, by the rules of its table. */
+/* Writes or reads a register by name, with the access rules of the unit's register table. */
 int fake_write(struct cnnvp_host *host, const char *name, uint32_t value);
 uint32_t fake_read(struct cnnvp_host *host, const char *name);
 
-/* Bytes that a unit has sent to and borrowed from the instance at a port. */
+/* Bytes transferred between a unit and the instance at its port. */
 uint64_t fake_carried(const struct cnnvp_host *host, const char *port);
 
-/* An access at a target port, as an initiator would make it. */
+/* An access at a target port, as from an initiator. */
 int fake_access(struct cnnvp_host *host, const char *port, struct cnnvp_access *access);
-/* Lets events and completions happen up to and including `until`; now is then `until`. */
+/* Runs events and completions up to and including `until`, and sets the time to `until`. */
 void fake_run(struct fake_sim *sim, cnnvp_time until);
-/* Count of a statistic by its name. */
+/* Statistics and counters by name. */
 uint64_t fake_count(const struct cnnvp_host *host, const char *stat);
 uint64_t fake_requester_count(const struct cnnvp_host *host, const char *stat, uint32_t requester);
 uint64_t fake_tag_count(const struct cnnvp_host *host, const char *stat, uint32_t tag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* unit/storage.h */
+#define _DEFAULT_SOURCE /* for unit/storage.h */
 #include "fake_platform.h"
 
 #include <stdio.h>
@@ -197,7 +197,7 @@ cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct
     return CNNVP_DONE;
 }
 
-/* Nothing runs here: no trials of tiles. */
+/* This platform runs nothing, so the compiler cannot try tiles on it. */
 cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
                                 cnnvp_platform **platform, struct cnnvp_error *error)
 {

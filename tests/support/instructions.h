@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instruction set for tests that make commands themselves: OP_<mnemonic>, ST_<mnemonic>_<field>, and the registers
- * of a descriptor, struct machine_<form>.
+ * The instruction set, for tests that build commands themselves: OP_<mnemonic>, ST_<mnemonic>_<field>, and the
+ * registers of a descriptor, struct machine_<form>.
  */
 #ifndef CNNVP_TEST_INSTRUCTIONS_H
 #define CNNVP_TEST_INSTRUCTIONS_H
@@ -13,7 +13,7 @@ enum {
 #include "isa/opcodes.def"
 };
 
-/* 1 in each status field, which is all of a field of one bit. */
+/* The lowest bit of each status field; for a field of one bit, the whole field. */
 enum {
 #define CNNVP_STATUS(mnemonic, name, lsb, width, help) ST_##mnemonic##_##name = 1 << (lsb),
 #include "isa/opcodes.def"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of the command. CNNVP, SOURCE and RISCV_GCC come from CTest. Each test works in a folder of its own.
+# Sourced by the tests of the command line. CTest sets CNNVP, SOURCE and RISCV_GCC. Each test runs in its own folder.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failures=0
-# A run that goes wild must not fill the disk: 512 MiB a file (units of 512 bytes).
+# A runaway test must not fill the disk: at most 512 MiB for each file (in units of 512 bytes).
 ulimit -f 1048576
 
 fail() {
@@ -13,7 +13,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect STATUS ARGUMENT...: runs cnnvp, for $limit seconds at most, keeps `out` and `err`.
+# expect STATUS ARGUMENT...: runs cnnvp for at most $limit seconds; its output is in files `out` and `err`.
 limit=300
 expect() {
     wanted=$1
@@ -26,7 +26,7 @@ expect() {
     fi
 }
 
-# refused STATUS TEXT ARGUMENT...: runs cnnvp, which fails with one message that contains TEXT.
+# refused STATUS TEXT ARGUMENT...: runs cnnvp, which must fail with a message that contains TEXT.
 refused() {
     wanted=$1 text=$2
     shift 2
@@ -35,12 +35,12 @@ refused() {
     grep -qF -- "$text" err || fail "message without \"$text\": cnnvp $* ($(head -c 400 err))"
 }
 
-# says TEXT: the last output contains it.
+# says TEXT: the output of the last run must contain TEXT.
 says() {
     grep -qF -- "$1" out || fail "output without \"$1\": $(head -c 400 out)"
 }
 
-# absent FILE...: none of them is there, nor anything half-written beside them.
+# absent FILE...: none of these files exists, nor a partly written FILE.* beside it.
 absent() {
     for file in "$@"; do
         for found in "$file" "$file".*; do

@@ -144,14 +144,14 @@ tlm::tlm_sync_enum approximate::nb_transport_fw(tlm::tlm_generic_payload &payloa
         return tlm::TLM_UPDATED;
     case style::updated_req:
         payload.acquire();
-        later.notify(payload, tlm::END_REQ, nanoseconds(3)); /* from when on another request may begin */
+        later.notify(payload, tlm::END_REQ, nanoseconds(3)); /* the next request may begin from then on */
         later.notify(payload, tlm::BEGIN_RESP, nanoseconds(50));
         phase = tlm::END_REQ;
         delay = nanoseconds(3);
         return tlm::TLM_UPDATED;
     case style::accepted:
         payload.acquire();
-        later.notify(payload, tlm::BEGIN_REQ, nanoseconds(5)); /* stands for: announce END_REQ */
+        later.notify(payload, tlm::BEGIN_REQ, nanoseconds(5)); /* used as a marker: send END_REQ then */
         later.notify(payload, tlm::BEGIN_RESP, nanoseconds(70));
         return tlm::TLM_ACCEPTED;
     case style::early:
@@ -188,7 +188,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
         return;
     }
     tlm::tlm_phase response = tlm::BEGIN_RESP;
-    if (requesting == &payload) { /* the response ends the request too */
+    if (requesting == &payload) { /* the response also ends the request */
         requesting = nullptr;
         delay = nanoseconds(4);
     }
@@ -209,7 +209,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
 
 void approximate::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &)
 {
-    ++broken; /* no access asked for that */
+    ++broken; /* approximately timed masters must not call it */
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 

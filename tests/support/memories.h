@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memories as other people write them: none knows anything of cnnvp. Each checks what the base protocol promises it and
- * counts what does not hold in `broken`.
+ * External memories as third parties write them, without knowledge of cnnvp. Each checks the rules of the base protocol
+ * that it relies on, and counts violations in `broken`.
  */
 #ifndef TEST_EXTERNAL_MEMORIES_H
 #define TEST_EXTERNAL_MEMORIES_H
@@ -20,34 +20,34 @@
 
 namespace memories {
 
-/* What all of them share. */
+/* Storage and counters of all memories. */
 struct store {
     static constexpr std::uint64_t size = std::uint64_t(256) << 20;
-    /* pages come into being when they are touched */
+    /* the system allocates pages on first use */
     std::unique_ptr<unsigned char[], void (*)(void *)> bytes{
         static_cast<unsigned char *>(std::calloc(1, size)), std::free};
     std::uint64_t reads = 0, writes = 0, read_bytes = 0, write_bytes = 0, debugs = 0;
-    std::uint64_t kept = 0; /* writes whose bytes are all disabled; it has no other byte enables */
+    std::uint64_t kept = 0; /* writes with all bytes disabled, the only byte enables that may occur */
     bool refuses_enables = false;
     std::uint64_t broken = 0;
-    std::uint64_t longest = 0; /* transaction */
-    std::uint64_t burst = 64;  /* bytes: no transaction crosses a multiple */
+    std::uint64_t longest = 0; /* largest transaction in bytes */
+    std::uint64_t burst = 64;  /* bytes; no transaction may cross a multiple of it */
     std::uint64_t together = 0, most_together = 0;
-    std::uint64_t bad_from = ~std::uint64_t(0); /* transactions from here on are answered with `bad` */
+    std::uint64_t bad_from = ~std::uint64_t(0); /* transactions from this address on get the response `bad` */
     tlm::tlm_response_status bad = tlm::TLM_GENERIC_ERROR_RESPONSE;
-    std::uint64_t good_for = ~std::uint64_t(0); /* transactions that are answered before `bad` applies */
+    std::uint64_t good_for = ~std::uint64_t(0); /* number of such transactions that succeed before `bad` applies */
 
     void serve(tlm::tlm_generic_payload &payload);
     unsigned debug(tlm::tlm_generic_payload &payload);
     bool give(tlm::tlm_dmi &dmi);
 };
 
-/* Loosely timed. `waits`: half of the delay is spent inside, the rest annotated. Ignores byte enables. */
+/* Loosely timed. With `waits`, half of the delay is spent in wait(), the rest is annotated. Ignores byte enables. */
 struct loose : sc_core::sc_module, store {
     tlm_utils::simple_target_socket<loose> socket{"socket"};
     sc_core::sc_time delay;
     bool waits, has_debug, has_dmi;
-    std::function<void(tlm::tlm_generic_payload &, sc_core::sc_time &)> breaks; /* what it has answered */
+    std::function<void(tlm::tlm_generic_payload &, sc_core::sc_time &)> breaks; /* run after each transaction */
 
     loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug, bool has_dmi);
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
@@ -55,14 +55,14 @@ struct loose : sc_core::sc_module, store {
     bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
 };
 
-/* Approximately timed, on a bare socket. How it answers goes round through the styles that it is told. */
+/* Approximately timed, on a plain target socket. Transactions use the given styles in turn. */
 enum class style {
     completed,    /* TLM_COMPLETED with a delay */
     updated_resp, /* TLM_UPDATED, BEGIN_RESP with a delay; an END_RESP must follow */
     updated_req,  /* TLM_UPDATED, END_REQ with a delay; BEGIN_RESP comes later */
     accepted,     /* TLM_ACCEPTED; END_REQ, then BEGIN_RESP come later */
-    early,        /* TLM_ACCEPTED; BEGIN_RESP without END_REQ comes later, itself with a delay */
-    inside,       /* END_REQ by a call before nb_transport_fw returns */
+    early,        /* TLM_ACCEPTED; BEGIN_RESP with a delay comes later, without END_REQ */
+    inside,       /* END_REQ by a call of nb_transport_bw before nb_transport_fw returns */
 };
 
 struct approximate : sc_core::sc_module, store, tlm::tlm_fw_transport_if<> {
@@ -70,8 +70,8 @@ struct approximate : sc_core::sc_module, store, tlm::tlm_fw_transport_if<> {
     bool has_dmi = false;
     std::vector<style> styles;
     std::size_t turn = 0;
-    tlm::tlm_generic_payload *requesting = nullptr;  /* its request phase has not ended */
-    std::map<tlm::tlm_generic_payload *, bool> owed; /* END_RESP is due */
+    tlm::tlm_generic_payload *requesting = nullptr;  /* transaction in its request phase */
+    std::map<tlm::tlm_generic_payload *, bool> owed; /* transactions whose END_RESP is due */
     tlm_utils::peq_with_cb_and_phase<approximate> later;
 
     approximate(const sc_core::sc_module_name &name, std::vector<style> styles);

@@ -45,7 +45,7 @@ void builder_free(struct builder *builder)
     free(builder->pieces);
 }
 
-/* A longer copy of an array of pointers with one more at its end. */
+/* A copy of an array of pointers with one more element at the end. */
 static void *append(struct builder *builder, void *array, size_t count, void *element)
 {
     void **longer = builder_alloc(builder, (count + 1) * sizeof *longer);

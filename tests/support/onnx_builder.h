@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes ONNX files for tests. Names and arrays are kept until builder_free. */
+/* Builds ONNX files for tests. Names and arrays live until builder_free. */
 #ifndef ONNX_BUILDER_H
 #define ONNX_BUILDER_H
 
@@ -25,16 +25,16 @@ void builder_free(struct builder *builder);
 void *builder_alloc(struct builder *builder, size_t size);
 char *builder_text(struct builder *builder, const char *text);
 
-/* Dimension -1: the symbol N. */
+/* A dimension of -1 is the symbol N. */
 void builder_input(struct builder *builder, const char *name, size_t rank, const int64_t *dims);
 void builder_output(struct builder *builder, const char *name);
 
-/* Up to four inputs, NULL ends them. The node bears the output's name. */
+/* A node with up to four inputs; NULL ends them. The node has the name of its output. */
 Onnx__NodeProto *builder_node(struct builder *builder, const char *op_type, const char *output, const char *a,
                               const char *b, const char *c, const char *d);
-/* One more input. */
+/* Adds an input to the node. */
 void builder_operand(struct builder *builder, Onnx__NodeProto *node, const char *name);
-/* Further outputs, which nothing reads. */
+/* Adds outputs that no node reads. */
 void builder_more_outputs(struct builder *builder, Onnx__NodeProto *node, size_t count);
 void builder_int(struct builder *builder, Onnx__NodeProto *node, const char *name, int64_t value);
 void builder_float(struct builder *builder, Onnx__NodeProto *node, const char *name, float value);
@@ -42,22 +42,22 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
 void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
                   const int64_t *values);
 
-/* The graph of another builder, which lives as long. */
+/* Adds an attribute with the graph of another builder, which must live as long. */
 void builder_branch(struct builder *builder, Onnx__NodeProto *node, const char *name, struct builder *branch);
 
-/* Weights: raw float data. builder_random: uniform between -scale and scale. */
+/* Adds weights as raw data. builder_random: uniform between -scale and scale. */
 Onnx__TensorProto *builder_floats(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
                                   const float *values);
 Onnx__TensorProto *builder_int64s(struct builder *builder, const char *name, size_t count, const int64_t *values);
 Onnx__TensorProto *builder_random(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
                                   float scale);
-/* The tensor's data lie in that file beside the network, and not in it. */
+/* Moves the tensor's data to a file beside the network: only the reference is stored. */
 void builder_outside(struct builder *builder, Onnx__TensorProto *tensor, const char *file);
 uint64_t builder_next(struct builder *builder);
 
-/* The file's bytes, to be given back with free(). */
+/* The file's bytes; release with free(). */
 uint8_t *builder_pack(struct builder *builder, size_t *size);
-/* Writes bytes to a new temporary file; the name is kept in `name` (room 64). */
+/* Writes the bytes to a new temporary file and stores its name in `name` (64 bytes). */
 void builder_write(const uint8_t *bytes, size_t size, char *name);
 
 #endif

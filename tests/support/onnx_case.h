@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a builder has built: imported, refused, run in float. */
+/* Checks on networks of a builder: import, refusal, and a run in float. */
 #ifndef ONNX_CASE_H
 #define ONNX_CASE_H
 
 #include "onnx.h"
 #include "onnx_builder.h"
 
-/* Imports and simplifies; on failure the message is in *error, and there is no graph. */
+/* Imports and simplifies. On failure, *error has the message and there is no graph. */
 cnnvp_result onnx_case_import(struct builder *builder, int weightless, struct cnnvp_graph *graph,
                               struct cnnvp_error *error);
-/* The same of a file's bytes. */
+/* Like onnx_case_import, from the bytes of a file. */
 cnnvp_result onnx_case_import_bytes(const uint8_t *bytes, size_t size, int weightless, struct cnnvp_graph *graph,
                                     struct cnnvp_error *error);
-/* Fails the test unless it is taken. */
+/* Fails the test if the import fails. */
 void onnx_case_must_import(struct builder *builder, struct cnnvp_graph *graph);
-/* Fails the test unless it is refused with a message that holds the text. */
+/* Fails the test unless the import is refused with a message that contains `text`. */
 void onnx_case_must_fail(struct builder *builder, const char *text);
-/* The same with and without weights; frees the builder. */
+/* Like onnx_case_must_fail, with and without weights; frees the builder. */
 void onnx_case_refused(struct builder *builder, const char *text);
 
-/* A network of operator set 14 with this input and an output y. */
+/* Starts a network of operator set 14 with this input and an output y. */
 void onnx_case_begin(struct builder *builder, const char *input, size_t rank, const int64_t *dims);
-/* Fails the test unless one node over x (N, 4, 6, 6) with this attribute is refused, as onnx_case_refused says. */
+/* Fails the test unless a network of one node on x (N, 4, 6, 6) with this attribute is refused as in
+ * onnx_case_refused. */
 void onnx_case_node_refused(const char *op_type, const char *attribute, int64_t value, const char *text);
-/* A network of operator set 13 and one node from x (N, 2, 6, 6) or, rank 2, (N, 6), and `weights` (may be NULL) to y.
- */
+/* A network of operator set 13 with one node from x and `weights` (may be NULL) to y. x is (N, 2, 6, 6) for rank 4,
+ * else (N, 6). */
 Onnx__NodeProto *onnx_case_node(struct builder *builder, size_t rank, const char *op_type, const char *weights);
 
-/* Runs x = 0.25, 0.5, ... (in order) through the network in float. */
+/* Runs the input 0.25, 0.5, 0.75, ... through the network in float. */
 void onnx_case_run(const struct cnnvp_graph *graph, float *output);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmocka, what its header needs before it, and what nearly every test uses. */
+/* cmocka with the headers that it needs first, and headers that nearly every test uses. */
 #ifndef CNNVP_TESTS_TEST_H
 #define CNNVP_TESTS_TEST_H
 

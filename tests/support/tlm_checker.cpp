@@ -50,13 +50,13 @@ void tlm_checker::rule(bool holds, const char *whose, const char *what)
         broken.insert(std::string(whose) + ": " + what);
 }
 
-/* 14.7 to 14.18: what an initiator sets before the call. */
+/* 14.7 to 14.18: attributes that the initiator sets before the call. */
 void tlm_checker::check_begin(const payload &payload, bool debug)
 {
     rule(!moves(payload) || debug || payload.get_data_length() > 0, initiator, "14.12 data length 0");
     rule(!moves(payload) || payload.get_data_length() == 0 || payload.get_data_ptr(), initiator, "14.11 null data");
     if (debug)
-        return; /* 11.3: the others are not used */
+        return; /* 11.3: debug transport does not use the other attributes */
     rule(!moves(payload) || payload.get_streaming_width() > 0, initiator, "14.16 streaming width 0");
     rule(!payload.get_byte_enable_ptr() || payload.get_byte_enable_length() > 0, initiator,
          "14.14 byte enables of length 0");
@@ -80,7 +80,7 @@ void tlm_checker::b_transport(payload &payload, sc_core::sc_time &delay)
     hints += payload.is_dmi_allowed() ? 1 : 0;
 }
 
-/* 15.2.9 (phases of one transaction in the order of their times). */
+/* 15.2.9: the phases of a transaction are in order of time. */
 void tlm_checker::check_time(transaction &of, const sc_core::sc_time &delay, const char *whose)
 {
     const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
@@ -94,7 +94,7 @@ void tlm_checker::end_request(const payload *of)
         requesting_ = nullptr;
 }
 
-/* A phase of the target's, by return or call. 15.2.4: order; 15.2.6: one response at a time. */
+/* A phase that the target sends, by return value or call. 15.2.4: order of phases; 15.2.6: one response at a time. */
 void tlm_checker::answer(const payload &payload, const tlm::tlm_phase &phase, const sc_core::sc_time &delay)
 {
     const auto found = transactions_.find(&payload);
@@ -188,7 +188,7 @@ tlm::tlm_sync_enum tlm_checker::nb_transport_bw(payload &payload, tlm::tlm_phase
     return result;
 }
 
-/* 11.3: no more than was asked for, at once. */
+/* 11.3: transfers at most the requested bytes, without time or delta cycles. */
 unsigned tlm_checker::transport_dbg(payload &payload)
 {
     const attributes before(payload);
@@ -205,7 +205,7 @@ unsigned tlm_checker::transport_dbg(payload &payload)
     return done;
 }
 
-/* 11.2: the answer is about a region with the address, also where it is a refusal. */
+/* 11.2: the region that the answer describes contains the address, also if the request is refused. */
 bool tlm_checker::get_direct_mem_ptr(payload &payload, tlm::tlm_dmi &dmi)
 {
     const sc_dt::uint64 address = payload.get_address();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A checker of the base protocol, to be bound between an initiator and a target: passes on whatever crosses it, and
- * notes what either side does against IEEE 1666-2011. The rules are written from the standard; a comment names the
- * clause of each. `broken` has one line for each kind of fault, with whose it is.
+ * A checker of the TLM-2.0 base protocol between an initiator and a target. It forwards all calls and checks both sides
+ * against IEEE 1666-2011; each message names the clause. `broken` has one line for each kind of violation, with the
+ * side at fault.
  */
 #ifndef TEST_TLM_CHECKER_H
 #define TEST_TLM_CHECKER_H
@@ -29,8 +29,8 @@ struct tlm_checker : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw
 
 private:
     using payload = tlm::tlm_generic_payload;
-    /* What nobody may change while the transaction lives, the address apart, which interconnects change on their way.
-     */
+    /* Attributes that must not change during a transaction. The address is not among them: interconnects may change
+     * it. */
     struct attributes {
         tlm::tlm_command command;
         unsigned char *data, *enables;
@@ -44,7 +44,7 @@ private:
     struct transaction {
         state at;
         attributes said;
-        sc_core::sc_time latest; /* of its phases */
+        sc_core::sc_time latest; /* time of its latest phase */
     };
     std::map<const payload *, transaction> transactions_;
     const payload *requesting_ = nullptr, *responding_ = nullptr;

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_channels.py CNNVP: four residual blocks (3x3 depthwise, ReLU, 1x1, added, ReLU), and the same function with channels
-whose values differ by up to 2^10, as those of trained networks do: weights on either side of each make up for it. Channels are
-brought half of the way back together, through all that lies between, additions included: 60 dB and more (29 while only two layers
-that follow one another were equalised), 52 with a write-out that scales, where values alone count. Then limits (ReLU6) between
-pointwise convolutions whose outputs' weights differ by 10^4, where nothing can be equalised: 25 dB better with steps for each
-output, which such a write-out has for all convolutions (0 while it had them for depthwise ones)."""
+"""check_channels.py CNNVP: channel equalisation. First, four residual blocks (3x3 depthwise, ReLU, 1x1, Add, ReLU), and
+the same function with channels whose values differ by up to 2^10, as in trained networks; the weights before and
+after each channel compensate. Channels are equalised by half of their ratio, across all layers between, additions
+included: at least 60 dB (29 dB if only adjacent layers are equalised), and 52 dB with a write-out that scales, where
+only the values matter. Then ReLU6 between pointwise convolutions whose outputs' weights differ by 10^4, where
+nothing can be equalised: 25 dB better with one weight step for each output, which a write-out that scales has for
+all convolutions (0 dB if only depthwise ones have them)."""
 import os
 import re
 import subprocess
@@ -22,7 +23,7 @@ CHANNELS, SIDE, BLOCKS = 16, 16, 4
 
 
 class Network:
-    """Nodes and weights; a convolution's rows times `makes`, its columns by `reads`."""
+    """Nodes and weights. The rows of a convolution are multiplied by `makes`, its columns divided by `reads`."""
 
     def __init__(self, seed):
         self.random, self.nodes, self.weights = numpy.random.default_rng(seed), [], []

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_modern.py CNNVP FOLDER: networks of today in small, exported by PyTorch 2.11 with its defaults, or by transformers
-(Swin, Segformer), with random weights, and what PyTorch computes for an image: at least 30 dB beside it, on both presets the
-same words."""
+"""check_modern.py CNNVP FOLDER: small versions of current networks with random weights, exported by PyTorch 2.11 with
+its defaults or by transformers (Swin, Segformer). The outputs for an image must reach 30 dB against PyTorch's, and
+both presets must give the same words."""
 import glob
 import os
 import subprocess

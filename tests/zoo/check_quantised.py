@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_quantised.py CNNVP RECORD: random quantised networks, of QLinearConv and QLinearMatMul or between DequantizeLinear and
-QuantizeLinear, in one pass of an array whose write-out scales: every word is onnxruntime's, in words of 16 bits and of 8.
+"""check_quantised.py CNNVP RECORD: random quantised networks, with QLinearConv and QLinearMatMul or with float
+operators between DequantizeLinear and QuantizeLinear. An array whose write-out scales computes each layer in one
+pass, and every word must equal onnxruntime's, with words of 16 and of 8 bits.
 
-Sums, differences and products of two such maps are the vector unit's, in one pass where its write-out scales.
+The vector unit computes sums, differences and products of two such maps, in one pass if its write-out scales.
 
-RECORD has a line for each network: its number and the SHA-256 of what onnxruntime 1.30 answers, as binary32 (its WebAssembly, which
-rounds a sum as its operator says: those for x86 and ARM take other constants). `check_quantised.py --write FOLDER` writes networks
-(N.onnx) and inputs (N.npy) for it."""
+RECORD has a line for each network: its number and the SHA-256 of the output of onnxruntime 1.30, as binary32. It is
+from the WebAssembly build, which rounds sums as the operator is specified; the x86 and ARM builds use other constants.
+`check_quantised.py --write FOLDER` writes the networks (N.onnx) and inputs (N.npy) for onnxruntime."""
 import hashlib
 import json
 import os
@@ -26,15 +27,16 @@ ONE = numpy.float32(1)
 
 
 def tensor(key, value):
-    """As onnxruntime's quantiser stores it: floats one by one, other numbers as bytes."""
+    """As onnxruntime's quantiser stores tensors: floats as a list, other types as raw bytes."""
     value = numpy.asarray(value)
     return helper.make_tensor(key, TensorProto.FLOAT, value.shape, value.ravel().tolist()) if value.dtype == numpy.float32 else \
         numpy_helper.from_array(value, key)
 
 
 class Network:
-    """One made of a seed, with the answer by onnxruntime's rule: the sum of 32 bits rounded to binary32, times the binary32
-    (input step * weight step) / output step, to the nearest even number, plus the zero point, within the type."""
+    """A network drawn from a seed, with its output by onnxruntime's rule: the 32-bit sum is rounded to binary32,
+    multiplied by the binary32 (input step * weight step) / output step, rounded to nearest even, offset by the zero
+    point, and clamped to the type."""
 
     def __init__(self, seed, symmetric=False, zero=None, weight_zero=0):
         self.weight_zero, self.zero_of_all = weight_zero, 0 if symmetric else zero
@@ -61,7 +63,8 @@ class Network:
         return self.nodes[-1].output[0]
 
     def finish(self, product, weights, operators, attributes, axis, same_step=False):
-        """Sums become words: as one operator, or as those between numbers."""
+        """Turns sums into words: with a single operator, or with float operators between DequantizeLinear and
+        QuantizeLinear."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
         self.scaled += product.size
@@ -99,12 +102,12 @@ class Network:
         self.words, self.step, self.zero, self.steps = numpy.clip(words, zero if relu else self.low, self.high), step, zero, of_result
 
     def between(self, operator, words, **attributes):
-        """An operator of floats between two pairs of the same numbers."""
+        """A float operator between DequantizeLinear and QuantizeLinear with the same step and zero point."""
         made = self.node(operator, [self.node("DequantizeLinear", [self.name, *self.steps])], **attributes)
         self.name, self.words = self.node("QuantizeLinear", [made, *self.steps]), words
 
     def join(self):
-        """With itself; between pairs the result has steps of its own."""
+        """Concatenates the map with itself; with float operators the result gets its own step."""
         if self.apart:
             parts = [self.node("DequantizeLinear", [self.name, *self.steps]) for _ in range(2)]
             numbers = (self.words - self.zero).astype(numpy.float32) * self.step
@@ -117,8 +120,9 @@ class Network:
         self.words = numpy.concatenate((self.words, self.words))
 
     def combine(self, other, operator):
-        """With a map of before. Quantised operators, and those of unsigned bytes that come to the same, are rounded with the zero
-        point, those of floats without. Steps of which one is a multiple of the others make ties."""
+        """Combines the map with an earlier one. Quantised operators, and equivalent ones on unsigned bytes, add the
+        zero point before rounding; float operators add it afterwards. Steps that are multiples of each other produce
+        ties."""
         random, name = self.random, f"l{self.layers}"
         self.layers += 1
         words, step, zero, steps, value = other
@@ -145,7 +149,7 @@ class Network:
         self.words = numpy.clip(numpy.rint(quotient).astype(int) - centre + self.zero, self.low, self.high)
 
     def average(self):
-        """Of whole maps: sums of 32 bits, as of products."""
+        """Averages whole maps, from 32-bit sums like those of products."""
         sums, area = (self.words - self.zero).reshape(len(self.words), -1).sum(1), self.words[0].size
         before, steps = self.step, self.steps
         self.step = numpy.float32((numpy.abs(sums).max() / area * before + 1e-6) / self.random.uniform(60, 300))
@@ -208,8 +212,8 @@ def make(seed, path):
 
 
 def with_sums(seed, path):
-    """Maps that go past a convolution or two, and are added, subtracted, multiplied, or averaged: the array's words and the vector
-    unit's."""
+    """Maps that bypass one or two convolutions and are then added, subtracted or multiplied, and averages: words of the
+    array and of the vector unit."""
     network = Network(seed)
     network.convolve()
     for _ in range(3):
@@ -217,15 +221,15 @@ def with_sums(seed, path):
         for _ in range(network.random.randint(1, 3)):
             network.convolve(alike=True, same_step=seed % 3 == 0)
         network.combine(before, ("Add", "Add", "Sub", "Mul")[network.random.randint(4)])
-    if seed % 3 == 1 and not (network.apart and network.type == numpy.int8):  # which onnxruntime averages as floats
+    if seed % 3 == 1 and not (network.apart and network.type == numpy.int8):  # onnxruntime would average them as floats
         network.average()
     network.write(path)
     return network
 
 
 def defaults(zero, weight_zero, path):
-    """Unsigned, as quantisers write by default, with this zero point of all maps, which is mostly 0 where limits are; maxima and
-    padding are between them."""
+    """Unsigned words, the default of quantisers, with one zero point for all maps; it is mostly 0 after a ReLU. Max
+    pools and padding are between the convolutions."""
     network = Network(2 * zero + 1, zero=zero, weight_zero=weight_zero)
     for _ in range(2):
         network.convolve()
@@ -239,7 +243,7 @@ def defaults(zero, weight_zero, path):
 
 
 def grouped(seed, path):
-    """One input channel a group, then several, of a view whose rows are others, and of what is joined."""
+    """Groups with one input channel, groups with several on a reshaped view, and groups on a concatenation."""
     network = Network(seed)
     network.convolve(3)
     network.words = network.words.reshape(6, 1, -1)
@@ -253,7 +257,7 @@ def grouped(seed, path):
 
 
 def codes(path, kind):
-    """The input's numbers, as a product with 1 gives them on: those of floats, near ties and beyond the limits, or bytes."""
+    """The quantised input, passed on by a product with 1: floats near ties and out of range, or bytes."""
     random, node = numpy.random.RandomState(9), helper.make_node
     step, zero = numpy.float32(0.0123), 77
     values = ((random.randint(-100, 200, (1, 1, 64, 64)) + 0.5) * step).astype(numpy.float32)
@@ -273,7 +277,7 @@ def codes(path, kind):
 
 
 def residual(path):
-    """Maps of any zero points that are added, averaged and multiplied by constants: the vector unit's work."""
+    """Maps with any zero points that the vector unit adds, averages and multiplies by constants."""
     random, node = numpy.random.RandomState(8), helper.make_node
     given = {"one": ONE}
     nodes = []
@@ -312,7 +316,8 @@ def residual(path):
 
 
 def exported(seed, path):
-    """Symmetric, with each operator between pairs of its own: all of it is done in words of 8 bits."""
+    """Symmetric quantisation, with each operator between DequantizeLinear and QuantizeLinear: all layers use 8-bit
+    words."""
     network = Network(2 * seed + 1, symmetric=True)
     for _ in range(2):
         network.convolve()
@@ -327,7 +332,7 @@ def exported(seed, path):
 
 
 def run(path, *options):
-    """Words, none with --timing-only, and statistics."""
+    """Returns the words (None with --timing-only) and the statistics."""
     words, stats = path + ".out.npy", path + ".json"
     computed = [] if "--timing-only" in options else ["-i", path + ".npy", "-o", words]
     subprocess.run([sys.argv[1], "run", path + ".onnx", "-q", "--stats", stats, *computed, *options], check=True)
@@ -336,7 +341,8 @@ def run(path, *options):
 
 
 def other(path, kind):
-    """A convolution between quantised tensors with something in between, or another bias or weights; the words that it makes."""
+    """A convolution between quantised tensors with a variation (`kind`) of function, bias, step or weights. Returns its
+    words."""
     random, node = numpy.random.RandomState(5), helper.make_node
     given = {"xs": numpy.float32(0.05), "xz": numpy.uint8(120), "ys": numpy.float32(0.1), "yz": numpy.uint8(128),
              "w": random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int16 if kind == "weights" else numpy.int8),
@@ -367,7 +373,8 @@ def other(path, kind):
 
 
 def order(path):
-    """A convolution whose sums are its biases, chosen so that the word depends on the order in which scales are multiplied."""
+    """A convolution whose sums are its biases. They are chosen so that words depend on the order in which scales are
+    multiplied."""
     random, node = numpy.random.RandomState(6), helper.make_node
     step, result = numpy.float32(0.0173), numpy.float32(0.0911)
     steps, biases = [], []
@@ -404,7 +411,7 @@ PLATFORMS = [["-p", "nfu", *SCALE], ["-p", "nfu", *SCALE, "-s", "pe_array.detail
              ["-p", "nfu", *SCALE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
              ["-p", "window", *SCALE, "-s", "fully_connected.write_out=scale"], ["-p", "nfu", *SCALE, "--issue", "list"],
              ["-p", "nfu", *BYTES], ["-p", "systolic", *BYTES], ["-p", "nfu", *BYTES, "-s", "pe_array.detail=cycle"]]
-# Words of 8 bits alone: on chip, fused, in slices, as the window engine has them.
+# Only 8-bit words: on chip, fused, in slices, and on the window engine.
 ALONE = ["-p", "systolic"]
 LARGE = [word for name in ("input", "weight", "output") for word in ("-s", f"{name}_buffer.size=1MiB")]
 EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], ["-p", "nfu", *BYTES, "--schedule", "fused"],
@@ -414,8 +421,8 @@ EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], 
 
 
 def check_eight(path, wanted, platform, words):
-    """All products, of so many words, are the array's: what they read and give has 8 bits. A fused group leaves out what nobody
-    reads."""
+    """The array computes all products, of `words` words, from and to 8-bit words. A fused group may leave out words
+    that nothing reads."""
     output, statistics = run(path, *platform, "--check-results", "--check-costs")
     wrong = int((output.reshape(-1) != wanted.reshape(-1)).sum())
     assert wrong == 0, f"{path}, {' '.join(platform)}: {wrong} of {output.size} words"
@@ -465,7 +472,7 @@ for number in RESIDUAL:
         wrong = int((output != net.output).sum())
         assert wrong == 0, f"network {number}, {' '.join(PLATFORMS[number % len(PLATFORMS)])}: {wrong} of {output.size} words"
         layers = [layer["op"] for layer in run(path, *ALONE)[1]["layers"]]
-        assert layers.count("add") == 3 and layers.count("norm") == 1, layers  # the way out
+        assert layers.count("add") == 3 and layers.count("norm") == 1, layers  # at the output
         assert layers.count("pool") == (net.words[0].size == 1), layers
 for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
     with tempfile.TemporaryDirectory() as work:
@@ -488,7 +495,7 @@ for number in range(6):
             wrong = int((output.reshape(-1) != net.output.reshape(-1)).sum())
             assert wrong == 0, f"exported network {number}, {' '.join(platform)}: {wrong} of {output.size} words"
             layers = [layer["name"] for layer in statistics["layers"]]
-            assert len(layers) <= 7, layers  # two convolutions, two maxima, a product, and the ways in and out
+            assert len(layers) <= 7, layers  # two convolutions, two max pools, a product, and the conversions at input and output
             _, timing = run(path, *platform, "--timing-only")
             assert timing["total"]["accel_cycles"] == statistics["total"]["accel_cycles"], number
 for kind in (TensorProto.FLOAT, TensorProto.UINT8):

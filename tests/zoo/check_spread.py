@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_spread.py CNNVP NETWORK: a depthwise convolution, ReLU and a 1x1 convolution, whose channels' weights differ by 10^4,
-as those of trained networks do. At least 70 dB beside float on both presets (18 with one format a layer for the weights as
-they are); --dump shows channels of the map between them as the file has them. With ReLU6, which is no equal of itself in other
-units, the channels cannot be brought to like sizes: --dump says that a write-out that scales helps, and it does."""
+"""check_spread.py CNNVP NETWORK: a depthwise convolution, ReLU and a 1x1 convolution whose channels' weights differ by
+10^4, as in trained networks. Both presets must reach 70 dB against float (18 dB with one weight format for a layer
+and no equalisation), and --dump must show the map between them in the file's scale. ReLU6 does not commute with
+scaling, so its channels cannot be equalised: --dump must say that a write-out that scales would help, and it must
+help."""
 import glob
 import os
 import re
@@ -22,7 +23,7 @@ CNNVP, NETWORK = sys.argv[1:]
 
 
 def run(folder, network, *options):
-    """(what the command prints, SQNR in dB)"""
+    """Returns the command's output and the SQNR in dB."""
     text = subprocess.run([CNNVP, "run", network, *options, "--dump", folder], check=True, stdout=subprocess.PIPE, text=True).stdout
     return text, float(re.search(r"SQNR ([0-9.]+) dB", text).group(1))
 
@@ -56,7 +57,7 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"ReLU6: {plain} dB, scaled {scaled} dB; {lost}")
     assert scaled >= plain + 20 and [(layer, option) for layer, _, option in lost] == [("r", " ".join(SCALE))], lost
 
-    # The same once more beside it: what loses as much is named, too.
+    # A twin of the network beside it: the layer that loses as much must be named, too.
     for node in list(model.graph.node):
         twin = model.graph.node.add()
         twin.CopyFrom(node)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_tokens.py CNNVP: a matrix of constants and one of the network's own times tokens, of which there are as many as map
-to rows and columns well, and primes: at least 60 % of the multiplications that their number lets the PEs do, and the words of
-one PE. The softmax of many lines is one instruction of the vector unit, not one a line."""
+"""check_tokens.py CNNVP: products of tokens with a constant matrix and with a computed matrix. The numbers of tokens
+include some that map well to rows and columns, and primes. PEs must reach 60 % of the multiplications that the
+number of tokens permits, and the words must equal those of a single PE. A softmax of many lines must be one
+instruction of the vector unit, not one per line."""
 import json
 import os
 import subprocess
@@ -36,7 +37,7 @@ def run(folder, *options):
         return numpy.load(words), json.load(file)
 
 
-# Of 768 numbers each only a part is on chip at once.
+# With 768 numbers per token, only a part of them is on chip at a time.
 for count, size in (*((number, 24) for number in (16, 49, 64, 128, 157, 196, 197, 257)), (197, 768)):
     with tempfile.TemporaryDirectory() as work:
         network(os.path.join(work, "net.onnx"), count, size)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_trained.py CNNVP NETWORKS IMAGES: how many images trained networks know. NETWORKS has small networks of MNIST (trained on
-8000 of its test images) and CIFAR-10 (ResNet-8 and one of inverted residuals, on 5000 images), as PyTorch 2.11 exports them, and
-as onnxruntime 1.30 quantises them (symmetric, weights by channel). IMAGES is a folder with mnist/ and cifar10/; 77: it is not there."""
+"""check_trained.py CNNVP NETWORKS IMAGES: the accuracy of trained networks. NETWORKS has small networks for MNIST
+(trained on 8000 of its test images) and CIFAR-10 (ResNet-8, and one with inverted residuals, trained on 5000
+images), as exported by PyTorch 2.11, and as quantised by onnxruntime 1.30 (symmetric, weights per channel). IMAGES
+is a folder with mnist/ and cifar10/; exit status 77 without it."""
 import gzip
 import os
 import re
@@ -14,7 +15,7 @@ import numpy
 
 CNNVP, NETWORKS, IMAGES = sys.argv[1:]
 BYTES = ["-p", "systolic"]
-# What stays on chip takes half the time to simulate, and words do not depend on it (zoo/*/platform).
+# Maps on chip halve the simulation time, and words do not depend on it (zoo/*/platform).
 ON_CHIP = ["--on-chip", *(word for name in ("input", "weight", "output") for word in ("-s", f"{name}_buffer.size=1MiB"))]
 
 

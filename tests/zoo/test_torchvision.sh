@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What ran must run: torchvision's classifiers on the default platform, timing only. FOLDER has their graphs without weights
-# (scripts/make_torchvision.py), LIST their names; behind a name, the words that it is still refused with. Those after a line
-# `# long` run with `all`. And a chain of 900 layers, whose tables are twice what the core's memory holds, gives what it was given.
+# test_torchvision.sh FOLDER LIST [all]: runs torchvision's classifiers on the default platform, timing only. FOLDER has
+# their graphs without weights (scripts/make_torchvision.py), LIST their names; after a name, the text with which the
+# network is refused. Networks after the line `# long` run only with `all`. A chain of 900 layers, whose tables are twice
+# the core's memory, must pass its input on.
 folder=$1 list=$2 form=${3:-}
 . "$SOURCE/tests/support/lib.sh"
 
@@ -20,7 +21,7 @@ while read -r name refusal; do
 done <"$list"
 [ $count -ge 28 ] || fail "only $count networks"
 
-# Their tables do not fit: they come while layers are at work.
+# Their tables do not fit in the core's memory, so they are loaded while layers run.
 expect 0 run "$folder/densenet121.onnx" --timing-only -q --stats stats.json
 grep -q '"table_bytes": [1-9]' stats.json || fail "densenet121: no tables have come"
 expect 0 run "$folder/deep_900.onnx" -i "$folder/deep_900.npy" -o y.npy -q --stats stats.json

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_zoo platform FOLDER [CASE]: every case of a group of the zoo. The integer reference is within 1 % of the largest
- * value of what PyTorch computed in float, and has the same words with large and with small buffers. `cnnvp run` has
- * exactly these words, with large buffers and, from case to case in turn, with small ones image by image, in a batch
- * and fused, or on the window engine; every few cases also on the RISC-V core, and with maps that stay on chip where
- * they fit. No tensor moves less than its statistics say it must, and no layer and no network less than its bound,
- * layer by layer and fused. test_zoo platforms FOLDER [CASE]: on each of these platforms every case. test_zoo bytes
- * FOLDER [CASE]: with words of 8 bits the words of the reference on the same platforms in turn, and scaled at
- * write-out.
+ * test_zoo platform FOLDER [CASE]: checks every case of a group of the zoo. The integer reference must be within 1 % of
+ * the largest value of PyTorch's float results, and must give the same words with large and with small buffers. `cnnvp
+ * run` must give exactly these words with large buffers and, in turn from case to case, with small buffers image by
+ * image, in a batch and fused, or on the window engine; some cases also run on the RISC-V core, and with maps on chip
+ * if they fit. No tensor may move fewer bytes than its lower bound, and no layer and no network either, both layer by
+ * layer and fused. test_zoo platforms FOLDER [CASE]: runs each case on all of these platforms. test_zoo bytes FOLDER
+ * [CASE]: compares 8-bit words with the reference on these platforms in turn, and with scaling at write-out.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -33,7 +32,7 @@
 
 #define CHIP_CONFIG " -s input_buffer.size=512KiB -s output_buffer.size=512KiB -s weight_buffer.size=512KiB"
 
-/* Those of a case. */
+/* The outputs of a case. */
 struct outputs {
     struct cnnvp_array arrays[MAXIMUM_OUTPUTS];
     size_t count;
@@ -43,8 +42,8 @@ static char *cases[MAXIMUM_CASES];
 static size_t case_count;
 static const char *zoo; /* the group's folder */
 static const char *wanted;
-static int bytes;      /* words have 8 bits */
-static int everywhere; /* each case on all platforms */
+static int bytes;      /* 1: 8-bit words */
+static int everywhere; /* 1: each case runs on all platforms */
 static char stats_file[] = "/tmp/cnnvp_zoo_stats_XXXXXX";
 
 static struct fake_config small_config(void)
@@ -157,7 +156,7 @@ static int take_outputs(const cnnvp_network *network, cnnvp_platform *platform, 
     return 1;
 }
 
-/* What the integer reference makes of a case. 0 and a message where it cannot. */
+/* Runs a case on the integer reference. Prints a message and returns 0 on failure. */
 static int run_reference(const char *name, const struct fake_config *config, struct outputs *outputs)
 {
     char path[1024];
@@ -172,7 +171,7 @@ static int run_reference(const char *name, const struct fake_config *config, str
         .input = &input,
         .precision = bytes ? CNNVP_PRECISION_INT8 : CNNVP_PRECISION_AUTO};
     cnnvp_platform *platform = fake_platform_new(MEMORY);
-    memset(platform->memory, 0x5a, MEMORY); /* frames and paddings have to be cleared */
+    memset(platform->memory, 0x5a, MEMORY); /* so that frames and paddings must be cleared */
     int done = fake_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
                cnnvp_network_load(network, platform, &error) == CNNVP_DONE;
     if (!done)
@@ -197,7 +196,7 @@ static int same_shape(const struct cnnvp_array *a, const struct cnnvp_array *b)
     return same;
 }
 
-/* Where the file with what is expected of an output ends. */
+/* The suffix of the file with the expected values of an output. */
 static const char *file_of(size_t output)
 {
     static const char *const kinds[MAXIMUM_OUTPUTS] = {"out", "out1", "out2", "out3", "out4", "out5", "out6", "out7"};
@@ -244,7 +243,8 @@ static int are_same(const char *name, const char *what, const struct outputs *a,
     return same;
 }
 
-/* `cnnvp run` with further options, which fills `count` outputs: its exit status, -1 where an output cannot be read. */
+/* Runs `cnnvp run` with further options and reads `count` outputs. Returns the exit status, or -1 if an output cannot
+ * be read. */
 static int run_status(const char *name, const char *options, size_t count, struct outputs *outputs)
 {
     char command[4096];
@@ -272,7 +272,7 @@ static int run_status(const char *name, const char *options, size_t count, struc
     return status == 0 && !done ? -1 : status;
 }
 
-/* The same; 0 and a message where it fails. */
+/* The same; prints a message and returns 0 on failure. */
 static int run_platform(const char *name, const char *options, size_t count, struct outputs *outputs)
 {
     const int done = run_status(name, options, count, outputs) == 0;
@@ -290,7 +290,8 @@ static int platform_agrees(const char *name, const struct outputs *reference, co
     return same;
 }
 
-/* Platforms beside that with large buffers; those with small ones calculate the same words. */
+/* Platforms besides the one with large buffers. Small buffers must give the same words; the window engine has its own
+ * reference. */
 static const char *const others[] = {
     "-s " TEST_NATIVE_CPU SMALL_CONFIG,
     "-s " TEST_NATIVE_CPU " --batch 2" SMALL_CONFIG,
@@ -314,7 +315,8 @@ static int agrees_on_others(const char *name, size_t first, size_t count, const 
     return same;
 }
 
-/* With a step for the weights of each output, and tables in the write-out or not. */
+/* With scaling at write-out: one weight step for each output; `write_out` selects whether lookup tables are applied at
+ * write-out, too. */
 static int agrees_scaled(const char *name, const char *write_out)
 {
     struct outputs reference = {.count = 0};
@@ -327,32 +329,32 @@ static int agrees_scaled(const char *name, const char *write_out)
     return same;
 }
 
-/* Maps stay on chip from layer to layer, in buffers that hold most of the cases: zeros around them have to be made
- * there. */
+/* Maps stay on chip between layers, in buffers that hold most of the cases. Zeros around maps must then be made on
+ * chip. */
 static int agrees_on_chip(const char *name, const struct outputs *reference, size_t *fitted)
 {
     struct outputs on_chip = {.count = 0};
     const int status =
         run_status(name, "--on-chip -s " TEST_NATIVE_CPU CHIP_CONFIG " 2>/dev/null", reference->count, &on_chip);
-    /* 2: it says that several layers make its output. */
+    /* Status 2: refused, since it cannot run on chip. */
     const int same = status == 2 || (status == 0 && are_same(name, "--on-chip", &on_chip, reference));
     *fitted += status != 2 ? 1 : 0;
     clear_outputs(&on_chip);
     return same;
 }
 
-/* Tensors of which layers need or make a part; bytes of both images, counted by hand. */
+/* Tensors that layers read or write only in part: bytes of both images, counted by hand. */
 static const struct {
     const char *name, *tensor, *member;
     json_int_t bytes;
 } least[] = {
-    {"slice_rows", "r.0", "least_read_bytes", 512},     /* 4 channels of 4 rows of 8 of 9 columns */
-    {"slice_rows", "input", "least_read_bytes", 512},   /* the same words of 7 rows */
-    {"slice_steps", "input", "least_read_bytes", 480},  /* twice 3 channels of 4 of 8 rows of 5 of 10 columns */
-    {"single_slice", "input", "least_read_bytes", 108}, /* one image: 3 of 8 channels of 6 rows of 3 of 4 columns */
-    {"net_alexnet", "/features/features.1/Relu_output_0", "least_write_bytes", 17328}, /* 12 times 19 of 20 each way */
-    {"net_alexnet", "input", "least_read_bytes", 18252}, /* 3 channels of 39 of 40 rows and columns */
-    {"split_rows", "input", "least_read_bytes", 1008},   /* both parts: all */
+    {"slice_rows", "r.0", "least_read_bytes", 512},     /* 4 channels, 4 rows, 8 of 9 columns */
+    {"slice_rows", "input", "least_read_bytes", 512},   /* the same words, of 7 rows */
+    {"slice_steps", "input", "least_read_bytes", 480},  /* twice: 3 channels, 4 of 8 rows, 5 of 10 columns */
+    {"single_slice", "input", "least_read_bytes", 108}, /* one image: 3 of 8 channels, 6 rows, 3 of 4 columns */
+    {"net_alexnet", "/features/features.1/Relu_output_0", "least_write_bytes", 17328}, /* 12 maps, 19 of 20 each way */
+    {"net_alexnet", "input", "least_read_bytes", 18252}, /* 3 channels, 39 of 40 rows and columns */
+    {"split_rows", "input", "least_read_bytes", 1008},   /* both parts together: all */
     {"conv_stride2", "input", "least_read_bytes", 2704}, /* all: windows overlap */
     {"averagepool_ceil", "input", "least_read_bytes", 2016},
     {"pad_value", "output.1", "least_write_bytes", 1008}, /* the middle of 8 x 14 zeros */
@@ -366,7 +368,7 @@ static json_int_t number(const json_t *object, const char *member)
     return json_integer_value(value);
 }
 
-/* Networks with words that no output depends on, which layer by layer are made none the less. */
+/* Networks with words that no output depends on. Layer by layer, these words are computed nevertheless. */
 static const char *const idle_words[] = {
     "concat_dense", "net_alexnet",    "net_planes",         "pad_negative",    "single_slice",         "slice_rows",
     "slice_steps",  "transposed_cut", "transposed_dilated", "transposed_gaps", "transposed_row_framed"};
@@ -379,7 +381,8 @@ static int has_idle_words(const char *name)
     return 0;
 }
 
-/* 0 and a message where a tensor moves less than it must, or anything is written that nobody needs. */
+/* Returns 0 and prints a message if a tensor moves fewer bytes than it must, or if words are written that nothing
+ * needs. */
 static int check_tensor(const char *name, int fused, const json_t *tensor)
 {
     const char *which = json_string_value(json_object_get(tensor, "name"));
@@ -395,7 +398,7 @@ static int check_tensor(const char *name, int fused, const json_t *tensor)
     return right;
 }
 
-/* Bytes and bytes of bursts: of the tensors as of the memory, and of those who asked. */
+/* Checks that bytes and burst bytes are the same in total for tensors, for the memory, and for its requesters. */
 static int check_sums(const char *name, const json_t *stats)
 {
     static const char *const members[] = {"read_bytes", "write_bytes", "burst_bytes"};
@@ -416,7 +419,7 @@ static int check_sums(const char *name, const json_t *stats)
     return right;
 }
 
-/* 0 and a message where a layer or the network moves less than its bound. */
+/* Returns 0 and prints a message if a layer or the network moves fewer bytes than its bound. */
 static int check_bounds(const char *name, int fused, const json_t *stats)
 {
     const json_t *memory = json_object_get(stats, "memory");
@@ -433,7 +436,8 @@ static int check_bounds(const char *name, int fused, const json_t *stats)
     return right;
 }
 
-/* What the last run has moved. Fused, what a pool drops of odd maps is neither read nor made. */
+/* Checks the traffic of the last run. With `fused`, rows and columns that a pool drops are neither read nor
+ * computed. */
 static int check_traffic(const char *name, int fused)
 {
     json_t *stats = json_load_file(stats_file, 0, NULL);
@@ -446,7 +450,8 @@ static int check_traffic(const char *name, int fused)
     return right;
 }
 
-/* In words of 8 bits some are far from float: a format is a power of two, and words have 7 bits and a sign. */
+/* 8-bit words are not compared with float: formats are powers of two with 7 bits and a sign, so some results are far
+ * from it. */
 static int check_case(size_t i, size_t *fitted)
 {
     const char *name = cases[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of one number, and softmax. What has no table or comparison of its own is put together from others. */
+/* Activation functions and softmax. Functions without a lookup table or comparison of their own are composed of
+ * others. */
 #include <math.h>
 
 #include "onnx_text.h"
@@ -16,7 +17,7 @@ cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnn
     return CNNVP_DONE;
 }
 
-/* That function of the node's input as its result. */
+/* Applies the function to the node's input and makes the result its output. */
 static cnnvp_result add_function(struct cnnvp_import *import, enum cnnvp_graph_post_kind kind, float value)
 {
     int32_t in;
@@ -30,13 +31,13 @@ static const float values[] = {
 #include "functions.def"
 };
 
-/* Without attributes. */
+/* Functions without attributes. */
 cnnvp_result cnnvp_operator_function(struct cnnvp_import *import)
 {
     return add_function(import, (enum cnnvp_graph_post_kind)import->kind, values[import->kind]);
 }
 
-/* The value is the attribute alpha. */
+/* Functions whose parameter is attribute alpha. */
 cnnvp_result cnnvp_operator_alpha(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", values[import->kind]);
@@ -46,7 +47,8 @@ cnnvp_result cnnvp_operator_alpha(struct cnnvp_import *import)
     return cnnvp_import_error(import, "alpha is %g; %s to 16 is possible", (double)alpha, above_0 ? "1/16" : "-16");
 }
 
-/* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
+/* Slopes up to 1: max{x, slope * x}. Slopes from 1 on: min{x, slope * x}. Mixed (kind ADD): max{x, 0} + slope * min{x,
+ * 0}. */
 static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_numbers *slopes,
                               enum cnnvp_layer_arithmetic kind)
 {
@@ -107,7 +109,7 @@ cnnvp_result cnnvp_operator_selu(struct cnnvp_import *import)
     return cnnvp_import_scale(import, in, gamma, 0.0f, 0, &layer);
 }
 
-/* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
+/* min{1, max{0, alpha * x + beta}}: an affine layer and two comparisons, all exact. */
 cnnvp_result cnnvp_operator_hard_sigmoid(struct cnnvp_import *import)
 {
     int32_t in;
@@ -123,7 +125,8 @@ cnnvp_result cnnvp_operator_hard_sigmoid(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* A limit of Clip from an attribute (before operator set 11) or an input; *there is 0 if it has none. */
+/* A limit of Clip: an attribute before operator set 11, an input since then. *there is 0 if the node has no such
+ * limit. */
 static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribute, size_t input, int *there,
                                float *limit)
 {
@@ -143,7 +146,7 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     return cnnvp_import_number(import, input, "limit", 1, limit);
 }
 
-/* Limits that depend on the input are other operands of a maximum and a minimum. */
+/* Limits that depend on the network's input: Clip becomes Max and Min. */
 static cnnvp_result clip_by_tensors(struct cnnvp_import *import, int *done)
 {
     struct cnnvp_text text = {.used = 0};
@@ -188,7 +191,7 @@ cnnvp_result cnnvp_operator_clip(struct cnnvp_import *import)
         return cnnvp_import_alias(import, import->node->output[0], in);
     CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, in, 0, &layer));
     layer->post_count = 0;
-    /* A lower limit above the upper one does not count: the upper one comes last. */
+    /* The upper limit is applied last, so it wins where the lower limit exceeds it. */
     if (has_low)
         layer->posts[layer->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, low};
     if (has_high)
@@ -204,7 +207,8 @@ cnnvp_result cnnvp_operator_prelu(struct cnnvp_import *import)
     const Onnx__TensorProto *constant;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &constant));
-    /* What the network becomes must not depend on whether it computes: the slopes are read even then. */
+    /* The layers depend on the slopes, and a weightless network must have the same layers: the slopes are read even
+     * then. */
     const int weightless = import->graph->weightless;
     struct cnnvp_import_numbers slopes;
     import->graph->weightless = 0;
@@ -228,7 +232,7 @@ cnnvp_result cnnvp_operator_prelu(struct cnnvp_import *import)
 
 /* ---- softmax ---- */
 
-/* What softmax is computed over: a view of the input of up to 4 dimensions, an axis of it, and which words that are. */
+/* The axis that softmax runs over, on the input and on a view of it of up to 4 dimensions. */
 struct softmax {
     int32_t in;
     uint32_t rank; /* of the node's input */
@@ -237,11 +241,12 @@ struct softmax {
     int32_t view;
     int64_t view_axis;
     enum cnnvp_layer_axis over;
-    int64_t count; /* elements of a sum */
-    int alone;     /* the axis has one element, of one position: its part of the sum is 1 */
+    int64_t count; /* elements that share one sum */
+    int alone;     /* 1: the axis has one element and the tensor one position, so the result is 1 */
 };
 
-/* Before operator set 13 all dimensions from the axis on are one. More than four: those before and after it are. */
+/* Before operator set 13, softmax runs over all dimensions from the axis on, as one. The view then merges them. Tensors
+ * of more than four dimensions: the view also merges the dimensions before the axis and those after it. */
 static cnnvp_result view_softmax(struct cnnvp_import *import, struct softmax *softmax)
 {
     const char *name = import->graph->tensors[softmax->in].name;
@@ -294,7 +299,7 @@ cnnvp_result cnnvp_operator_softmax(struct cnnvp_import *import)
     return softmax.view == softmax.in ? CNNVP_DONE : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
 
-/* ln(x) of x in 0 .. 1: two tables from 1/32 on, the second one of 32 x, of which one has the part below. */
+/* ln(x) for x in 0 .. 1, as ln(max{x, 1/32}) + ln(32 * min{x, 1/32}): two lookups in tables from 1/32 to 1. */
 static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32_t *out)
 {
     static const float low = 1.0f / 32.0f;
@@ -307,7 +312,7 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out);
 }
 
-/* x - max{x} + ln(max{softmax(x)}): the logarithm is that of the largest part of the sum only. */
+/* x - max{x} + ln(max{softmax(x)}): only the largest share needs a logarithm. */
 cnnvp_result cnnvp_operator_log_softmax(struct cnnvp_import *import)
 {
     struct softmax softmax;

@@ -4,12 +4,12 @@
 
 #include "onnx_constant.h"
 
-/* Largest exponent of Pow that becomes products: each one more rounds once more. */
+/* Largest exponent of Pow that becomes multiplications: each further multiplication rounds once more. */
 #define POWER_MAX 4
 
 /* ---- constants ---- */
 
-/* One number for each word of an image from a constant whose dimensions are 1 or the tensor's. */
+/* Broadcasts a constant, whose dimensions must be 1 or the tensor's, to one value for each word of an image. */
 static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -43,7 +43,7 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
     return CNNVP_DONE;
 }
 
-/* One number for each column, whatever the other dimensions of up to four are. */
+/* 1: the constant has one value for each column and is broadcast along the other dimensions, of up to four. */
 static int is_of_last(const Onnx__TensorProto *constant, const struct cnnvp_graph_tensor *input)
 {
     int fits = input->rank >= 3 && input->rank <= 4 && constant->n_dims != 0 && constant->n_dims <= input->rank;
@@ -70,7 +70,7 @@ cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__Tenso
     return read_all(import, constant, in, &numbers->values);
 }
 
-/* The last dimension becomes channels, and goes back. */
+/* Moves the last dimension to the channels, scales the channels, and moves it back. */
 static cnnvp_result scale_last(struct cnnvp_import *import, int32_t in, float *scale, float *offset, int32_t *out)
 {
     static const uint32_t to[3] = {2, 0, 1};
@@ -92,7 +92,7 @@ cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, enum cnn
     int32_t on = in;
     int32_t made;
     const int64_t channels[2] = {0, (int64_t)cnnvp_graph_words(&input)};
-    if (each == CNNVP_EACH_WORD) /* of a view of the words as channels */
+    if (each == CNNVP_EACH_WORD) /* all words of an image become channels */
         CNNVP_TRY(cnnvp_import_shaped(import, input.name, in, 2, channels, &on));
     if (each == CNNVP_EACH_LAST) {
         CNNVP_TRY(scale_last(import, in, scale, offset, &made));
@@ -129,7 +129,7 @@ static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *val
     return CNNVP_DONE;
 }
 
-/* The constant has dimensions that the tensor does not have: it becomes a tensor, too. */
+/* The constant has elements where the tensor has a dimension of 1 or none: the constant becomes a tensor. */
 static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
                                 int32_t in, const Onnx__TensorProto *constant)
 {
@@ -138,14 +138,14 @@ static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_layer_ar
     const uint32_t own = (uint32_t)constant->n_dims + (import->single != 0);
     const uint32_t rank = import->graph->tensors[in].rank;
     CNNVP_TRY(cnnvp_import_constants(import, constant, own > rank ? own : rank, &other));
-    /* The first operand of a sum has as many fraction bits as it can have. */
+    /* The format of a sum follows its first operand, which should keep as many fraction bits as possible. */
     return tensor_input == 0 || operation == CNNVP_ARITHMETIC_ADD
                ? cnnvp_import_pair(import, operation, in, other, 0, &out)
                : cnnvp_import_pair(import, operation, other, in, 0, &out);
 }
 
-/* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of
- * the constants, x * 0 + constant. */
+/* tensor (operation) constant, or constant (operation) tensor. If this is not affine in x, the constant becomes a
+ * tensor, x * 0 + constant. */
 static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                   size_t tensor_input)
 {
@@ -181,7 +181,7 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_
     return CNNVP_DONE;
 }
 
-/* max{x, limit} or min{x, limit} with one number; an infinite one is no limit. */
+/* max{x, limit} or min{x, limit} with a single constant. An infinite limit has no effect. */
 static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
                                const Onnx__TensorProto *constant)
 {
@@ -232,7 +232,7 @@ cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t ind
     return cnnvp_import_constants(import, value.constant, own > rank ? own : rank, tensor);
 }
 
-/* Max, Min and Sum of any number of tensors, from the first on. */
+/* Max, Min and Sum of any number of operands, accumulated from the first to the last. */
 cnnvp_result cnnvp_operator_many(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
@@ -264,7 +264,8 @@ cnnvp_result cnnvp_operator_reciprocal(struct cnnvp_import *import)
     return inverse(import, in, 0, &in);
 }
 
-/* x^exponent, above 0: small whole ones by products, others by a table of |x|, of which odd ones get the sign back. */
+/* x^exponent for a positive exponent. Small integer exponents become multiplications. Others use a lookup table of |x|;
+ * odd integer exponents look up exponent - 1 and multiply by x, which restores the sign. */
 static cnnvp_result power(struct cnnvp_import *import, int32_t in, float exponent, int inner, int32_t *out)
 {
     const int whole = exponent <= (float)CNNVP_ONNX_WINDOW_MAX && !((float)(int)exponent < exponent);

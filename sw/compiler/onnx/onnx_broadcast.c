@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two tensors of different shapes: where one has a dimension of 1, it counts for all positions of the other. The
- * engines know that for channels, rows and columns; dimensions that follow one another and are alike in this are one.
+ * Arithmetic of two tensors of different shapes: a dimension of 1 is broadcast along the other tensor's. The engines
+ * broadcast channels, rows and columns; adjacent dimensions that are broadcast alike are merged into one.
  */
 
 #include "onnx_node.h"
 
 /* ---- constants as tensors ---- */
 
-/* A vector of values, or zeros, whatever the network's input is: its first word times 0, and biases. */
+/* A vector of constants (NULL: zeros) that the network computes: a fully connected layer with one input word, zero
+ * weights, and the values as biases. */
 static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count, float *values, int32_t *out)
 {
     struct cnnvp_graph *graph = import->graph;
@@ -60,9 +61,9 @@ cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__Ten
     return shaped_constants(import, rank, dims, values, out);
 }
 
-/* A number for each word takes a scale and an offset of each, which lie in the weight buffer together. */
+/* Most words for one value per word: a scale and an offset for each must fit in the weight buffer together. */
 #define EACH_WORD_MAX 8192u
-/* The same of fewer numbers, which each count for several words. */
+/* Most words of a tensor if the constant is broadcast to them. */
 #define WORDS_MAX 16384u
 
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
@@ -87,7 +88,8 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
 
 /* ---- two tensors ---- */
 
-/* An operand that Expand made larger is what it was before where the other one has that shape. */
+/* 1: an Expand of another tensor that only records the larger shape (cnnvp_operator_expand). Operators that broadcast
+ * anyway read the smaller tensor. */
 static int is_expanded(const struct cnnvp_graph_tensor *tensor)
 {
     return tensor->rank <= 4 && tensor->dims != NULL;
@@ -112,15 +114,15 @@ static void align(const struct cnnvp_import *import, int32_t tensor, uint32_t ra
         dims[i] = i <= rank - count ? 1 : own[i + count - rank];
 }
 
-/* Both operands' dimensions, the file's aligned at the last one, and the result's. */
+/* Dimensions of both operands, aligned at the file's last dimension, and of the result. */
 struct joined {
     uint32_t rank;
     int64_t dims[3][CNNVP_ONNX_RANK];
-    /* Dimensions that follow one another and are alike in who has them: as they are of both, or of one. */
+    /* Groups of adjacent dimensions that both operands have, or that the same one of them has. */
     uint32_t count;
-    int64_t groups[3][CNNVP_ONNX_RANK]; /* from 1 on */
-    uint32_t widened;                   /* the last group that is of one operand only; 0: there is none */
-    uint32_t begin, end;                /* its dimensions */
+    int64_t groups[3][CNNVP_ONNX_RANK]; /* sizes, from index 1 on */
+    uint32_t widened;                   /* the last group that only one operand has; 0: none */
+    uint32_t begin, end;                /* the dimensions of group `widened` */
 };
 
 static cnnvp_result join_dims(struct cnnvp_import *import, int32_t first, int32_t second, struct joined *joined)
@@ -161,7 +163,8 @@ static cnnvp_result join_dims(struct cnnvp_import *import, int32_t first, int32_
     return CNNVP_DONE;
 }
 
-/* More groups than three: an operand gets the positions of the last one that it does not have, by adding zeros. */
+/* For more than three groups: adds zeros that span group `widened` to the operand that lacks it. This removes one
+ * broadcast. */
 static cnnvp_result widen(struct cnnvp_import *import, const struct joined *joined, int32_t *first, int32_t *second)
 {
     int32_t zeros;
@@ -173,7 +176,7 @@ static cnnvp_result widen(struct cnnvp_import *import, const struct joined *join
     return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, *narrow, zeros, 1, narrow);
 }
 
-/* As three dimensions. */
+/* Computes the operation on views of three merged dimensions. */
 static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, int32_t first,
                                 int32_t second, int32_t *out)
 {
@@ -197,14 +200,14 @@ static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_layer_ar
     return cnnvp_import_shaped(import, name, layer->out, joined.rank, joined.dims[2], out);
 }
 
-/* A dimension of two operands: the same, or 1 for one that counts for all positions. */
+/* 1: sizes of the two operands match: they are equal, or one of them is 1 and broadcast. */
 static int joins(uint32_t a, uint32_t b, uint32_t *out)
 {
     *out = a > b ? a : b;
     return a == b || a == 1 || b == 1;
 }
 
-/* The result has the shape that Expand gave an operand, or none did. */
+/* 1: the operand is not an Expand, or the result covers the shape that Expand gave it. */
 static int has_its_shape(const struct cnnvp_graph_tensor *operand, const uint32_t joined[3])
 {
     if (!is_expanded(operand))
@@ -240,7 +243,7 @@ cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_ari
 
 /* ---- Expand ---- */
 
-/* All of the result's dimensions; those of the shape that are 1 leave the input's. */
+/* Dimensions of the result; where the shape has 1, the input's dimension stays. */
 static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const int64_t *shape, size_t count,
                                 uint32_t *rank, int64_t dims[CNNVP_ONNX_RANK])
 {
@@ -263,8 +266,8 @@ static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const i
     return CNNVP_DONE;
 }
 
-/* Up to four dimensions: the tensor as it is, with the dimensions that it has for an operation with another one, which
- * is all that most networks want of it. */
+/* Up to four dimensions: only records the larger shape on an alias of the tensor. Most networks use it only as an
+ * operand that broadcasting expands anyway. Other cases add zeros of the full shape. */
 cnnvp_result cnnvp_operator_expand(struct cnnvp_import *import)
 {
     int32_t in;

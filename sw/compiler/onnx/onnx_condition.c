@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is true is 1, what is false 0: comparisons, exact on the words that are compared (two tensors by the sign of
- * their difference), logic of such numbers, Where. Whole numbers: what is rounded at write-out to a format without
- * fraction.
+ * Comparisons, logic and rounding; true is 1, false is 0. Comparisons with one constant compare the words exactly; two
+ * tensors are compared by the sign of their difference. Logic is arithmetic on 0 and 1, and so is Where. Rounding
+ * writes results in a format without fraction bits.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- comparisons ---- */
 
-/* The comparison with the operands the other way round. */
+/* The comparison with swapped operands. */
 static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
 {
     static const enum cnnvp_graph_post_kind others[] = {
@@ -18,7 +18,7 @@ static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
     return others[kind - CNNVP_GRAPH_ABOVE];
 }
 
-/* Both inputs as tensors that an operation takes together; *first of the one that is computed. */
+/* Reads both inputs. *first is the index of a computed one; the other one is a tensor, or *constant is set. */
 static cnnvp_result read_two(struct cnnvp_import *import, int32_t operands[2], size_t *first,
                              const Onnx__TensorProto **constant)
 {
@@ -54,7 +54,7 @@ cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
 
 /* ---- logic ---- */
 
-/* And is the product, Or the maximum, Xor the size of the difference. */
+/* And is the product, Or the maximum, Xor the absolute difference. */
 cnnvp_result cnnvp_operator_logic(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
@@ -70,7 +70,8 @@ cnnvp_result cnnvp_operator_logic(struct cnnvp_import *import)
     return differs ? cnnvp_import_post(import, out, CNNVP_GRAPH_LEAKY_RELU, -1.0f, 0, &out) : CNNVP_DONE;
 }
 
-/* The same for all words, and the one that is taken has the shape of both: *done. */
+/* If the condition has one constant element, and the chosen input has the shape of the result, the result is that
+ * input: *done. */
 static cnnvp_result take_one(struct cnnvp_import *import, int *done)
 {
     struct cnnvp_onnx_value values[3];
@@ -98,7 +99,7 @@ static cnnvp_result take_one(struct cnnvp_import *import, int *done)
     return cnnvp_import_define(import, import->node->output[0], values[taken]);
 }
 
-/* A tensor's words are always numbers: one `false` that counts for all. */
+/* Words are always finite numbers, so the result is a single `false` that is broadcast. */
 cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
 {
     struct cnnvp_constant never = {.whole = 1};
@@ -110,8 +111,8 @@ cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &never);
 }
 
-/* condition * x + (1 - condition) * y: of each word one product is 0. A constant x, which may be a mask, is the second
- * operand of the sum: its format does not bind the first one's. */
+/* condition * x + (1 - condition) * y: one of the two products is 0 for each word. A constant x, which may be a mask of
+ * large values, becomes the second operand of the sum, so that its format does not coarsen the first operand's. */
 cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 {
     int32_t operands[3];
@@ -139,12 +140,13 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
         import, CNNVP_ARITHMETIC_ADD, operands[constant ? 2 : 1], operands[constant ? 1 : 2], 0, &operands[0]);
 }
 
-/* ---- whole numbers ---- */
+/* ---- rounding to integers ---- */
 
-/* Half a word of 15 fraction bits less than 1 / 2: x + it has no tie, and passes no whole number that x does not. */
+/* 1/2 less half a step of a word with 15 fraction bits. x + NEARLY_HALF is never a tie, so rounding it gives the
+ * ceiling of x. */
 #define NEARLY_HALF (0.5f - 0x1p-16f)
 
-/* To the nearest whole number, the even one of two; Floor and Ceil are that of a number nearly 1 / 2 away. */
+/* Rounds to the nearest integer, ties to even. Floor and Ceil round x shifted by almost 1/2. */
 cnnvp_result cnnvp_operator_round(struct cnnvp_import *import)
 {
     static const float offsets[] = {[CNNVP_TO_NEAREST] = 0.0f, [CNNVP_UP] = NEARLY_HALF, [CNNVP_DOWN] = -NEARLY_HALF};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does not depend on the network's input is computed while the file is read: the shape arithmetic of exporters
- * (Shape, Gather, Concat, ... in front of a Reshape), and weights that are brought into another form. Each operator is
- * a function of constants in one of the tables onnx_constant*.c. Integers are 64-bit, everything else is float,
- * booleans 0 or 1. The batch, where it is a symbol, is 0: that is what Reshape takes for it.
+ * Constant folding: nodes whose inputs are constants are computed while the file is read. These are the shape
+ * arithmetic of exporters (Shape, Gather, Concat, ... before a Reshape) and weights in another form. Each operator is a
+ * function in one of the tables of onnx_constant*.c. Integers have 64 bits, all other types are float, and booleans are
+ * 0 or 1. A symbolic batch is 0 in a shape, as Reshape expects it.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
 
 #define COUNT_MAX ((size_t)1 << 28)
-/* Bytes that the constants of a file may take together. */
+/* Limit for the bytes of all constants of a file. */
 #define BYTES_MAX ((size_t)1 << 32)
 
 int cnnvp_constant_known(const struct cnnvp_constant *constant)
@@ -18,7 +18,7 @@ int cnnvp_constant_known(const struct cnnvp_constant *constant)
     return constant->count == 0 || (constant->whole ? constant->ints != NULL : constant->floats != NULL);
 }
 
-/* 0: a large one of floats is left out. */
+/* 0: a weightless import leaves it out, as a large constant of floats. */
 static int is_wanted(const struct cnnvp_import *import, const struct cnnvp_constant *constant)
 {
     return constant->whole || !import->graph->weightless || constant->count <= CNNVP_CONSTANT_SMALL;
@@ -56,7 +56,7 @@ void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cn
         memcpy(made->floats + to, data->floats + from, count * sizeof *made->floats);
 }
 
-/* Numbers that are in memory as they are needed stay where they are. */
+/* Uses values that protobuf-c has already unpacked in the right type, without a copy. */
 static int is_in_memory(const Onnx__TensorProto *tensor, struct cnnvp_constant *read)
 {
     if (cnnvp_onnx_is_external(tensor) || tensor->has_raw_data)
@@ -86,7 +86,7 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
     read->count = count;
     if (import->graph->weightless && (!is_wanted(import, read) || !cnnvp_onnx_has_values(tensor)))
         return CNNVP_DONE;
-    /* A file cannot make us ask for more than it holds. */
+    /* Checks the size before memory is allocated: a file cannot claim more elements than it holds. */
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
         return import->graph->weightless && !read->whole && cnnvp_onnx_is_external(tensor)
                    ? CNNVP_DONE
@@ -133,7 +133,7 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     return CNNVP_DONE;
 }
 
-/* As the file might have them. */
+/* Stores 8-bit elements as a file would: in int32_data. */
 static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_constant *made,
                                Onnx__TensorProto *tensor)
 {

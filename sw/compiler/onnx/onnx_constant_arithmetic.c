@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arithmetic of constants, element by element, with dimensions of 1 that count for all: what exporters write where a
- * size is a symbol, and what becomes of weights.
- */
+/* Elementwise arithmetic of constants with broadcasting: shape computations of exporters, and transformed weights. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +13,7 @@ enum {
     MOD,
     POWER,
     LESSER,
-    GREATER, /* numbers */
+    GREATER, /* up to here the result has the operands' kind */
     IS_EQUAL,
     IS_LESS,
     IS_MORE,
@@ -24,11 +21,11 @@ enum {
     IS_MORE_OR_EQUAL,
     AND,
     OR,
-    XOR, /* 0 or 1 */
+    XOR, /* IS_EQUAL .. XOR give 0 or 1 */
     MEAN
 };
 
-/* 0: the result is no integer of 64 bits. */
+/* Returns 0 if the result does not fit in 64 bits or is not an integer. */
 static int power(int64_t base, int64_t exponent, int64_t *out)
 {
     *out = 1;
@@ -43,7 +40,7 @@ static int power(int64_t base, int64_t exponent, int64_t *out)
     return 1;
 }
 
-/* The same. */
+/* Returns 0 for a division by 0 or an overflow. */
 static int combine_ints(int operation, int64_t a, int64_t b, int64_t *out)
 {
     switch (operation) {
@@ -112,7 +109,8 @@ static float combine_floats(int operation, float a, float b)
 COMPARE(int64_t)
 COMPARE(float)
 
-/* Operands first .. of one kind; *made gets the shape that they make together, and memory if all are known. */
+/* Operands from index `first` on must be of one kind. *made gets the broadcast shape of all operands, and memory if all
+ * are known. */
 static cnnvp_result prepare(struct cnnvp_import *import, const struct cnnvp_constant *operands, size_t count,
                             size_t first, int whole, struct cnnvp_constant *made)
 {
@@ -157,7 +155,7 @@ static cnnvp_result combine(struct cnnvp_import *import, int operation, const st
     return CNNVP_DONE;
 }
 
-/* A power's exponent is of the base's kind here, whatever the file has. */
+/* Converts the exponent to the base's kind, integer or float; ONNX allows both to differ. */
 static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struct cnnvp_constant *exponent)
 {
     const struct cnnvp_constant from = *exponent;
@@ -175,7 +173,7 @@ static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struc
     return CNNVP_DONE;
 }
 
-/* Two operands, or one after the other of any number. */
+/* Operators with two operands, or an operator that accumulates any number of them. */
 static cnnvp_result fold_several(struct cnnvp_import *import)
 {
     const size_t count = import->node->n_input;
@@ -225,7 +223,7 @@ static cnnvp_result fold_where(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* First, first + step, ... up to before the limit. */
+/* start, start + delta, ... below the limit. */
 static cnnvp_result fold_range(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[3];

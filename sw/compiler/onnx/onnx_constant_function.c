@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of one number, of constants: in binary64, rounded to binary32 once. Integers only where the result is one.
- */
+/* Elementwise functions of constants, computed in binary64 and rounded once to binary32. Integers only for operators
+ * that give integers. */
 #include <math.h>
 
 #include "onnx_constant.h"
 
-/* Operators that take integers, too, with their value and that of an integer. */
+/* Operators that also take integers: name, value for floats, value for integers. */
 #define WHOLE_FUNCTIONS(F)                                            \
     F(Neg, -x, x == INT64_MIN ? x : -x)                               \
     F(Abs, fabs(x), x < 0 && x != INT64_MIN ? -x : x)                 \
@@ -15,7 +15,7 @@
     F(Ceil, ceil(x), x)                                               \
     F(Round, rint(x), x)
 
-/* Operators of floats alone. */
+/* Operators for floats only: name and value. */
 #define FUNCTIONS(F)                                          \
     F(Sqrt, sqrt(x))                                          \
     F(Reciprocal, 1.0 / x)                                    \
@@ -81,7 +81,7 @@ static cnnvp_result fold_function(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* What is true of one number: 0 or 1. */
+/* Tests of one element; the result is 0 or 1. */
 enum question { IS_ZERO, IS_NAN, IS_INFINITE };
 
 static cnnvp_result fold_question(struct cnnvp_import *import)
@@ -99,7 +99,7 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* A limit of Clip from an attribute (before operator set 11) or an input; without it the one that is there. */
+/* A limit of Clip: an attribute before operator set 11, an input since then. *limit holds the default. */
 static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribute, size_t input, float *limit)
 {
     struct cnnvp_constant read;

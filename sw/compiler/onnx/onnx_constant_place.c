@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements of constants in other shapes and at other places, and constants of shapes. */
+/* Operators that reshape constants or move their elements, and constants that come from shapes. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static cnnvp_result fold_size(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* All elements with one of the indices along an axis. */
+/* Selects the slices at these indices along an axis. */
 static void gather(const struct cnnvp_constant *data, size_t axis, const struct cnnvp_constant *indices,
                    struct cnnvp_constant *made)
 {
@@ -84,7 +84,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* The shape of constants that are joined along an axis. */
+/* The shape of constants that are concatenated along an axis. */
 static cnnvp_result join_shapes(struct cnnvp_import *import, const struct cnnvp_constant *parts, size_t count,
                                 int64_t axis, struct cnnvp_constant *made, int *known)
 {
@@ -139,7 +139,7 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* Data in which updates take the places that the indices' last dimension names. */
+/* ScatterND: a copy of the data with updates at the positions that the last dimension of the indices names. */
 static cnnvp_result fold_scatter(struct cnnvp_import *import)
 {
     struct cnnvp_constant data, indices, updates;
@@ -175,7 +175,7 @@ static cnnvp_result fold_scatter(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* Each dimension several times. */
+/* Repeats the data along each dimension. */
 static cnnvp_result fold_tile(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
@@ -189,7 +189,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
     for (size_t d = 0; d < data.rank; ++d) {
         if (repeats[d] < 0 || repeats[d] > INT32_MAX)
             return cnnvp_import_error(import, "%lld repetitions", (long long)repeats[d]);
-        made.dims[d] = data.dims[d] * repeats[d]; /* both are of 31 bits */
+        made.dims[d] = data.dims[d] * repeats[d]; /* no overflow: both have at most 31 bits */
     }
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
@@ -231,8 +231,8 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* Floats of all sizes are one here, integers of 32 and 64 bits another; 0 and 1 are booleans. Those of 8 bits keep
- * their type. */
+/* All float types are float here; integers of 32 and 64 bits are int64; booleans are 0 and 1; 8-bit integers keep their
+ * type. */
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* QuantizeLinear and DequantizeLinear of constants: weights in 8 bits, biases in 32. */
+/* QuantizeLinear and DequantizeLinear of constants: 8-bit weights and 32-bit biases. */
 #include <math.h>
 #include <string.h>
 
@@ -7,14 +7,14 @@
 
 struct grid {
     struct cnnvp_constant scale;
-    struct cnnvp_constant zero; /* count 0: none */
-    size_t inner;               /* elements of the data for each number of the axis */
-    float low;                  /* limits of the zero point's type */
+    struct cnnvp_constant zero; /* count 0: no zero point */
+    size_t inner;               /* consecutive elements of the data that share one scale */
+    float low;                  /* range of the zero point's type */
     float high;
-    int32_t bytes; /* the type, if it is one of 8 bits; else 0 */
+    int32_t bytes; /* the type if it has 8 bits, else 0 */
 };
 
-/* Of the type that the zero point has. */
+/* Sets the range of the zero point's type. */
 static void find_limits(int32_t type, struct grid *grid)
 {
     const int is_signed = type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16;
@@ -24,7 +24,7 @@ static void find_limits(int32_t type, struct grid *grid)
     grid->high = grid->low + count - 1.0f;
 }
 
-/* Scale and zero point: one number, or one for each element of the axis. */
+/* Reads scale and zero point: one of each, or one for each element of the axis. */
 static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
 {
     *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f, .bytes = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8};
@@ -67,7 +67,7 @@ static float quantised(const struct grid *grid, size_t i, float x)
     return whole < grid->low ? grid->low : whole > grid->high ? grid->high : whole;
 }
 
-/* NULL: there are none, or no memory. */
+/* A copy in the graph's arena; NULL: nothing to copy, or no memory. */
 static void *keep(struct cnnvp_import *import, const void *numbers, size_t bytes)
 {
     void *kept = numbers != NULL && bytes != 0 ? cnnvp_arena_array(&import->graph->arena, bytes, 1) : NULL;
@@ -76,8 +76,9 @@ static void *keep(struct cnnvp_import *import, const void *numbers, size_t bytes
     return kept;
 }
 
-/* So that products of such constants can be made in whole numbers. They outlive the file, in whose memory numbers may
- * be. The same in networks without weights: where these leave numbers out, no others are known either. */
+/* Records the integers behind a dequantised constant, so that layers can multiply the integers themselves. Copies them,
+ * since the graph outlives the file. A weightless import records the same constants: those with more than
+ * CNNVP_CONSTANT_SMALL scales, which it does not read, are never recorded. */
 static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_constant *data, const struct grid *grid)
 {
     struct cnnvp_onnx_whole *whole;
@@ -133,7 +134,7 @@ cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import)
     return convert(import, 1);
 }
 
-/* x / scale to the nearest number, plus the zero point, within the type's limits. */
+/* x / scale rounded to the nearest integer, plus the zero point, clamped to the type's range. */
 cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import)
 {
     return convert(import, 0);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants over dimensions: reductions, softmax, running sums, the largest element's place, products of matrices. Sums
+/* Operators that run over dimensions of constants: reductions, softmax, running sums, ArgMax, and matrix products. Sums
  * of floats are in binary64. */
 #include <math.h>
 #include <string.h>
 
 #include "onnx_constant.h"
 
-/* Products of numbers that one node may take: some seconds. */
+/* Most multiplications for one node: they take some seconds. */
 #define PRODUCTS_MAX ((double)(UINT64_C(1) << 32))
 
 enum reduction { MEAN, SUM, LARGEST, SMALLEST, PRODUCT, LENGTH_1, LENGTH_2, SQUARES, LOG_SUM, LOG_SUM_EXP };
 
 /* ---- reductions ---- */
 
-/* What is reduced: first a view of what is kept, each step of it with a view of what becomes one number. */
+/* A view of the kept dimensions, and a view of the reduced ones, which starts at each element of the first. */
 struct reduced {
     struct cnnvp_constant_view kept;
     struct cnnvp_constant_view lost;
@@ -101,7 +101,7 @@ static double reduce_floats(enum reduction reduction, const struct cnnvp_constan
                                       : made;
 }
 
-/* 0: the result is no integer of 64 bits, or not one. */
+/* Returns 0 if the result is not an integer or does not fit in 64 bits. */
 static int reduce_ints(enum reduction reduction, const struct cnnvp_constant *data,
                        const struct cnnvp_constant_view *lost, size_t count, int64_t *made)
 {
@@ -152,7 +152,7 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
 
 /* ---- along one axis ---- */
 
-/* The lines along one axis: a view of where each begins, and how far and how often each step leads. */
+/* The lines along one axis: a view of their first elements, the number of elements in a line, and their distance. */
 struct lines {
     struct cnnvp_constant_view starts;
     size_t count;
@@ -172,7 +172,7 @@ static cnnvp_result read_lines(struct cnnvp_import *import, const struct cnnvp_c
 
 enum place { OF_LARGEST, OF_SMALLEST };
 
-/* 1: the new element is taken; of equal ones the first, or the last. */
+/* 1: the new element replaces the best one. Of equal elements the first one wins, or with `last` the last one. */
 static int is_better(const struct cnnvp_constant *data, size_t at, size_t best, int smallest, int last)
 {
     const int more = data->whole ? data->ints[at] > data->ints[best] : data->floats[at] > data->floats[best];
@@ -243,7 +243,7 @@ static cnnvp_result fold_running_sum(struct cnnvp_import *import)
 
 enum softmax { SHARES, LOGARITHMS };
 
-/* Before operator set 13 all dimensions from the axis on are one. */
+/* Before operator set 13, softmax runs over all dimensions from the axis on, as one. */
 static cnnvp_result fold_softmax(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
@@ -279,7 +279,7 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
 
 struct product {
     size_t rows, columns, inner;
-    size_t a_row, a_step; /* from a row to the next, from an element of it to the next */
+    size_t a_row, a_step; /* distances from one row to the next, and between elements of a row */
     size_t b_column, b_step;
 };
 
@@ -314,7 +314,8 @@ static cnnvp_result check_effort(struct cnnvp_import *import, const struct produ
                : cnnvp_import_error(import, "it takes more than 2^32 products of constants");
 }
 
-/* Dimensions before the last two are those of matrices, joined as of additions; a vector is a row, or a column. */
+/* Dimensions before the last two count the matrices and are broadcast. A vector is a row on the left and a column on
+ * the right. */
 static cnnvp_result fold_matmul(struct cnnvp_import *import)
 {
     struct cnnvp_constant operands[2];
@@ -339,7 +340,7 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
     struct product p = {(size_t)a.dims[a.rank - 2], (size_t)b.dims[b.rank - 1], (size_t)a.dims[a.rank - 1], 0, 1, 1, 0};
     p.a_row = p.inner;
     p.b_step = p.columns;
-    a.rank -= 2; /* from here on the matrices */
+    a.rank -= 2; /* from here on, the rank counts only the dimensions of matrices */
     b.rank -= 2;
     struct cnnvp_constant made = {.rank = a.rank};
     memcpy(made.dims, a.dims, sizeof made.dims);

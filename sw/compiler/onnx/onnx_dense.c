@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products, lines x * scale + offset, normalisation. */
+/* Matrix products with constant weights, affine layers (x * scale + offset), and batch and instance normalisation. */
 #include <math.h>
 
 #include "onnx_text.h"
 
 /* ---- Gemm, MatMul ---- */
 
-/* Weights [matrices][outputs][inputs] of constants [matrices][inputs][outputs]; NULL if the graph is weightless. */
+/* Transposes constants [matrices][inputs][outputs] to weights [matrices][outputs][inputs]; NULL if the graph is
+ * weightless. */
 static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__TensorProto *constant, size_t inputs,
                                   size_t outputs, float **weights)
 {
@@ -24,8 +25,8 @@ static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__Tenso
     return CNNVP_DONE;
 }
 
-/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is weightless.
- */
+/* Weights [outputs][inputs] from a constant matrix of either orientation, times `factor`; NULL if the graph is
+ * weightless. */
 static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
                                 float factor, uint32_t inputs, uint32_t *outputs, float **weights)
 {
@@ -51,8 +52,8 @@ static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorP
     return CNNVP_DONE;
 }
 
-/* Of shape (channels), (1, channels), (channels, 1, 1), one element ... : all dimensions 1 but that of the channels,
- * which is the second of `rank`. */
+/* Accepts one element, and shapes such as (channels), (1, channels) or (channels, 1, 1): all dimensions are 1 but the
+ * one that aligns with the channels, the second of `rank`. */
 int cnnvp_import_is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
 {
     const size_t count = cnnvp_onnx_elements(constant);
@@ -97,7 +98,7 @@ static cnnvp_result add_dense(struct cnnvp_import *import, int32_t in, uint32_t 
     return CNNVP_DONE;
 }
 
-/* A copy with dimensions in another order. */
+/* A copy with permuted dimensions. */
 static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint32_t from[3], int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
@@ -105,7 +106,7 @@ static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint3
     return cnnvp_import_permute(import, in, sizes, from, out);
 }
 
-/* The product of each position's channels and a matrix: a 1x1 convolution. */
+/* Multiplies the channels of each position by a matrix: a 1x1 convolution. */
 static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights,
                                       struct cnnvp_graph_layer **layer)
 {
@@ -116,8 +117,8 @@ static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, u
     return CNNVP_DONE;
 }
 
-/* The product over the last of 3 or 4 dimensions: those become channels and go back; `turned`: they are channels, as
- * they are of a matrix the other way round. */
+/* Multiplies along the last of 3 or 4 dimensions: moves it to the channels, multiplies, and moves it back. `turned`:
+ * the channels are the inner dimension already, because the matrix is transposed. */
 static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int turned, uint32_t outputs, float *weights,
                                   int32_t *out)
 {
@@ -134,7 +135,8 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     return CNNVP_DONE;
 }
 
-/* A matrix of images: (1, M, K), or (1, K, M). The third operand, of any shape that fits, is added after. */
+/* Gemm with the whole input as one image: the matrix is (1, M, K), or (1, K, M) with transA. The third operand may have
+ * any shape that broadcasts; it is added afterwards. */
 static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *matrix,
                                 const Onnx__TensorProto *bias, float alpha, float beta)
 {
@@ -187,7 +189,7 @@ cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* Dimensions of 1 in front of a matrix, no more than the tensor has, say nothing. */
+/* Drops leading dimensions of 1 from a constant with no more dimensions than the tensor. */
 static Onnx__TensorProto without_ones(const Onnx__TensorProto *constant, uint32_t rank)
 {
     Onnx__TensorProto matrix = *constant;
@@ -198,7 +200,8 @@ static Onnx__TensorProto without_ones(const Onnx__TensorProto *constant, uint32_
     return matrix;
 }
 
-/* A constant matrix times each matrix of a tensor, (N, K, W) or (N, 1, K, W): its columns are positions. */
+/* A constant matrix times each matrix (N, K, W) or (N, 1, K, W) of a tensor: K becomes the channels, W the
+ * positions. */
 static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
 {
     int64_t dims[4];
@@ -218,7 +221,7 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
     return cnnvp_import_view(import, layer->out, rank, dims);
 }
 
-/* A matrix of constants for each of a tensor: a 1x1 convolution with as many groups. */
+/* Multiplies each matrix of a tensor by its own constant matrix: a 1x1 convolution with one group for each matrix. */
 static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *constant)
 {
     static const uint32_t turn[3] = {0, 2, 1};
@@ -267,8 +270,8 @@ static int64_t count_of(const int64_t *dims, uint32_t first, uint32_t end)
     return count;
 }
 
-/* Matrices of operands that differ in the dimensions in front of them are expanded to what they share. One matrix that
- * all of the first operand's are multiplied by stays alone. */
+/* Expands operands whose dimensions before the matrices differ to their broadcast shape, and sets *done. A single
+ * second matrix, which multiplies all matrices of the first operand, is not expanded. */
 static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ranks[2],
                                     int64_t dims[2][CNNVP_ONNX_RANK], int *done)
 {
@@ -378,7 +381,7 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 
 /* ---- x * scale[c] + offset[c] ---- */
 
-/* A layer for that; a NULL array of a graph with weights stands for ones (scale) or zeros (offset). */
+/* A NULL array of a graph with weights stands for ones (scale) or zeros (offset). */
 cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset, int inner,
                                  struct cnnvp_graph_layer **layer)
 {
@@ -403,7 +406,7 @@ cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float f
     return cnnvp_import_affine(import, in, factors, offsets, inner, layer);
 }
 
-/* As it is: scale, offset, mean, variance. */
+/* Training: keeps scale, offset, mean and variance separate. */
 static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, float *values[4], float epsilon)
 {
     struct cnnvp_graph_layer *layer;
@@ -416,7 +419,7 @@ static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, floa
     return CNNVP_DONE;
 }
 
-/* Normalisation by the data's own statistics, then scale and offset. */
+/* Normalises with the statistics of the data, then applies scale and offset. */
 static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, float *const *values, float epsilon,
                                    enum cnnvp_layer_norm_kind norm)
 {
@@ -429,7 +432,8 @@ static cnnvp_result add_statistics(struct cnnvp_import *import, int32_t in, floa
     return CNNVP_DONE;
 }
 
-/* Before operator set 14 the outputs beside the first say so, before 7 an attribute. */
+/* Training mode: an attribute since operator set 14; before, extra outputs imply it, and before 7 attribute is_test =
+ * 0. */
 int cnnvp_import_takes_statistics(const struct cnnvp_import *import)
 {
     const Onnx__NodeProto *node = import->node;
@@ -443,7 +447,7 @@ int cnnvp_import_takes_statistics(const struct cnnvp_import *import)
     return 0;
 }
 
-/* From input 1 on, of each so many numbers as there are channels. */
+/* Reads `count` inputs from input 1 on; each must have one value for each channel. */
 static cnnvp_result read_channels(struct cnnvp_import *import, int32_t in, size_t count, float **values)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -481,12 +485,13 @@ cnnvp_result cnnvp_operator_batch_norm(struct cnnvp_import *import)
     return cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
 }
 
-/* A layer has all words of a channel in half a buffer, 32 KiB of the presets', and five more beside its results. */
+/* Most words of a channel: they must fit in half a buffer of the presets (32 KiB of 16-bit words), with five more words
+ * beside the results. */
 #define INSTANCE_MAX (16384 - 5)
-/* Those of more are taken apart into equal parts of at most as many words. */
+/* Channels with more words are divided into equal parts of at most this many words. */
 #define PART_MAX 8192
 
-/* 1: there are no such parts. */
+/* The number of such parts; 1 if no division works. */
 static size_t count_parts(size_t words)
 {
     size_t parts = (words + PART_MAX - 1) / PART_MAX;

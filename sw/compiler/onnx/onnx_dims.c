@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dimensions of tensors while a file is read. The first one is the batch, of which images run one by one. Where the
- * whole input is one image (struct cnnvp_import's `single`) each tensor has a dimension of 1 in front of those that the
- * file knows, so that nothing else has to tell the two readings apart but who counts dimensions.
+ * Dimensions of tensors while a file is read. The first dimension is the batch, whose images run one by one. If the
+ * whole input is one image (`single` in struct cnnvp_import), each tensor has a leading dimension of 1 that the file
+ * does not have. Only code that counts dimensions has to distinguish the two cases.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, size_t index, siz
 
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other)
 {
-    if (other_rank > *rank) { /* ones in front */
+    if (other_rank > *rank) { /* prepend dimensions of 1 */
         const size_t more = other_rank - *rank;
         memmove(dims + more, dims, *rank * sizeof *dims);
         for (size_t i = 0; i < more; ++i)
@@ -110,7 +110,8 @@ int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t o
     return 1;
 }
 
-/* A tensor of those dimensions; more than four: those between the channels and the columns are rows. */
+/* Adds a tensor. With more than four dimensions, those between the channels and the columns are merged into the
+ * rows. */
 static int32_t add_tensor(struct cnnvp_import *import, const char *name, uint32_t rank, const int64_t *dims)
 {
     struct cnnvp_graph *graph = import->graph;
@@ -194,7 +195,7 @@ cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t 
     for (uint32_t i = 1; i < rank; ++i)
         parts[i < *axis ? 1 : i == *axis ? 2 : 3] *= dims[i];
     *axis = 2;
-    if (parts[1] == 1) { /* parts of the channels need no copies */
+    if (parts[1] == 1) { /* a part of the channels is a view and needs no copy */
         parts[1] = parts[2];
         parts[2] = 1;
         *axis = 1;

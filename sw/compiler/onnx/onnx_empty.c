@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has no elements because a dimension is 0, such as the empty slice that torch.roll exports. Whatever it was made
- * of, it is a constant here: nothing of it depends on the network's input. Joined with something, it adds nothing; of
- * functions that work element by element the result is as empty. Every other operator refuses it by name.
+ * Values without elements, because a dimension is 0, such as the empty slice that torch.roll exports. They are
+ * constants here, whatever computes them, since they cannot depend on the network's input. Concat ignores them.
+ * Elementwise operators give a result without elements. All other operators refuse them and name the input.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static cnnvp_result refuse(struct cnnvp_import *import, size_t index)
         import, "input \"%s\" has no elements: its shape is %s", import->node->input[index], shape);
 }
 
-/* Element by element: the result has the shape that the inputs' shapes make together. */
+/* Elementwise operators: the result has the broadcast shape of the inputs. */
 static cnnvp_result join_inputs(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -67,7 +67,8 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
     return cnnvp_import_define_empty(import, import->node->output[0], rank, dims);
 }
 
-/* Concat: an empty input must fit, and is left out. What is left is the node's input, and the result if it is one. */
+/* Concat: checks the shapes of empty inputs and removes these inputs from the node. If one input is left, it is the
+ * result. */
 static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
@@ -122,7 +123,7 @@ cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import, const st
         *done = words;
         if (words)
             return join_inputs(import);
-        /* An empty list is how a file leaves out what an operator could be told. */
+        /* An empty list means that an optional operand is absent. */
         if (i == 0 || cnnvp_import_known_constant(import, import->node->input[i])->n_dims != 1)
             return refuse(import, i);
     }

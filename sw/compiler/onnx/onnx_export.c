@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Export of what was learned. See onnx.h. The file is copied field by field, so whatever this program does not
- * know stays; field numbers are those of onnx.proto.
+ * Export of trained parameters (onnx.h). The file is copied field by field, so fields that this program does not know
+ * are kept. Field numbers are those of onnx.proto.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,25 +25,25 @@ enum {
     TENSOR_RAW = 9
 };
 
-/* One parameter on its way into the file. */
+/* One parameter to be written. */
 struct edit {
     const struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_origin *origin;
-    const float *values; /* as the graph has them */
-    char *name;          /* of the initialiser in the new file */
-    int renamed;         /* the node has to name it anew */
+    const float *values; /* in the graph's layout */
+    char *name;          /* name of the initialiser in the new file */
+    int renamed;         /* 1: the node's input must be renamed to `name` */
 };
 
 struct export
 {
     struct cnnvp_onnx onnx;
     const struct cnnvp_graph *graph;
-    struct cnnvp_arena arena; /* of edits and marks */
+    struct cnnvp_arena arena; /* memory of edits and marks */
     struct edit *edits;
     size_t edit_count;
-    uint8_t *dead_inputs;         /* 1: of the graph, had no values, no longer used */
-    uint8_t *dead_nodes;          /* 1: computed parameters from such inputs alone */
-    struct cnnvp_wire_buffer out; /* the new graph */
+    uint8_t *dead_inputs;         /* by graph input: 1: had no values and is not used any more */
+    uint8_t *dead_nodes;          /* by node: 1: it computes a parameter from dead inputs */
+    struct cnnvp_wire_buffer out; /* fields of the new graph */
     struct cnnvp_error *error;
 };
 
@@ -90,7 +90,7 @@ static int is_taken(const struct export *export, const char *name)
     return taken;
 }
 
-/* A parameter that nothing else uses keeps its name; others get one of their own. */
+/* A parameter that only this layer uses keeps its name; others get a new, unique name. */
 static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t role)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;
@@ -110,7 +110,7 @@ static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t r
     return CNNVP_DONE;
 }
 
-/* A file that has other numbers could not be read again. */
+/* The importer would refuse a file with values that are not finite. */
 static cnnvp_result check_finite(const struct export *export, const struct edit *edit, size_t role)
 {
     size_t count = 1;
@@ -159,7 +159,7 @@ static const struct edit *edit_at(const struct export *export, size_t node, size
     return NULL;
 }
 
-/* 1: input or result of that name will not be there. */
+/* 1: the new file has no input or node output of that name. */
 static int is_dead(const struct export *export, const char *name)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;
@@ -172,7 +172,8 @@ static int is_dead(const struct export *export, const char *name)
     return dead;
 }
 
-/* What was shared by way of other nodes and has become parameters of their own would stay as inputs without values. */
+/* A parameter that was shared or computed by other nodes is replaced by separate parameters of the layers. Marks inputs
+ * without values and nodes that are then unused, so that the new file leaves them out. */
 static cnnvp_result find_dead(struct export *export)
 {
     const Onnx__GraphProto *graph = export->onnx.model->graph;
@@ -198,7 +199,7 @@ static cnnvp_result find_dead(struct export *export)
 
 /* ---- writing ---- */
 
-/* 1: the file has the matrix as [inputs][outputs]. */
+/* 1: the file stores the matrix as [inputs][outputs]. */
 static int is_transposed(const struct export *export, const struct edit *edit)
 {
     const Onnx__NodeProto *node = export->onnx.model->graph->node[edit->origin->node - 1];
@@ -237,7 +238,7 @@ static int put_initializer(struct export *export, const struct edit *edit)
     return done;
 }
 
-/* The name of an initialiser, as bytes in the file. */
+/* Finds an initialiser's name in the file. Returns its length. */
 static size_t initializer_name(const struct export *export, const struct cnnvp_wire_field *field, const uint8_t **name)
 {
     struct cnnvp_wire_field part;
@@ -307,7 +308,7 @@ static int put_graph(struct export *export, const struct cnnvp_wire_field *graph
     return done;
 }
 
-/* The model's fields as they are; its graph anew. */
+/* Copies the fields of the model; only the graph is written anew. */
 static cnnvp_result write_model(struct export *export, cnnvp_output *output)
 {
     const uint8_t *file = export->onnx.file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators of other domains that are several of ONNX's own, computed with floats: those that onnxruntime's optimiser
- * makes (com.microsoft), and the quantisers of QONNX, which Brevitas, FINN and hls4ml write.
+ * Operators of other domains that stand for several ONNX operators on floats: those of onnxruntime's optimiser
+ * (com.microsoft), and the quantisers of QONNX, which Brevitas, FINN and hls4ml write.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- onnxruntime ---- */
 
-/* "y = ..." of "sum", by the attributes `activation` and `activation_params`. */
+/* Appends "y = ACTIVATION(sum)" as given by attributes `activation` and `activation_params`, and imports the rule. */
 static cnnvp_result rewrite_activated(struct cnnvp_import *import, struct cnnvp_text *text)
 {
     const Onnx__AttributeProto *numbers = cnnvp_onnx_attribute(import->node, "activation_params");
@@ -91,7 +91,7 @@ cnnvp_result cnnvp_operator_fast_gelu(struct cnnvp_import *import)
                                             : "y = Gelu <approximate = tanh> (a)");
 }
 
-/* Kind 1: without means. The fourth output is what is normalised. */
+/* Kind 1: RMS normalisation. Output x, the fourth, is the sum that is normalised. */
 cnnvp_result cnnvp_operator_skip_norm(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
@@ -107,7 +107,7 @@ cnnvp_result cnnvp_operator_skip_norm(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Heads side by side; kind 1: queries, keys and values are one product. */
+/* Multi-head attention with all heads in one dimension. Kind 1: one product computes queries, keys and values. */
 cnnvp_result cnnvp_operator_heads(struct cnnvp_import *import)
 {
     static const char *const parts[3] = {"query", "key", "value"};
@@ -148,7 +148,7 @@ cnnvp_result cnnvp_operator_heads(struct cnnvp_import *import)
 
 /* ---- QONNX ---- */
 
-/* One number, the same for all where there are several; FAILED: they differ. */
+/* The value of a constant whose elements must all be equal. */
 static cnnvp_result same_number(struct cnnvp_import *import, size_t input, const char *name, float *number)
 {
     struct cnnvp_constant all;
@@ -162,9 +162,9 @@ static cnnvp_result same_number(struct cnnvp_import *import, size_t input, const
     return all.count != 0 ? CNNVP_DONE : cnnvp_import_error(import, "its %s are no number", name);
 }
 
-/* Words of up to 8 bits are what QuantizeLinear and DequantizeLinear make, with fewer numbers where the bits are fewer:
- * weights of a step for each channel by DequantizeLinear alone, for their words are known. Others are floats, rounded.
- */
+/* Up to 8 bits: QuantizeLinear and DequantizeLinear, with a Clip if the range is smaller than the type's. Constant
+ * weights use only DequantizeLinear, since their integers are known; they may have one step for each element of an
+ * axis. All other cases round in floats. */
 cnnvp_result cnnvp_operator_quant(struct cnnvp_import *import)
 {
     static const char *const operators[] = {"Round", "Floor", "Ceil"};

@@ -9,7 +9,7 @@
 
 #include "onnx_node.h"
 
-/* The node's name, or what stands for it. */
+/* The node's name, or else the name of its first output. */
 static const char *name_of_node(const Onnx__NodeProto *node)
 {
     if (node->name != NULL && node->name[0] != '\0')
@@ -88,7 +88,8 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
-    /* No operator computes this one of constants: the network does, for each image. */
+    /* A constant where a tensor is expected, as no fold computes this operator: the network computes the constant for
+     * each image. */
     const size_t rank = value.constant != NULL ? value.constant->n_dims + (import->single != 0) : 0;
     if (rank == 1 && !import->single)
         return cnnvp_import_mixes(import, "a constant of one dimension");
@@ -140,10 +141,11 @@ cnnvp_result cnnvp_import_number(struct cnnvp_import *import, size_t index, cons
                : cnnvp_import_error(import, "%s \"%s\" is not one number", what, import->node->input[index]);
 }
 
-/* The largest number that a tensor's words reach, with the eighth that formats spare; it is infinity's. */
+/* Stands for infinity in masks: the largest number that a tensor's words hold, less the margin of an eighth that
+ * formats keep. */
 #define NUMBER_MAX 0x1.ap30f
 
-/* What is added or chosen may be infinite: a mask. */
+/* 1: constants of this operator may be masks, with infinite values. */
 static int takes_masks(const struct cnnvp_import *import)
 {
     return cnnvp_import_is_one_of(import->node->op_type, " Add Where Attention ");
@@ -179,7 +181,7 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
         return result;
     if (import->training && !cnnvp_onnx_has_values(tensor))
         return cnnvp_import_blank(import, tensor, count, out);
-    /* The data are known to be there before memory is asked for: a file cannot claim more than it holds. */
+    /* Checks the size before memory is allocated: a file cannot claim more elements than it holds. */
     struct cnnvp_error why;
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
@@ -236,7 +238,7 @@ cnnvp_result cnnvp_import_new_constant(struct cnnvp_import *import, const char *
     return CNNVP_DONE;
 }
 
-/* An activation that leaves all values as they are. */
+/* Makes the layer an identity. */
 static void pass(struct cnnvp_graph_layer *layer)
 {
     layer->post_count = 1;
@@ -314,7 +316,7 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
     return CNNVP_DONE;
 }
 
-/* Texts are "A, B, C". -1: it is none of them. */
+/* The position of the attribute's text in "A, B, C"; -1: it is none of them. */
 static int choose(const Onnx__AttributeProto *attribute, const char *texts)
 {
     int number = 0;
@@ -364,7 +366,7 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* The network's next input. */
+/* Appends an input to the network's inputs. */
 static cnnvp_result add_input(struct cnnvp_import *import, int32_t input)
 {
     struct cnnvp_graph *graph = import->graph;
@@ -416,7 +418,8 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = input});
 }
 
-/* 1: every node that reads the value takes it as weights, or as one number for each channel. */
+/* 1: an input of the graph without values is a weight: all nodes that read it use it as weights, or as one value per
+ * channel. */
 static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
 {
     static const char *const takers[] = {
@@ -453,7 +456,7 @@ static int has_images(const struct cnnvp_import *import, const char *name)
     return cnnvp_import_begins_at(import, name);
 }
 
-/* A further input, unless it is a parameter. */
+/* A graph input after the first one: a parameter, or another input of the network. */
 static cnnvp_result define_further(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
 {
     const int weight = import->training || (!has_images(import, info->name) && is_weight(import, info));
@@ -468,7 +471,7 @@ static cnnvp_result define_further(struct cnnvp_import *import, const Onnx__Valu
     return define_input(import, info);
 }
 
-/* Inputs of the graph that have an initializer are weights (IR version 3). What nothing needs is left out. */
+/* Inputs of the graph with an initialiser are weights (IR version 3). Inputs that no output needs are left out. */
 static cnnvp_result define_inputs(struct cnnvp_import *import, const struct cnnvp_import_sequence *sequence)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
@@ -491,7 +494,7 @@ static cnnvp_result define_inputs(struct cnnvp_import *import, const struct cnnv
 
 /* ---- outputs ---- */
 
-/* A quantised result is given as the network's numbers: with the zero point. */
+/* A quantised output is given with its zero point added, as in the ONNX model. */
 static cnnvp_result give_whole(struct cnnvp_import *import, int32_t *tensor)
 {
     struct cnnvp_graph_layer *layer;
@@ -502,7 +505,7 @@ static cnnvp_result give_whole(struct cnnvp_import *import, int32_t *tensor)
     return CNNVP_DONE;
 }
 
-/* The output is the input, or has its words: the network copies them. */
+/* The output is a view of the input: the network copies it. */
 static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, int32_t *tensor)
 {
     struct cnnvp_graph *graph = import->graph;
@@ -592,8 +595,8 @@ const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, con
                : NULL;
 }
 
-/* Names as values of the graph, with the type that the file says or that of a float tensor of any shape, and the file's
- * own after them. NULL: no memory. */
+/* A list of values with these names, followed by the list `after`. A value's type is the file's, or else a float tensor
+ * of any shape. NULL: no memory. */
 static Onnx__ValueInfoProto **take(struct cnnvp_import *import, const char *const *names, size_t count,
                                    Onnx__ValueInfoProto **after, size_t after_count)
 {
@@ -622,7 +625,8 @@ static Onnx__ValueInfoProto **take(struct cnnvp_import *import, const char *cons
     return list;
 }
 
-/* Tensors that are said to be inputs and outputs in place of the file's, which cnnvp_import_clear puts back. */
+/* Replaces the graph's outputs by the tensors of `until` and prepends those of `from` to its inputs. cnnvp_import_clear
+ * restores the file's lists. */
 static cnnvp_result take_ends(struct cnnvp_import *import)
 {
     Onnx__GraphProto *graph = import->onnx.model->graph;
@@ -678,7 +682,7 @@ void cnnvp_import_clear(struct cnnvp_import *import)
     free(import->values);
 }
 
-/* How far an import came. */
+/* How far an import got. */
 struct reading {
     int64_t batch;
     uint32_t node_count;
@@ -704,8 +708,9 @@ static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *siz
     return result;
 }
 
-/* As images first. Where that fails, the whole input may be one image: the network counts its first dimension like the
- * others. */
+/* Tries a batch of images first. If this fails, tries the whole input as one image, for networks that use the first
+ * dimension like any other. Reports the second error if the first attempt mixed images of a known batch size, or if the
+ * second one got further. */
 cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless,
                                      struct cnnvp_graph *graph, struct cnnvp_error *error)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that stand for others, which come in their place: If for the branch that it takes, or for both where its
- * condition is not known, a call for the nodes of a function of the file. Names that those give are their own, and
- * begin with the node's output here.
+ * Nodes that are replaced by other nodes: an If by the branch that it takes, or by both branches if its condition is
+ * not known during the import; a call by the nodes of a function of the file. Names defined inside are local: they get
+ * the node's first output as a prefix.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
 #include "onnx_text.h"
 
-/* Calls in one another, and nodes that they and branches become all together. */
+/* Limits: nested calls, and nodes that all calls and branches of a file expand to. */
 #define CALLS_MAX 16u
 #define NODES_MAX ((size_t)1 << 16)
 
 struct renaming {
     struct cnnvp_import *import;
-    const Onnx__NodeProto *call; /* of a function, or NULL */
+    const Onnx__NodeProto *call; /* the call of the function; NULL for a branch */
     const char *prefix;
-    struct cnnvp_names own; /* that are given inside, their place in `names` */
-    char **names;           /* what becomes of them */
+    struct cnnvp_names own; /* local names, as indices in `names` */
+    char **names;           /* what each local name becomes */
     uint32_t count;
 };
 
@@ -36,7 +36,7 @@ static cnnvp_result add_own(struct renaming *renaming, const char *name)
                : cnnvp_import_no_memory(renaming->import);
 }
 
-/* A function's inputs are what it is called with. */
+/* Maps a function's inputs to the arguments of the call. */
 static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionProto *function)
 {
     static char none[] = "";
@@ -52,7 +52,7 @@ static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionPr
     return CNNVP_DONE;
 }
 
-/* `function` is NULL of a branch. */
+/* Collects the local names. `function` is NULL for a branch. */
 static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *branch,
                              const Onnx__FunctionProto *function)
 {
@@ -92,10 +92,11 @@ static char **rename_list(const struct renaming *renaming, char **from, size_t c
     return to;
 }
 
-/* Copies, in which those names are others, as deep as onnx_scan.c leaves graphs. NULL: no memory. */
+/* Copies with local names replaced, at most as deeply nested as onnx_scan.c keeps graphs. NULL: no memory. */
 static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onnx__GraphProto *from);
 
-/* One that is the call's is a copy of that; without a name where the call has none. */
+/* An attribute that refers to one of the call is replaced by that one. If the call does not have it, the copy has no
+ * name and is dropped. NULL: no memory. */
 static Onnx__AttributeProto *rename_attribute(const struct renaming *renaming, Onnx__AttributeProto *from)
 {
     const char *reference = from->ref_attr_name;
@@ -161,7 +162,7 @@ static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onn
     return graph;
 }
 
-/* Weights and nodes of the branch. */
+/* Imports the initialisers and nodes of a branch. */
 static cnnvp_result import_nodes(struct cnnvp_import *import, const Onnx__GraphProto *branch)
 {
     CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
@@ -196,7 +197,7 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
     return CNNVP_DONE;
 }
 
-/* The branch, or a function's body, in place of the node. */
+/* Imports a branch, or a function's body, in place of the node. */
 static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphProto *from,
                                  const Onnx__FunctionProto *function)
 {
@@ -214,7 +215,7 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     import->node = node;
     const char *op_type = cnnvp_arena_text(&import->graph->arena, node->op_type);
     for (size_t i = first; op_type != NULL && function != NULL && i < import->graph->layer_count; ++i)
-        import->graph->layers[i].op_type = op_type; /* of the operator that the file has */
+        import->graph->layers[i].op_type = op_type; /* layers show the operator of the file */
     return result == CNNVP_DONE ? give_outputs(import, graph) : result;
 }
 
@@ -227,7 +228,7 @@ static cnnvp_result take_branch(struct cnnvp_import *import, int taken)
     return put_in_place(import, found->g, NULL);
 }
 
-/* Of an output of both branches, the first one's words where the condition is true. */
+/* Selects one output of the branches by the condition: inputs are the condition, and the outputs of then and else. */
 static cnnvp_result choose(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
@@ -251,7 +252,7 @@ static cnnvp_result choose(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Both branches are computed, whatever the condition is. */
+/* Imports both branches, and selects between their outputs by the computed condition. */
 static cnnvp_result take_both(struct cnnvp_import *import)
 {
     struct cnnvp_arena *arena = &import->graph->arena;
@@ -317,7 +318,7 @@ const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *mode
     return NULL;
 }
 
-/* The operator set of a body may be another one than the file's. */
+/* The operator set of a function's body may differ from the file's. */
 static cnnvp_result find_opset(struct cnnvp_import *import, const Onnx__FunctionProto *function, uint64_t *opset)
 {
     *opset = import->onnx.opset;

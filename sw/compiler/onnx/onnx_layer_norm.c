@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Normalisation over other dimensions than a map's: LayerNormalization over the last ones, RMSNormalization over them
- * without the mean, GroupNormalization over groups of channels. What is normalised at once becomes a map,
- * InstanceNormalization does the rest. Scale and offset of LayerNormalization are numbers of places in the map: its
- * results are turned, so that places become channels, and back. What an exporter took apart becomes one again.
+ * Normalisation over other dimensions than those of a map: LayerNormalization over the last dimensions,
+ * RMSNormalization over them without the mean, GroupNormalization over groups of channels, and LRN over neighbouring
+ * channels. LayerNormalization reshapes the normalised words to one map and uses the layer of InstanceNormalization.
+ * Its scale and offset belong to positions of the map, so the result is permuted to make them channels, and back.
+ * Normalisations that an exporter has decomposed are recognised.
  */
 #include <string.h>
 
 #include "onnx_text.h"
 
-/* What is normalised at once, and how often: dimensions from `axis` on, those before. */
+/* Sizes at an axis: `words` of the dimensions from the axis on, which are normalised together, and `maps` of those
+ * before. */
 struct split {
     uint32_t rank;
     int64_t dims[CNNVP_ONNX_RANK];
@@ -40,7 +42,7 @@ static cnnvp_result normalise(struct cnnvp_import *import, int32_t *in, int64_t 
     return CNNVP_DONE;
 }
 
-/* Input `index`, as many numbers as there are words in a map; NULL where it is not there or the graph is weightless. */
+/* Reads input `index`, one value for each word of a map; NULL if it is absent or the graph is weightless. */
 static cnnvp_result read_places(struct cnnvp_import *import, size_t index, int64_t words, float **values)
 {
     const Onnx__TensorProto *constant;
@@ -81,7 +83,7 @@ cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
     return cnnvp_import_view(import, in, split.rank, split.dims);
 }
 
-/* Before operator set 21 scale and offset are numbers of groups, since then of channels. */
+/* Scale and offset have one value per group before operator set 21, and one per channel since then. */
 cnnvp_result cnnvp_operator_group_norm(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -113,7 +115,7 @@ cnnvp_result cnnvp_operator_group_norm(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* x / sqrt(mean of x * x + epsilon) * scale: the last dimensions' mean without its own. */
+/* x / sqrt(mean of x * x + epsilon) * scale, with the mean over the last dimensions. */
 cnnvp_result cnnvp_operator_rms_norm(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -129,7 +131,8 @@ cnnvp_result cnnvp_operator_rms_norm(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* x / (bias + alpha * mean of the squares of `size` channels around)^beta: channels are rows to the mean. */
+/* x / (bias + alpha * mean of the squares of `size` neighbouring channels)^beta. The channels become rows, so that
+ * average pooling computes the mean. */
 cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -155,14 +158,14 @@ cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* ---- taken apart ---- */
+/* ---- decomposed normalisations ---- */
 
 static int same(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* Input `index` of the node is one number. */
+/* 1: input `index` of the node is a constant with one element. */
 static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
 {
     struct cnnvp_error why;
@@ -172,8 +175,8 @@ static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *
            cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE;
 }
 
-/* How many of the last dimensions, of `rank` in the file, `name` is the mean over; 0: it is none, or not kept. *of is
- * what it is the mean of. */
+/* The number of last dimensions that `name` is a ReduceMean over, with keepdims; 0: it is not such a mean. `rank`
+ * counts the file's dimensions. *of is the operand. */
 static size_t averaged(struct cnnvp_import *import, const char *name, int64_t rank, const char **of)
 {
     int64_t axes[CNNVP_ONNX_RANK];
@@ -197,7 +200,7 @@ static size_t averaged(struct cnnvp_import *import, const char *name, int64_t ra
     return count != 0 && found + 2u == 2u << count ? count : 0;
 }
 
-/* `name` is the difference of *x and its mean over so many last dimensions. */
+/* The number of last dimensions if `name` is *x less its mean over them; else 0. */
 static size_t centred(struct cnnvp_import *import, const char *name, int64_t rank, const char **x)
 {
     const char *of = "";
@@ -209,7 +212,7 @@ static size_t centred(struct cnnvp_import *import, const char *name, int64_t ran
     return same(of, *x) ? count : 0;
 }
 
-/* `name` is the square of *of. */
+/* 1: `name` is the square of *of. */
 static int squared(const struct cnnvp_import *import, const char *name, const char **of)
 {
     float exponent = 0.0f;
@@ -225,7 +228,7 @@ static int squared(const struct cnnvp_import *import, const char *name, const ch
     return 1;
 }
 
-/* `root` is the square root of the mean of squares of *of over so many last dimensions, plus epsilon. */
+/* The number of last dimensions if `root` is sqrt(mean of the squares of *of over them + epsilon); else 0. */
 static size_t deviation(struct cnnvp_import *import, const char *root, int64_t rank, const char **of, float *epsilon)
 {
     const char *square = "";
@@ -240,8 +243,8 @@ static size_t deviation(struct cnnvp_import *import, const char *root, int64_t r
     return count != 0 && squared(import, square, of) ? count : 0;
 }
 
-/* (x - mean) / sqrt(mean of its square + epsilon), by Div or by Reciprocal and Mul, is a normalisation of x. What leads
- * there and nobody else reads is dropped later. */
+/* (x - mean) / sqrt(mean of its square + epsilon), with Div or with Reciprocal and Mul, becomes one normalisation of x.
+ * The intermediate layers are dropped later if nothing else reads them. */
 cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done)
 {
     const Onnx__NodeProto *node = import->node;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which function imports which operator, and how it takes tensors where the whole input is one image. */
+/* The table of operators and the import of one node: which function imports it, and how it treats tensors if the whole
+ * input is one image. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "onnx_constant.h"
 
-/* Images of which an operator makes layers one by one. */
+/* Most images for which an operator is imported image by image. */
 #define IMAGES_MAX 64
 
 static const struct cnnvp_import_operator operators[] = {
@@ -35,7 +36,7 @@ int cnnvp_import_is_one_of(const char *op_type, const char *names)
     return 0;
 }
 
-/* What is no accelerator's business, and why. */
+/* Operators that are not accelerated, and the reason. */
 static const struct {
     const char *op_type, *why;
 } refused[] = {
@@ -52,8 +53,8 @@ static const struct {
 };
 enum { REFUSED = sizeof refused / sizeof refused[0] };
 
-/* The options with which a run ends before the node, " --until NAME" for each tensor that it reads, and the one with
- * which a run begins after it. */
+/* Text for an error message: the options that end a run before the node (" --until NAME" for each tensor that it
+ * reads), and the option that starts a run after it. */
 static const char *around_node(const struct cnnvp_import *import, char text[768])
 {
     size_t used = (size_t)snprintf(text, 768, "; to run what comes before it:");
@@ -72,14 +73,14 @@ static const char *around_node(const struct cnnvp_import *import, char text[768]
 }
 
 static const struct domain {
-    const char *names; /* with a space on both sides of each */
+    const char *names; /* each with a space on both sides */
     const char *who;
 } domains[CNNVP_DOMAINS] = {
     [CNNVP_DOMAIN_ONNX] = {" ai.onnx ", ""},
     [CNNVP_DOMAIN_ONNXRUNTIME] = {" com.microsoft ", " of onnxruntime"},
     [CNNVP_DOMAIN_QONNX] = {" onnx.brevitas qonnx.custom_op.general finn.custom_op.general ", " of QONNX"}};
 
-/* CNNVP_DOMAINS: none that is known. */
+/* CNNVP_DOMAINS: an unknown domain. */
 static enum cnnvp_import_domain domain_of(const Onnx__NodeProto *node)
 {
     unsigned domain = CNNVP_DOMAIN_ONNX;
@@ -124,7 +125,7 @@ static const char *print_name(FILE *stream, const char *separator, const char *n
     return ", ";
 }
 
-/* Those of one domain in one place; -1: in all. */
+/* Lists the operators of one domain that run in one place; -1: in any place. */
 static void list_names(FILE *stream, const char *title, enum cnnvp_import_domain domain, int where)
 {
     const char *separator = "  ";
@@ -221,7 +222,7 @@ void cnnvp_onnx_operators_clear(struct cnnvp_onnx_operators *operators)
 
 /* ---- the whole input as one image ---- */
 
-/* The node's inputs that are tensors: where import->values has them, and what they are. */
+/* The node's inputs that are tensors: their indices in import->values, and the tensors. */
 struct inputs {
     size_t count;
     uint32_t values[16];
@@ -245,8 +246,8 @@ static cnnvp_result find_inputs(struct cnnvp_import *import, struct inputs *inpu
     return CNNVP_DONE;
 }
 
-/* The first dimension that the file knows: how many images, the same for all inputs and at most 1 of constants; 0 where
- * there is none or they differ. */
+/* The number of images, which is the first dimension in the file. It must be the same for all inputs, as must be the
+ * rank; 0 if not. */
 static int64_t count_images(const struct cnnvp_import *import, const struct inputs *inputs)
 {
     int64_t images = 0;
@@ -262,7 +263,7 @@ static int64_t count_images(const struct cnnvp_import *import, const struct inpu
     return images;
 }
 
-/* A constant that counts for images one by one would have to be cut: it has its own first dimension. */
+/* 1: a constant has its own first dimension, so it would have to be cut to apply to images one by one. */
 static int constants_have_images(const struct cnnvp_import *import, const struct inputs *inputs)
 {
     const uint32_t rank = inputs->count != 0 ? import->graph->tensors[inputs->tensors[0]].rank : 0;
@@ -284,7 +285,8 @@ static cnnvp_result run(struct cnnvp_import *import, const struct cnnvp_import_o
     return cnnvp_import_rewrite(import, found->rule);
 }
 
-/* One image: as if it were a batch of one. The inputs lose their dimension of 1, the outputs get one. */
+/* Imports the node for one image, as a batch of one. The inputs lose the leading dimension of 1; the outputs get it
+ * back. */
 static cnnvp_result run_image(struct cnnvp_import *import, const struct cnnvp_import_operator *found,
                               const struct inputs *inputs, int64_t image)
 {
@@ -320,7 +322,7 @@ static cnnvp_result run_image(struct cnnvp_import *import, const struct cnnvp_im
     return result;
 }
 
-/* Layers of one of several images bear its number. */
+/* Appends the image's number to the names of its layers. */
 static cnnvp_result name_layers(struct cnnvp_import *import, size_t first, int64_t image)
 {
     char name[256];
@@ -373,7 +375,7 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     if (found->form == CNNVP_FORM_ALL)
         return run(import, found);
     CNNVP_TRY(find_inputs(import, &inputs));
-    /* Constants alone: the network computes this one, for each image. */
+    /* no tensor inputs: the network computes constants, for each image */
     const int64_t images = inputs.count != 0 ? count_images(import, &inputs) : 1;
     if (found->form == CNNVP_FORM_WORDS)
         return images == 1 && inputs.count != 0 && !constants_have_images(import, &inputs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pad. Around maps it becomes a copy into the middle of zeros, unless the layer after it can pad itself; reflections
- * one more copy a line. Channels are added as parts of a concatenation.
+ * Pad. Padding around maps copies them into a larger map of zeros, unless the next layer can pad by itself. Reflections
+ * and repeated borders add one copy for each line. Channels are added by concatenation.
  */
 #include <string.h>
 
@@ -9,14 +9,14 @@
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
 
-/* Rows and columns of copies that one reflection or repetition may become. */
+/* Most rows or columns that one reflection or repetition may add; each of them is a copy. */
 #define COPIES_MAX 256
 
 struct padding {
     enum pad_mode mode;
     float value;
-    int64_t pads[8];      /* before, for each dimension, then after */
-    uint32_t first, last; /* channels */
+    int64_t pads[8];      /* for each dimension of the file: before; then for each: after */
+    uint32_t first, last; /* channels added in front and behind */
     uint32_t top, bottom, left, right;
 };
 
@@ -31,7 +31,7 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
                : CNNVP_DONE;
 }
 
-/* The numbers for each dimension, of those that input 3 names (since operator set 18). */
+/* The pads of all dimensions. Since operator set 18, input 3 may select the dimensions that are padded. */
 static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_t pads[8])
 {
     int64_t named[8] = {0};
@@ -54,11 +54,11 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
     return CNNVP_DONE;
 }
 
-/* Negative numbers take away: *in becomes what is left, the numbers 0. */
+/* Reads the pads. Negative pads crop: *in becomes what is left, and these pads become 0. */
 static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
 {
     const uint32_t rank = import->graph->tensors[*in].rank;
-    const uint32_t front = import->single != 0; /* not the file's */
+    const uint32_t front = import->single != 0; /* a leading dimension that the file does not have */
     int64_t before[4] = {0}, after[4] = {0};
     CNNVP_TRY(list_pads(import, rank - front, padding->pads));
     memcpy(before + front, padding->pads, (rank - front) * sizeof *before);
@@ -91,7 +91,7 @@ static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct p
     return CNNVP_DONE;
 }
 
-/* A copy of `in` into the middle of zeros. */
+/* Copies `in` into a map of zeros. */
 static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, const struct padding *padding, int inner,
                                    struct cnnvp_graph_layer **layer)
 {
@@ -105,7 +105,7 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
     return CNNVP_DONE;
 }
 
-/* Another number than 0 lies around x where 0 lies around x - value. */
+/* Padding with a value: x - value is padded with zeros, then the value is added. */
 static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
 {
     struct cnnvp_graph_layer *layer;
@@ -114,7 +114,7 @@ static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, cons
     return cnnvp_import_scale(import, layer->out, 1.0f, padding->value, 0, &layer);
 }
 
-/* Row or column `from` of the middle once more at `to` of the result. */
+/* Copies row or column `from` of the input to row or column `to` of the result. */
 static cnnvp_result repeat_line(struct cnnvp_import *import, int32_t in, int32_t out, int columns, uint32_t from,
                                 uint32_t to)
 {
@@ -133,7 +133,7 @@ static cnnvp_result repeat_line(struct cnnvp_import *import, int32_t in, int32_t
     return CNNVP_DONE;
 }
 
-/* One direction of a reflection or repetition. */
+/* Reflects or repeats along rows or columns. */
 static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum pad_mode mode, int columns,
                                   uint32_t before, uint32_t after)
 {
@@ -155,7 +155,7 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
                                   before, after, size, COPIES_MAX);
     CNNVP_TRY(place_in_zeros(import, *in, &around, 1, &layer));
     const int32_t out = layer->out;
-    layer->concat = 1; /* several copies make the result: none of them is a padding */
+    layer->concat = 1; /* several copies fill the result, so the next layer cannot pad instead */
     for (uint32_t i = 0; i < before; ++i)
         CNNVP_TRY(repeat_line(import, *in, out, columns, reflect ? before - i : 0, i));
     for (uint32_t i = 0; i < after; ++i)
@@ -171,7 +171,7 @@ cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in
     return pad_direction(import, in, PAD_EDGE, columns, before, after);
 }
 
-/* This many channels of one number: x * 0 + value, as many at once as x has. */
+/* Appends `count` channels of a constant, x * 0 + value, at most as many at a time as x has channels. */
 static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
                                     int64_t *at)
 {
@@ -196,7 +196,7 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
     const uint32_t rank = cnnvp_import_dims(import, *in, dims);
     if (padding->first + padding->last == 0)
         return CNNVP_DONE;
-    if (padding->mode != PAD_CONSTANT) { /* they are the rows of one map */
+    if (padding->mode != PAD_CONSTANT) { /* channels become the rows of one map */
         const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
         const int64_t rows[4] = {dims[0], 1, dims[1], (int64_t)input.height * input.width};
         CNNVP_TRY(cnnvp_import_shaped(import, input.name, *in, 4, rows, in));

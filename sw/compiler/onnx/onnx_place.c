@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that put words somewhere else. Concat becomes one copy a part, into a view of the result (graph.c drops the
- * copies where the layers before can write there). Parts of the channels are views, of rows and columns copies.
+ * Operators that move words. Concat becomes one copy per part into a view of the result; graph.c drops the copies if
+ * the layers that compute the parts can write there. Parts of channels are views; parts of rows and columns are copies.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, i
 
 /* ---- Concat ---- */
 
-/* All inputs as tensors, and the shape of the result: the axis adds up. */
+/* Reads all inputs as tensors and computes the shape of the result: sizes along the axis add up. */
 static cnnvp_result concat_shape(struct cnnvp_import *import, int32_t *parts, int64_t *axis, uint32_t *rank,
                                  int64_t dims[CNNVP_ONNX_RANK])
 {
@@ -99,9 +99,9 @@ cnnvp_result cnnvp_operator_concat(struct cnnvp_import *import)
     return cnnvp_import_alias(import, import->node->output[0], out);
 }
 
-/* ---- weaving ---- */
+/* ---- interleaving ---- */
 
-/* Rows: each part's are placed between the others', as maps of one row each. Every map of a part becomes as many. */
+/* Interleaves rows: each row of a part becomes a map of one row, and the maps of all parts are stacked as rows. */
 static cnnvp_result weave_rows(struct cnnvp_import *import, const int32_t *parts, size_t count, int32_t *out)
 {
     const struct cnnvp_graph_tensor part = import->graph->tensors[parts[0]];
@@ -119,7 +119,7 @@ static cnnvp_result weave_rows(struct cnnvp_import *import, const int32_t *parts
     return cnnvp_import_shaped(import, name, *out, 4, made, out);
 }
 
-/* Columns: the parts one after the other, then which part it is becomes the last dimension. */
+/* Interleaves columns: concatenates the parts, then moves the dimension that counts the parts to the end. */
 static cnnvp_result weave_columns(struct cnnvp_import *import, const int32_t *parts, size_t count, int32_t *out)
 {
     static const uint32_t last[3] = {1, 2, 0};
@@ -156,7 +156,7 @@ cnnvp_result cnnvp_import_weave(struct cnnvp_import *import, const int32_t *part
 
 /* ---- parts ---- */
 
-/* More than four dimensions: the axis as the rows or channels of another view. */
+/* More than four dimensions: cuts a view in which the axis is the rows or the channels. */
 static cnnvp_result cut_rows(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first, int64_t count,
                              int32_t *out)
 {
@@ -198,7 +198,7 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
     return CNNVP_DONE;
 }
 
-/* None of the elements of these axes, a bit for each. */
+/* Defines a value without elements: size 0 along these axes, given as a bit mask. */
 static cnnvp_result define_none(struct cnnvp_import *import, int32_t in, unsigned axes, const char *name)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -213,7 +213,7 @@ static cnnvp_result define_none(struct cnnvp_import *import, int32_t in, unsigne
 
 #define PARTS_MAX 1024
 
-/* Elements first .. first + size - 1 of an axis as output number i. */
+/* Defines output i of the node as elements first .. first + size - 1 of the axis. */
 static cnnvp_result give_part(struct cnnvp_import *import, const struct cnnvp_words *words, int64_t axis, int64_t first,
                               int64_t size, size_t i)
 {
@@ -243,7 +243,7 @@ cnnvp_result cnnvp_operator_split(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_list(import, "split", 1, PARTS_MAX, sizes, &count));
     const size_t parts = import->node->n_output;
     const int64_t all = words.dims[axis];
-    /* Since operator set 18 the last part may be smaller. */
+    /* Since operator set 18 (num_outputs), the last part may be smaller. */
     const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
     const int64_t equal = (all + (int64_t)parts - 1) / (int64_t)parts;
     if (count == 0 && !uneven && all % (int64_t)parts != 0)
@@ -265,7 +265,7 @@ cnnvp_result cnnvp_operator_split(struct cnnvp_import *import)
 
 /* ---- Gather ---- */
 
-/* Each run of elements that follow each other is a layer. */
+/* Limits: each run of consecutive indices becomes one layer. */
 #define INDICES_MAX (1 << 16)
 #define RUNS_MAX 4096
 
@@ -320,7 +320,7 @@ cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_axis(
         import, cnnvp_import_all_dims(import, in, old), cnnvp_onnx_int(import->node, "axis", 0), &axis));
     CNNVP_TRY(cnnvp_import_list(import, "indices", 1, most, indices, &count));
-    /* The indices' dimensions take the axis's place. */
+    /* The dimensions of the indices replace the axis. */
     const uint32_t rank = import->graph->tensors[in].rank;
     const size_t made = rank - 1 + constant->n_dims;
     if (made > CNNVP_ONNX_RANK || made < (import->single ? 1u : 2u))
@@ -348,7 +348,7 @@ cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
 
 /* ---- Slice ---- */
 
-/* Every step-th row and column: a maximum over one. */
+/* Keeps every rows-th row and every columns-th column: max pooling with a 1x1 window. */
 static cnnvp_result stride(struct cnnvp_import *import, int32_t *in, uint32_t rows, uint32_t columns)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
@@ -369,7 +369,7 @@ struct slice {
     int64_t starts[CNNVP_ONNX_RANK], ends[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK], steps[CNNVP_ONNX_RANK];
 };
 
-/* Steps up to `most`. */
+/* Reads the inputs or attributes; the size of a step must be at most `most`. */
 static cnnvp_result read_slice(struct cnnvp_import *import, int64_t most, struct slice *slice)
 {
     size_t ends = 0;
@@ -392,7 +392,7 @@ static cnnvp_result read_slice(struct cnnvp_import *import, int64_t most, struct
     return CNNVP_DONE;
 }
 
-/* Of an axis: the first element, and over how many the slice reaches from there; 0 or less: none. */
+/* The first element of slice i, and how many elements it spans from there in its direction; 0 or less: it is empty. */
 static int64_t reach_of(const struct slice *slice, size_t i, int64_t size, int64_t *first)
 {
     const int back = slice->steps[i] < 0;
@@ -422,7 +422,7 @@ static cnnvp_result slice_constant(struct cnnvp_import *import, const struct cnn
     return cnnvp_constant_show(import, &words->constant, &view, 0);
 }
 
-/* Elements of an axis one by one: channels of which some are left out, and all that turns round. */
+/* Slices element by element: channels with a step above 1, and all negative steps. */
 static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_t axis, int64_t first, int64_t count,
                                 int64_t step)
 {
@@ -436,8 +436,8 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
     return cnnvp_import_gather(import, *in, axis, indices, (size_t)count, in);
 }
 
-/* One axis of a slice; steps of rows and columns are left to the end. *empty gets a bit for an axis of which nothing
- * is left. */
+/* Applies one axis of a slice, except steps of rows and columns, which go to `steps`. *empty gets a bit for an empty
+ * axis. */
 static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *slice, size_t i, uint32_t steps[2],
                                int32_t *in, unsigned *empty)
 {
@@ -445,7 +445,7 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     int64_t axis;
     const int64_t rank = cnnvp_import_all_dims(import, *in, dims);
     const int64_t step = slice->steps[i];
-    /* Exporters name all axes, the batch too, where nothing is taken from it; jax2tf ends it at 10^9. */
+    /* Exporters may name the batch axis, too, with a range that covers all of it (to 10^9 in jax2tf). */
     if (!import->single && (slice->axes[i] == 0 || slice->axes[i] == -rank) && slice->starts[i] == 0 && step == 1 &&
         slice->ends[i] >= (import->batch != 0 ? import->batch : 1000000000))
         return CNNVP_DONE;

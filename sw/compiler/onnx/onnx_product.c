@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MatMul of two tensors: matrix by matrix, a 1x1 convolution in as many groups. The first operand's rows are positions,
- * its columns channels; the second one's words, turned, are the weights.
+ * MatMul of two tensors: a 1x1 convolution with one group per matrix. The rows of the first operand are positions and
+ * its columns are channels; the words of the second operand, transposed, are the weights.
  */
 #include "onnx_node.h"
 
-/* Matrices in `count` batches of an image: (rows, inner) times (inner, columns). One matrix that all of the first
- * operand's are multiplied by is one batch of all rows. */
+/* `count` products of matrices (rows, inner) and (inner, columns). If the second operand has one matrix for all
+ * matrices of the first one, it is one product with all rows. */
 struct product {
     uint32_t rank;
     int64_t dims[CNNVP_ONNX_RANK]; /* of the result */
@@ -23,7 +23,7 @@ static cnnvp_result plan_product(struct cnnvp_import *import, const int32_t oper
         return import->single ? cnnvp_import_error(import, "a product of vectors is not supported")
                               : cnnvp_import_mixes(import, "a product of two tensors of 2 dimensions");
     int fits = rank == product->rank && product->dims[rank - 1] == other[rank - 2];
-    int64_t rows = 1; /* of all matrices of the first operand */
+    int64_t rows = 1; /* number of matrices of the first operand */
     for (uint32_t i = 1; i + 2 < rank && fits; ++i) {
         rows *= product->dims[i];
         count *= other[i];
@@ -42,7 +42,7 @@ static cnnvp_result plan_product(struct cnnvp_import *import, const int32_t oper
     return CNNVP_DONE;
 }
 
-/* Matrices (rows, columns) turned: their columns, one after the other, become channels of `rows` words. */
+/* Transposes matrices (rows, columns): each column becomes a channel of `rows` words. */
 static cnnvp_result turn(struct cnnvp_import *import, int32_t in, uint32_t count, uint32_t rows, uint32_t columns,
                          int32_t *out)
 {
@@ -53,8 +53,8 @@ static cnnvp_result turn(struct cnnvp_import *import, int32_t in, uint32_t count
     return cnnvp_import_shaped(import, import->graph->tensors[*out].name, *out, 4, dims, out);
 }
 
-/* Where no layer has turned the weights, others may read them: a tensor of their own has no frame, and is never on
- * chip. */
+/* Copies weights that no permutation has copied: other layers may read the same tensor, and weights need one without a
+ * frame that is never kept on chip. */
 static cnnvp_result copy_weights(struct cnnvp_import *import, int32_t *weights)
 {
     struct cnnvp_graph_layer *layer;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Quantised networks. A quantised tensor is one of whole numbers q - zero point: they are its words, with no bit after
- * the point, so 8-bit values are exact. QuantizeLinear divides by the scale, rounds and limits; DequantizeLinear
- * multiplies; both are normalisations with one number, which graph_fold.c makes part of the convolutions and products
- * around them. So a convolution between quantised tensors sums whole numbers with weights (w - zero) * scales, 16 bits
- * wide, and rounds once: what it gives is the quantised model's own number, or the next one where the exact result lies
- * within the weights' precision (2^-16 of the largest) of the middle of two. Beside that a layer has the steps of what
- * it multiplies: where the write-out scales (models/inference/write_out), the array multiplies the numbers themselves,
- * and every result is onnxruntime's. So is what the vector unit's makes of two quantised tensors (graph_fold.c).
+ * Quantised networks. The words of a quantised tensor are the integers q - zero point, without fraction bits, so 8-bit
+ * values are exact. QuantizeLinear divides by the scale, rounds and clamps; DequantizeLinear multiplies. Both are
+ * affine layers, which graph_fold.c merges into the convolutions and products around them. A convolution between
+ * quantised tensors thus sums integers times weights (w - zero) * scales of 16 bits and rounds once. Its result is the
+ * quantised model's, or the next integer if the exact result lies within the weights' precision (2^-16 of the largest)
+ * of a rounding boundary. Layers also record the step sizes of what they multiply: if the write-out scales
+ * (models/inference/write_out), the array multiplies the integers themselves, and every result equals onnxruntime's.
+ * The same holds for the vector unit's operations on two quantised tensors (graph_fold.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,19 +15,20 @@
 #include "onnx_constant.h"
 #include "onnx_text.h"
 
-/* Tensors that are joined and quantised anew, part by part. */
+/* Most parts of a Concat that are quantised one by one. */
 #define JOINED_MAX 16u
 
-/* A scale and a zero point from inputs `index` and `index` + 1; numbers along an axis are only for constants. */
+/* Scale and zero point from inputs `index` and `index` + 1. More than one value, along an axis, is allowed for
+ * constants and for DequantizeLinear. */
 struct steps {
     size_t count;
     const float *scales;
-    const float *zeros; /* NULL: none is given */
-    float low;          /* the type's limits */
+    const float *zeros; /* NULL: no zero point */
+    float low;          /* range of the 8-bit type */
     float high;
 };
 
-/* A constant's numbers, in timing-only networks too: limits and scales shape the network. */
+/* Reads a constant's values, also in weightless networks: scales and limits decide which layers the network has. */
 static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size_t *count, const float **numbers)
 {
     const Onnx__TensorProto *constant;
@@ -100,7 +101,7 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
     return CNNVP_DONE;
 }
 
-/* One scale for the whole tensor. */
+/* Checks that there is one scale for the whole tensor. */
 static cnnvp_result check_one(struct cnnvp_import *import, size_t index, const struct steps *step)
 {
     if (step->count == 1)
@@ -134,7 +135,7 @@ static const struct cnnvp_graph_tensor *base_of(const struct cnnvp_import *impor
     return &import->graph->tensors[cnnvp_graph_base(import->graph, tensor)];
 }
 
-/* Words of 8 bits are a quantised tensor's numbers q, of unsigned ones less 128. */
+/* Sets the quantisation of a tensor. 8-bit words hold q, or q - 128 for unsigned types. */
 static void set_zero(struct cnnvp_graph_tensor *tensor, const struct steps *steps)
 {
     tensor->whole = 1;
@@ -142,7 +143,7 @@ static void set_zero(struct cnnvp_graph_tensor *tensor, const struct steps *step
     tensor->word_zero = tensor->zero - 128 - (int32_t)steps->low;
 }
 
-/* The layer gives whole numbers within the type's limits. */
+/* Makes the layer's results integers within the type's range. */
 static void make_whole(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, const struct steps *steps)
 {
     const float zero = zero_of(steps, 0);
@@ -161,8 +162,8 @@ static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float fac
     return CNNVP_DONE;
 }
 
-/* Input `index`, which must be quantised, and the numbers with which it is to be taken. The zero point of one of the
- * network's is that of its first reader. */
+/* Reads input `index`, which must be quantised, and the scale and zero point in the next two inputs. A quantised input
+ * of the network gets the zero point that its first reader gives. */
 static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
                                 struct steps *step)
 {
@@ -177,7 +178,7 @@ static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint3
     return CNNVP_DONE;
 }
 
-/* The concatenation of quantised tensors that the node quantises anew; NULL: it does something else. */
+/* The Concat of dequantised tensors that this node quantises again; NULL: the input is something else. */
 static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
 {
     const Onnx__NodeProto *concat =
@@ -191,7 +192,7 @@ static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
     return concat;
 }
 
-/* Each part is quantised for itself: the same numbers, and no tensor of floats. */
+/* Quantises each part and concatenates the results: the same integers, without a tensor of floats. */
 static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__NodeProto *concat)
 {
     const Onnx__NodeProto *whole = import->node;
@@ -230,7 +231,7 @@ cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* (x - zero) * scale with numbers for each channel. */
+/* (x - zero) * scale / by, with one scale and zero point for each channel. */
 static cnnvp_result add_scales(struct cnnvp_import *import, int32_t in, const struct steps *steps, float by, int inner,
                                struct cnnvp_graph_layer **layer)
 {
@@ -246,7 +247,7 @@ static cnnvp_result add_scales(struct cnnvp_import *import, int32_t in, const st
     return cnnvp_import_affine(import, in, scale, offset, inner, layer);
 }
 
-/* A layer that gives the numbers that the quantised input stands for, divided by `by`. */
+/* Adds a layer that dequantises input `index` and divides by `by`. */
 static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float by, int inner,
                                 struct cnnvp_graph_layer **layer)
 {
@@ -325,8 +326,9 @@ void cnnvp_import_steps(struct cnnvp_import *import, struct cnnvp_graph_layer *l
     layer->steps.bias_count = of_bias->count;
 }
 
-/* Inputs: x, its scale and zero point, w, its, then those of y and the bias, in front of them where the operator is
- * onnxruntime's own: a product between numbers, whose bias is in units of the products. */
+/* Inputs: x, scale, zero point; w, scale, zero point; then scale and zero point of y, and the bias. QGemm has the bias
+ * before those of y. Becomes a product between DequantizeLinear and QuantizeLinear; the bias has the product of both
+ * scales as its step. */
 cnnvp_result cnnvp_operator_qlinear_product(struct cnnvp_import *import)
 {
     const int product = import->kind;
@@ -352,12 +354,12 @@ cnnvp_result cnnvp_operator_qlinear_product(struct cnnvp_import *import)
 
 /* ---- onnxruntime's own ---- */
 
-/* One of two operands, each with its scale and zero point, and the result's: what becomes one layer that scales. */
+/* A rule for an operator with two quantised operands; graph_fold.c merges it into one layer that scales. */
 #define SCALED(name)                                                                                        \
     "first = DequantizeLinear(a, b, c); second = DequantizeLinear(d, e, f); out = " name "(first, second);" \
     "y = QuantizeLinear(out, g, h)"
 
-/* A product of whole numbers is exact until it is rounded. */
+/* Without joins_steps, multiplies integers (scale 1), so that the product is exact until it is rounded. */
 cnnvp_result cnnvp_operator_qlinear_multiply(struct cnnvp_import *import)
 {
     return cnnvp_import_rewrite(
@@ -367,7 +369,7 @@ cnnvp_result cnnvp_operator_qlinear_multiply(struct cnnvp_import *import)
                       "other = DequantizeLinear(d, 1.0, f); out = Mul(one, other); y = QuantizeLinear(out, scale, h)");
 }
 
-/* Both operands depend on the input and have the same shape. */
+/* *alike: both operands depend on the network's input and have the same shape. */
 static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
 {
     int64_t a[CNNVP_ONNX_RANK], b[CNNVP_ONNX_RANK];
@@ -382,7 +384,7 @@ static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
     return CNNVP_DONE;
 }
 
-/* Inputs: a, its scale and zero point, b, its, those of the result. */
+/* Inputs: a, scale, zero point; b, scale, zero point; scale and zero point of the result. */
 cnnvp_result cnnvp_operator_qlinear_add(struct cnnvp_import *import)
 {
     int alike = 0;
@@ -403,7 +405,7 @@ cnnvp_result cnnvp_operator_qlinear_add(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* Inputs: x, its scale and zero point, those of the result. */
+/* Inputs: x, scale, zero point; scale and zero point of the result. */
 cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
 {
     int32_t in;
@@ -431,7 +433,7 @@ cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* Inputs: scale and zero point of the result, then each tensor with its own. */
+/* Inputs: scale and zero point of the result; then each tensor with its scale and zero point. */
 cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
 {
     char rule[1024] = "";
@@ -453,7 +455,8 @@ cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
     return cnnvp_import_rewrite(import, rule);
 }
 
-/* Inputs: x, w, their zero points. Whole numbers that the network has computed are an ordinary tensor. */
+/* Inputs: x, w, and their zero points. If the network computed x as an ordinary tensor of integers, its zero point is
+ * subtracted. */
 cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
 {
     char rule[512];
@@ -475,7 +478,7 @@ cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
     return cnnvp_import_rewrite(import, rule);
 }
 
-/* ---- what passes whole numbers on ---- */
+/* ---- operators on integers ---- */
 
 static enum cnnvp_import_words words_of(const struct cnnvp_import *import)
 {
@@ -483,8 +486,9 @@ static enum cnnvp_import_words words_of(const struct cnnvp_import *import)
     return row != NULL ? row->words : CNNVP_WORDS_FLOATS;
 }
 
-/* Of what is true or false, which is a number of 64 bits where it was computed while the file is read, and of whole
- * numbers where the network's input has such, what these operators make is the same as of floats. */
+/* 1: this operator gives the same result for this integer type as for floats. Booleans, and constants folded from them
+ * (INT64), are accepted by comparisons and logic; other integers also by some arithmetic if the network's input has
+ * integers. */
 static int takes_any(const struct cnnvp_import *import, int type)
 {
     const int condition = words_of(import) == CNNVP_WORDS_CONDITIONS;
@@ -509,7 +513,7 @@ cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__
         tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
 }
 
-/* 1: a cast to the type that the tensor's numbers have, as PyTorch writes it between its operators. */
+/* 1: a Cast to the type that the quantised tensor has already, as PyTorch exports it between operators. */
 static int is_no_cast(const struct cnnvp_import *import, const struct cnnvp_onnx_value *value)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
@@ -527,7 +531,7 @@ cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
     struct cnnvp_text text = {.used = 0};
     struct cnnvp_text call = {.used = 0};
     const int takes = words_of(import) >= CNNVP_WORDS_NUMBERS;
-    int many = 0; /* tensors of numbers */
+    int many = 0; /* 1: some inputs are quantised tensors */
     *done = 0;
     for (size_t i = 0; i < node->n_input && takes; ++i) {
         struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
- * to 26. Not read: sparse tensors.
+ * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, operator sets 6 to 26 of the
+ * default domain. Sparse tensors are not read.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "onnx_read.h"
@@ -20,7 +20,7 @@
 #define OPSET_LAST 26
 #define IR_FIRST 3
 
-/* `what` is needed, for messages. */
+/* `what` names the file that is expected, for messages. */
 static cnnvp_result map_file(const char *name, const char *what, uint8_t **data, size_t *size,
                              struct cnnvp_error *error)
 {
@@ -36,7 +36,7 @@ static cnnvp_result map_file(const char *name, const char *what, uint8_t **data,
     (void)close(descriptor);
     if (file == MAP_FAILED)
         return cnnvp_compiler_error(error, "%s: %s", name, strerror(why));
-    /* Weights that are not needed are not read ahead either. A system that does not take the advice reads more. */
+    /* No read-ahead, so weights that are not needed are not read. A system that ignores the advice only reads more. */
     (void)posix_madvise(file, *size, POSIX_MADV_RANDOM);
     *data = file;
     return CNNVP_DONE;
@@ -150,7 +150,7 @@ void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONN
     text[used + 1] = '\0';
 }
 
-/* IEEE half precision, exactly. */
+/* Converts from IEEE half precision, exactly. */
 static float half_to_float(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
@@ -167,7 +167,7 @@ static float half_to_float(uint16_t half)
     return value;
 }
 
-/* The upper half of a float. */
+/* A bfloat16 is the upper half of a float. */
 static float bfloat_to_float(uint16_t half)
 {
     const uint32_t bits = (uint32_t)half << 16;
@@ -176,7 +176,7 @@ static float bfloat_to_float(uint16_t half)
     return value;
 }
 
-/* Types of elements: that of raw data, the field of others, and what of them is a float. */
+/* Element types: name, C type of raw data, field of typed data, and conversion to float. */
 #define AS_IT_IS(value) (float)(value)
 #define OF_HALF(value) half_to_float((uint16_t)(value))
 #define OF_BFLOAT(value) bfloat_to_float((uint16_t)(value))
@@ -208,7 +208,7 @@ static size_t element_size(int32_t type)
     }
 }
 
-/* The file is little-endian, as are all hosts that this builds on. */
+/* Raw data are little-endian; only little-endian hosts are supported. */
 static float raw_float(int32_t type, const uint8_t *raw, size_t index)
 {
     switch (type) {
@@ -263,7 +263,7 @@ static const char *external_entry(const Onnx__TensorProto *tensor, const char *k
     return NULL;
 }
 
-/* A number of bytes; 0: none is there. */
+/* Reads a number of bytes. Returns 0 if the entry is not a number; *number stays if there is no entry. */
 static int external_number(const Onnx__TensorProto *tensor, const char *key, uint64_t *number)
 {
     const char *text = external_entry(tensor, key);
@@ -275,7 +275,7 @@ static int external_number(const Onnx__TensorProto *tensor, const char *key, uin
     return errno == 0 && *end == '\0';
 }
 
-/* A name that leads out of the network's folder is not followed. */
+/* 1: the path does not leave the network's folder. */
 static int stays_inside(const char *location)
 {
     if (location[0] == '\0' || location[0] == '/')
@@ -288,7 +288,7 @@ static int stays_inside(const char *location)
     return 1;
 }
 
-/* Nor is a link, be it the file or a folder on the way. */
+/* Refuses links, of the file or of a folder on the way, that leave the network's folder. */
 static cnnvp_result check_links(const char *folder, const char *name, struct cnnvp_error *error)
 {
     CNNVP_FREED char *inside = realpath(folder, NULL);
@@ -363,7 +363,7 @@ static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__T
     return CNNVP_DONE;
 }
 
-/* Finds a tensor's raw bytes; *raw is NULL if its data are in the typed fields. */
+/* Finds a tensor's raw bytes; *raw is NULL if the data are in the typed fields. */
 static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t count,
                            const uint8_t **raw, struct cnnvp_error *error)
 {
@@ -409,7 +409,7 @@ cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorP
     return locate(onnx, tensor, count, &raw, error);
 }
 
-/* Data in a mapped file, which will all be read: now the system may read ahead. */
+/* Allows read-ahead for data of a mapped file that are read completely. */
 static void announce(const uint8_t *raw, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -418,7 +418,7 @@ static void announce(const uint8_t *raw, size_t bytes)
         (void)posix_madvise((void *)((uintptr_t)raw - before), before + bytes, POSIX_MADV_NORMAL);
 }
 
-/* Elements first .. first + count of a tensor whose data `locate` has found. */
+/* Converts elements first .. first + count - 1 of a tensor whose data `locate` has found. */
 static void convert(const Onnx__TensorProto *tensor, const uint8_t *raw, size_t first, size_t count, float *out)
 {
     if (raw != NULL && tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
@@ -428,8 +428,8 @@ static void convert(const Onnx__TensorProto *tensor, const uint8_t *raw, size_t 
             out[i] = raw != NULL ? raw_float(tensor->data_type, raw, first + i) : typed_float(tensor, first + i);
 }
 
-/* One more carries an exponent of all ones, which infinity and NaN have, into the sign. Without a way out, so that
- * compilers vectorise it. */
+/* 1: no infinity or NaN. Their exponent is all ones, so adding 1 to it carries into the sign bit. The loop has no exit,
+ * so that compilers vectorise it. */
 static int all_finite(const float *values, size_t count)
 {
     const uint32_t exponent = 0x7f800000u;
@@ -443,7 +443,7 @@ static int all_finite(const float *values, size_t count)
     return (carried >> 31) == 0;
 }
 
-/* Elements that are read and then looked at while the first-level cache has them. */
+/* Elements that are converted and then checked while they are in the first-level cache. */
 #define PIECE ((size_t)4096)
 
 cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReduceMean, ReduceMax, ReduceSum: pooling whose window is what is reduced. Rows, columns or both of maps as they are;
- * other dimensions, those that follow one another at once, as the rows of another view of the words.
+ * ReduceMean, ReduceMax and ReduceSum: pooling with a window of the reduced words. Rows and columns of maps are pooled
+ * directly; other dimensions, with adjacent ones merged, are pooled as the rows of another view.
  */
 
 #include "onnx_node.h"
@@ -9,7 +9,7 @@
 /* Largest side of a window (descriptors.def). */
 #define WINDOW_MAX 32767
 
-/* What is reduced: one mark for each dimension, and how many words make one. */
+/* The reduced dimensions: a mark for each, and the number of words that become one. */
 struct reduced {
     uint32_t rank;
     int64_t dims[CNNVP_ONNX_RANK];
@@ -17,7 +17,7 @@ struct reduced {
     int64_t words;
 };
 
-/* Windows of ky x kx side by side over `in`, taken as maps of that shape. */
+/* Pools `in`, viewed as maps of `shape`, with adjacent windows of ky x kx. */
 static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, int reduction, const int64_t shape[3], int64_t ky,
                          int64_t kx)
 {
@@ -67,7 +67,7 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
     return CNNVP_DONE;
 }
 
-/* Of more words than a window has, the largest part that divides them. */
+/* The largest divisor of `words` that is a window's side; `words` itself if there is none above 1. */
 static int64_t largest_part(int64_t words)
 {
     for (int64_t part = words <= WINDOW_MAX ? words : WINDOW_MAX; part > 1; --part)
@@ -76,7 +76,7 @@ static int64_t largest_part(int64_t words)
     return words;
 }
 
-/* Dimensions that follow one another at once, from the last ones on. */
+/* Reduces each run of adjacent dimensions at once, from the last run to the first. */
 static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int reduction, const struct reduced *reduced)
 {
     int64_t after = 1;
@@ -128,7 +128,7 @@ cnnvp_result cnnvp_operator_reduce(struct cnnvp_import *import)
                       ? reduce_runs(import, &in, reduction, &reduced)
                       : pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
                              reduced.axes[rank - 1] ? shape[2] : 1));
-    if (reduction == CNNVP_REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
+    if (reduction == CNNVP_REDUCE_SUM && reduced.words > 1) { /* the mean times the number of words */
         CNNVP_TRY(cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer));
         in = layer->out;
     }

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resize and Upsample of rows and columns, one after the other. Copies where the nearest element is taken: woven
- * together where a whole factor makes maps larger, else one for each run of elements. Linear interpolation by a whole
- * factor is one short convolution for each of its phases, of maps whose border is repeated; any other, and cubic, is a
- * product with the matrix of all weights. Where maps become smaller, antialias stretches what an element is made of.
+ * Resize and Upsample of rows and columns, one axis after the other. Nearest: copies of runs of elements, or
+ * interleaved copies for an enlargement by an integer factor. Linear by an integer factor: one short convolution per
+ * phase of the output positions, on maps with repeated borders. Other linear and all cubic cases: a product with the
+ * matrix of interpolation weights. When maps shrink, antialias widens the interpolation kernel.
  */
 #include <math.h>
 #include <string.h>
 
 #include "onnx_constant.h"
 
-/* Largest whole factor of which each phase becomes a layer, most copies of runs of elements, largest matrix. */
+/* Limits: integer factor with one layer per phase, copies of runs of elements, elements of a matrix. */
 #define PHASES_MAX 64
 #define COPIES_MAX 1024
 #define MATRIX_MAX (1 << 24)
-/* Products that a constant may take. */
+/* Limit on multiplications to resize a constant. */
 #define EFFORT_MAX ((size_t)1 << 34)
 
 enum transform { HALF_PIXEL, PYTORCH_HALF_PIXEL, HALF_PIXEL_SYMMETRIC, ALIGN_CORNERS, ASYMMETRIC, TF_HALF_PIXEL };
 
 struct resize {
     enum { NEAREST, LINEAR, CUBIC } mode;
-    double cubic; /* its coefficient a */
-    int inside;   /* cubic: what lies outside has no weight, instead of the border's value */
+    double cubic; /* coefficient a of the cubic kernel */
+    int inside;   /* exclude_outside: elements outside of the input get weight 0, instead of the border's value */
     int antialias;
     enum transform transform;
     enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding;
@@ -31,11 +31,11 @@ struct resize {
 /* One dimension. */
 struct line {
     int64_t in, out;
-    double scale; /* as the node says it: out may be rounded */
+    double scale; /* as given; `out` may be rounded down from it */
 };
 
-/* The place of an output position in the input (ONNX, Resize: coordinate_transformation_mode). align_corners is as
- * PyTorch and onnxruntime have it; the reference code beside ONNX's text divides by scale * in - 1, no whole number. */
+/* The position in the input of an output element (ONNX, Resize: coordinate_transformation_mode). align_corners follows
+ * PyTorch and onnxruntime; ONNX's reference code divides by scale * in - 1, which need not be an integer. */
 static double place_of(const struct resize *resize, const struct line *line, int64_t out)
 {
     const double x = (double)out;
@@ -46,7 +46,7 @@ static double place_of(const struct resize *resize, const struct line *line, int
         return line->out > 1 ? (x + 0.5) / line->scale - 0.5 : 0.0;
     case HALF_PIXEL_SYMMETRIC:
         return centre * (1.0 - (double)line->out / full) + (x + 0.5) / line->scale - 0.5;
-    case ALIGN_CORNERS: /* the last one on the last one, whatever the scale was before out was made whole */
+    case ALIGN_CORNERS: /* the last element maps to the last one, even if `out` was rounded */
         return line->out > 1 ? x * (double)(line->in - 1) / (double)(line->out - 1) : 0.0;
     case ASYMMETRIC:
         return x / line->scale;
@@ -103,7 +103,7 @@ static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resiz
     return CNNVP_DONE;
 }
 
-/* Input `index` as this many numbers, one for each dimension or each that `axes` names. */
+/* Reads input `index`, which must have `count` values: one for each dimension, or for each that `axes` names. */
 static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size_t count, float numbers[4])
 {
     const Onnx__TensorProto *constant;
@@ -117,7 +117,7 @@ static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size
     return CNNVP_DONE;
 }
 
-/* Scales from an input or, of Upsample, an attribute; or sizes. */
+/* Reads the scales, from an attribute (Upsample) or an input, or the sizes. */
 static cnnvp_result read_factors(struct cnnvp_import *import, size_t count, float scales[4], int *are_sizes)
 {
     const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(import->node, "scales");
@@ -204,7 +204,7 @@ static cnnvp_result resize_nearest(struct cnnvp_import *import, const struct res
 
 /* ---- linear interpolation ---- */
 
-/* A convolution of each channel with the same `count` weights along the axis. */
+/* Convolves each channel with the same `count` weights along the axis. */
 static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, int64_t axis, const float *weights,
                                      uint32_t count, int32_t *out)
 {
@@ -225,7 +225,7 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     return CNNVP_DONE;
 }
 
-/* Of the two neighbours: where one is before the first or after the last value, that value stands for it. */
+/* Interpolates between two neighbours. The border is repeated by one element, so that both always exist. */
 static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
                                      int64_t axis, int32_t *tensor)
 {
@@ -244,7 +244,7 @@ static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct r
     return cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor);
 }
 
-/* Of an element at that distance. */
+/* The interpolation weight of an element at distance d. */
 static double weight_at(const struct resize *resize, double d)
 {
     const double a = resize->cubic;
@@ -255,7 +255,8 @@ static double weight_at(const struct resize *resize, double d)
     return d < 2.0 ? ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a : 0.0;
 }
 
-/* The elements around a place: two of a line, four of a cubic curve, or as many more as the maps become smaller. */
+/* Adds the weights of the elements around a position: two for linear, four for cubic, more for antialias when maps
+ * shrink. */
 static void fill_row(const struct resize *resize, const struct line *line, double place, float *row)
 {
     const int stretched = resize->antialias && line->scale < 1.0;
@@ -284,7 +285,7 @@ static cnnvp_result fill_matrix(struct cnnvp_import *import, const struct resize
     return CNNVP_DONE;
 }
 
-/* The axis becomes the channels, which a 1x1 convolution mixes, and comes back. */
+/* Moves the axis to the channels, multiplies with a 1x1 convolution, and moves it back. */
 static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
                                      int64_t axis, int32_t *tensor)
 {
@@ -311,7 +312,8 @@ static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct r
     return input.rank == 3 ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor) : CNNVP_DONE;
 }
 
-/* All positions of a phase lie alike between their neighbours, at most half an element before the first. */
+/* 1: all output positions of a phase have the same weights, and none lies more than one element outside of the
+ * input. */
 static int has_phases(const struct resize *resize, const struct line *line)
 {
     const double factor = (double)line->out / (double)line->in;
@@ -355,7 +357,7 @@ static void add_weighted(const float *weights, size_t count, const float *lines,
     }
 }
 
-/* The same of a constant: each line is the product with the matrix. */
+/* Resizes a constant along one axis: each line is multiplied by the matrix. */
 static cnnvp_result resize_constant(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
                                     size_t axis, struct cnnvp_constant *data)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that are others in disguise. A rule is a text of nodes that come in the operator's place, as a function of
- * the file would:
+ * Operators that are replaced by other operators. A rule is a text of nodes, imported in place of the operator like a
+ * function of the file:
  *   "m = ReduceMax <axes = [@axis|-1], keepdims = 1> (a); y = Sub(a, m)"
- * a, b, ... are the operator's inputs, y, z, w, x its outputs. Numbers and lists of them are constants, floats where
- * one has a point. @NAME is the operator's attribute NAME, @NAME|NUMBER its number, or that one; <@NAME> is <NAME =
- * @NAME>. Operators are those of operator set 18.
+ * a, b, ... are the operator's inputs; y, z, w, x are its outputs. Numbers and lists of numbers are constants, and
+ * floats if one of them has a point. @NAME|NUMBER is the value of the operator's attribute NAME, by default NUMBER.
+ * <@NAME> stands for <NAME = @NAME>, the attribute as it is. The rule's operators are those of operator set 18.
  */
 #include <ctype.h>
 #include <math.h>
@@ -15,10 +15,11 @@
 
 #include "onnx_text.h"
 
-/* Limits of a rule: numbers of a list, attributes of a node; constants a node. */
+/* Operator set of rules; limits: inputs and outputs; MOST: numbers of a list and attributes of a node; CONSTANTS: per
+ * node. */
 enum { OPSET = 18, INPUTS = 22, OUTPUTS = 4, MOST = 16, CONSTANTS = 4 };
 
-/* Whole numbers that a word holds whatever else its tensor has. */
+/* Largest integer that is exact in a 16-bit word, whatever else the tensor holds. */
 #define WHOLE_MAX 16384
 
 struct reader {
@@ -26,7 +27,7 @@ struct reader {
     struct cnnvp_arena *arena;
     const char *at;
     Onnx__GraphProto graph;
-    int failed; /* no memory, or no rule */
+    int failed; /* out of memory, or a syntax error */
 };
 
 static int take(struct reader *reader, char sign)
@@ -94,7 +95,7 @@ static struct numbers read_numbers(struct reader *reader)
     return numbers;
 }
 
-/* Its memory is the reader's. */
+/* The constant lives in the reader's arena. */
 static Onnx__TensorProto *add_constant(struct reader *reader)
 {
     const struct numbers numbers = read_numbers(reader);
@@ -190,7 +191,7 @@ static void add_node(struct reader *reader)
     }
 }
 
-/* The rule as a function with all outputs that the node has. */
+/* Parses the rule into a function with as many outputs as the node has. */
 static cnnvp_result read_rule(struct reader *reader, const char *rule, Onnx__FunctionProto *function)
 {
     char **names = cnnvp_arena_array(reader->arena, INPUTS + OUTPUTS, sizeof *names);
@@ -225,10 +226,10 @@ cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule)
     return cnnvp_import_function(import, &function, &reader.graph, OPSET);
 }
 
-/* ---- rules that depend on more than attributes ---- */
+/* ---- rules that depend on shapes ---- */
 
-/* Heads in front of positions: a tensor of 3 dimensions has them side by side. Fewer heads of keys and values than of
- * queries count for several each. */
+/* Moves heads in front of positions; a tensor of 3 dimensions has them side by side in the last one. With fewer key and
+ * value heads than query heads, each of them is repeated `times` times. */
 static void say_heads(struct cnnvp_text *text, const char *name, char input, size_t rank, int64_t heads, int64_t times)
 {
     const char *last = times > 1 ? "few" : "";
@@ -237,7 +238,7 @@ static void say_heads(struct cnnvp_text *text, const char *name, char input, siz
             (long long)heads, name, last, name);
     else
         say(text, "%s%s = Identity(%c);", name, last, input);
-    if (times > 1) /* each head so often, one after the other */
+    if (times > 1) /* repeats each head */
         say(text,
             "%ss = Shape(%sfew); %sn = Slice(%ss, [2], [4]); %sb = Concat <axis = 0> ([0, %lld], %sn);"
             "%su = Unsqueeze(%sfew, [2]); %so = Concat <axis = 0> ([1, 1, %lld, 1, 1]); %se = Expand(%su, %so);"
@@ -246,7 +247,7 @@ static void say_heads(struct cnnvp_text *text, const char *name, char input, siz
             name, name, name, name, name);
 }
 
-/* softmax(scale * Q * K' + mask) * V, for each head. */
+/* softmax(scale * Q * K' + mask) * V for each head. */
 cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
@@ -305,7 +306,7 @@ cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* x * s + o, with numbers of each channel. */
+/* x * slope + shift, with values for each channel. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -332,7 +333,7 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Means of parts, whose mean is the channel's. */
+/* The mean of a channel is the mean of its parts' means, which have equal sizes. */
 cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -353,8 +354,8 @@ cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t p
     return rewrite(import, &text);
 }
 
-/* Columns of kernels are summed where they overlap: the transposed convolution with a kernel for each of their places,
- * which has a 1 there. */
+/* Col2Im sums overlapping kernel windows. It is a transposed convolution with one kernel for each position of a window,
+ * which is 1 at this position and 0 elsewhere. */
 cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
 {
     enum { SIZES = 2 };
@@ -401,8 +402,8 @@ cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Rows of a table by an input: the product with a matrix that has a 1 where the index is the row's. The time is that of
- * all rows, whatever the indices are. */
+/* Looks up rows of a table: multiplies it by a matrix that is 1 where the index equals the row number. The time is that
+ * of all rows, whatever the indices are. */
 cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK] = {0}, indices[CNNVP_ONNX_RANK];
@@ -429,8 +430,8 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Maps as blocks of `side` x `side` words, whose place in a block is one of the channels' numbers: dimensions in
- * another order. Kind 0: channels become places, 1: the other way. */
+/* Divides maps into blocks of `side` x `side` words and permutes dimensions. Kind 0 (DepthToSpace): channels become
+ * positions of a block; kind 1 (SpaceToDepth): the reverse. */
 cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
 {
     int32_t in;
@@ -465,7 +466,7 @@ cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* As often along each axis: a dimension of 1 in front of it is expanded. */
+/* Repeats the tensor along each axis: expands a dimension of 1 that is inserted in front of the axis. */
 cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
@@ -483,7 +484,7 @@ cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
             continue;
         if (axis == 0 && !import->single)
             return cnnvp_import_mixes(import, "images that are repeated");
-        /* (before, 1, axis and all after it) */
+        /* the view: (before, 1, axis and all after it) */
         int64_t before = 1;
         int64_t after = 1;
         for (size_t i = import->single ? 0 : 1; i < rank; ++i)
@@ -503,8 +504,9 @@ cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Kind 0: the largest number, 1: the smallest. Of where it is, the first or the last place: the largest of numbers that
- * fall or rise along the axis. Kind 2: what is true at the largest number's first place alone. */
+/* Kind 0: ArgMax; kind 1: ArgMin. Elements equal to the extreme are weighted with numbers that rise or fall along the
+ * axis; the largest product gives the last or the first index. Kind 2 (Hardmax): 1 at the first maximum, 0
+ * elsewhere. */
 cnnvp_result cnnvp_operator_place_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -531,7 +533,7 @@ cnnvp_result cnnvp_operator_place_of(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Along a new dimension `on` where the index counts to, below 0 from its end, and `off` elsewhere. */
+/* Adds a dimension with value `on` at the index and `off` elsewhere. Negative indices count from the end. */
 cnnvp_result cnnvp_operator_one_hot(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -554,7 +556,7 @@ cnnvp_result cnnvp_operator_one_hot(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Halves of an axis times each other, until one element is left. */
+/* Multiplies the two halves of an axis until one element is left. */
 cnnvp_result cnnvp_operator_product_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK];
@@ -584,7 +586,8 @@ cnnvp_result cnnvp_operator_product_of(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Kind 0: sums, 1: products of all elements up to each: of 2, then 4, 8, ... of them, until none is left out. */
+/* Kind 0: running sums; kind 1: running products. Combines elements at distance 1, 2, 4, ... until the distance covers
+ * the axis. */
 cnnvp_result cnnvp_operator_running(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -617,7 +620,8 @@ cnnvp_result cnnvp_operator_running(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Of each target the number of its class, negative; kind 1: of the logarithm of softmax, which is the second output. */
+/* The negative log-probability of each target's class. Kind 1 applies log-softmax first, which is also the second
+ * output. */
 cnnvp_result cnnvp_operator_loss(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -665,7 +669,7 @@ cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
 
 enum { LABELS = 2 * CNNVP_ONNX_RANK };
 
-/* Letters of one or two operands and of the result, and what each is. */
+/* Letters of the operands and of the result, and the size of each letter. */
 struct einsum {
     char operands[2][LABELS + 1], result[LABELS + 1];
     size_t count;
@@ -709,7 +713,7 @@ static cnnvp_result read_einsum(struct cnnvp_import *import, struct einsum *eins
     return CNNVP_DONE;
 }
 
-/* "NEW = Transpose(OLD)" from one order of letters to another one. */
+/* Appends "MADE = Transpose(FROM)", which changes the order of dimensions from `letters` to `wanted`. */
 static void say_order(struct cnnvp_text *text, const char *made, const char *from, const char *letters,
                       const char *wanted)
 {
@@ -719,7 +723,8 @@ static void say_order(struct cnnvp_text *text, const char *made, const char *fro
     say(text, "]> (%s);", from);
 }
 
-/* The letters of `of` that are in both, or in one of the lists alone. */
+/* Copies to `to` the letters of `of` whose presence in `in` equals `is` and whose presence in `and_in` equals
+ * `and_is`. */
 static void pick(const char *of, const char *in, int is, const char *and_in, int and_is, char *to)
 {
     for (; *of != '\0'; ++of)
@@ -728,7 +733,7 @@ static void pick(const char *of, const char *in, int is, const char *and_in, int
     *to = '\0';
 }
 
-/* What an operand has alone and the result has not is summed up. */
+/* Sums over the letters that only operand k has and the result does not. */
 static void say_sum(struct cnnvp_text *text, struct einsum *einsum, size_t k)
 {
     char left[LABELS + 1];
@@ -744,7 +749,7 @@ static void say_sum(struct cnnvp_text *text, struct einsum *einsum, size_t k)
 
 static void say_sizes(struct cnnvp_text *text, const struct einsum *einsum, const char *letters, int single)
 {
-    for (; *letters != '\0'; ++letters) /* the batch stays what it is */
+    for (; *letters != '\0'; ++letters) /* 0 keeps the batch */
         say(text, "%lld, ",
             *letters == einsum->result[0] && !single ? 0LL : (long long)einsum->sizes[(unsigned char)*letters]);
 }
@@ -757,8 +762,8 @@ static long long product_of(const struct einsum *einsum, const char *letters)
     return product;
 }
 
-/* Two operands are a product of matrices: shared letters that the result has number the matrices, the others are summed
- * over; the first dimension of images stays apart. */
+/* Two operands become a matrix product. Letters of both operands count the matrices if the result has them, and are
+ * summed over if not. The batch, as the first dimension, stays apart. */
 cnnvp_result cnnvp_operator_einsum(struct cnnvp_import *import)
 {
     struct einsum einsum;
@@ -773,7 +778,7 @@ cnnvp_result cnnvp_operator_einsum(struct cnnvp_import *import)
     say_sum(&text, &einsum, 1);
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
-    const size_t first = value.constant != NULL; /* the one that is computed */
+    const size_t first = value.constant != NULL; /* the operand that is a tensor */
     const char *a = einsum.operands[first];
     const char *b = einsum.operands[1 - first];
     pick(a, b, 1, einsum.result, 1, shared);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that become others by the shapes of their inputs: samples of maps, spectra, and words at other places. */
+/* Operators that become others according to the shapes of their inputs: GridSample, DFT, MeanVarianceNormalization, and
+ * gathers and scatters by several dimensions. */
 #include <math.h>
 
 #include "onnx_constant.h"
@@ -15,7 +16,7 @@ static long long product(const int64_t *dims, size_t begin, size_t end)
 
 /* ---- GridSample ---- */
 
-/* `#` in what was said from there on is the axis. */
+/* Replaces each `#` in the text from offset `from` on by the number of the axis. */
 static void number(struct cnnvp_text *text, size_t from, size_t axis)
 {
     for (; from < text->used && from < sizeof text->rule; ++from)
@@ -23,14 +24,15 @@ static void number(struct cnnvp_text *text, size_t from, size_t axis)
             text->rule[from] = (char)('0' + axis);
 }
 
-/* The weight of each place of an axis for each sample, by how far it is from there: (N, size, samples). */
+/* Appends the interpolation weights of an axis, (N, size, samples): the weight of each element for each sample, by
+ * their distance. */
 static void say_weights(struct cnnvp_text *text, long long size, int corners, char mode, char padding)
 {
     const double low = corners ? 0.0 : -0.5;
     const double span = corners ? (double)size - 1.0 : (double)size;
     say(text, "wide# = Mul(at#, %.9f); exact# = Add(wide#, %.9f);", 0.5 * span, 0.5 * ((double)size - 1.0));
     say(text, mode == 'n' ? "place# = Round(exact#);" : "place# = Identity(exact#);");
-    if (padding == 'r' && size > 1) /* there and back again */
+    if (padding == 'r' && size > 1) /* reflects positions at both borders until they are inside */
         say(text,
             "from# = Sub(place#, %.9f); long# = Abs(from#); times# = Mul(long#, %.12f); turns# = Floor(times#);"
             "less# = Mul(turns#, %.9f); rest# = Sub(long#, less#); way# = Sub(rest#, %.9f); back# = Abs(way#);"
@@ -46,7 +48,7 @@ static void say_weights(struct cnnvp_text *text, long long size, int corners, ch
         "all# = Range(0.0, %lld.0, 1.0); places# = Reshape(all#, [-1, 1]); apart# = Sub(in#, places#);"
         "far# = Abs(apart#);",
         size);
-    if (mode == 'c') /* a cubic up to 1, another one from there to 2 */
+    if (mode == 'c') /* cubic kernel: one polynomial for distances up to 1, another one up to 2 */
         say(text,
             "near# = Min(far#, 1.0); bent# = Mul(near#, 1.25); deep# = Sub(bent#, 2.25); square# = Mul(near#, near#);"
             "inner# = Mul(deep#, square#); tail# = Clip(far#, 1.0, 2.0); out# = Sub(tail#, 2.0);"
@@ -56,7 +58,7 @@ static void say_weights(struct cnnvp_text *text, long long size, int corners, ch
         say(text, "high# = Sub(1.0, far#); weight# = Max(high#, 0.0);");
 }
 
-/* Samples are the product of the maps with the weights of all places, which the places of the grid give. */
+/* Samples are the product of the maps with a matrix of interpolation weights, which the grid's positions determine. */
 cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], grid[CNNVP_ONNX_RANK];
@@ -85,7 +87,7 @@ cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
                     padding);
         if (axis == 0)
             say(&text, "weights# = Identity(weight#);");
-        else /* of all places before, and of this axis for each of them */
+        else /* joint weights: those of the axes before times those of this axis */
             say(&text,
                 "before# = Unsqueeze(weights%zu, [2]); this# = Unsqueeze(weight#, [1]); spread# = Mul(before#, this#);"
                 "weights# = Reshape(spread#, [0, %lld, %lld]);",
@@ -105,7 +107,7 @@ cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
 
 /* ---- DFT ---- */
 
-/* The product along an axis with the matrix of all cosines and sines, of real and imaginary parts side by side. */
+/* Multiplies along an axis by the matrix of all cosines and sines; real and imaginary parts are adjacent columns. */
 cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -134,7 +136,8 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
         "times = Range(0, %lld, 1); rows = Reshape(times, [-1, 1]); tones = Range(0, %lld, 1); each = Mul(rows, tones);"
         "turn = Mod(each, %lld); real = Cast <to = 1> (turn); angle = Mul(real, %.12f);",
         size, made, all, (back ? 2.0 : -2.0) * acos(-1.0) / (double)all);
-    /* What is left out, what counts for its mirror image too, and the mean of an inverse. */
+    /* Weights of the input's elements: 0 beyond the length, 2 for those that stand for their mirror image too (one-
+     * sided inverse), and 1 / length for an inverse. */
     say(&text,
         "known = Less(rows, %lld); there = Cast <to = 1> (known); double = Mul(rows, 2); turned = Mod(double, %lld);"
         "own = Equal(turned, 0); once = Cast <to = 1> (own); twice = Sub(2.0, once); share = Mul(there, %.12f);"
@@ -148,7 +151,7 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
         "both = Concat <axis = 1> (first, second); used = Slice(both, [0, 0], [%lld, %lld], [1, 3]);"
         "matrix = Reshape(used, [%lld, %lld]);",
         parts, results, size * parts, made * results);
-    /* The axis beside the parts, and back. */
+    /* Moves the axis next to the real and imaginary parts, and back. */
     int64_t order[CNNVP_ONNX_RANK], back_order[CNNVP_ONNX_RANK], moved[CNNVP_ONNX_RANK];
     for (size_t i = 0; i < rank; ++i) {
         const size_t to = i == axis ? rank - 2 : i + 1 == rank ? i : i - (i > axis);
@@ -170,7 +173,8 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
 
 /* ---- STFT ---- */
 
-/* Frames are a convolution, whose kernels are each tone's cosines and sines below the window. */
+/* Transforms all frames with one convolution. Its kernels are the cosines and sines of each frequency times the window.
+ */
 cnnvp_result cnnvp_operator_frames(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], window[CNNVP_ONNX_RANK] = {0};
@@ -211,8 +215,8 @@ cnnvp_result cnnvp_operator_frames(struct cnnvp_import *import)
 
 /* ---- MeanVarianceNormalization ---- */
 
-/* The dimensions of the statistics become the last ones, over which a layer normalises; those of one element count for
- * nothing. */
+/* Moves the dimensions of the statistics to the end, applies LayerNormalization, and moves them back. Dimensions with
+ * one element do not matter. */
 cnnvp_result cnnvp_operator_mean_variance(struct cnnvp_import *import)
 {
     static const int64_t usual[] = {0, 2, 3};
@@ -243,9 +247,9 @@ cnnvp_result cnnvp_operator_mean_variance(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* ---- words at other places ---- */
+/* ---- GatherND, GatherElements, ScatterND, ScatterElements ---- */
 
-/* Constant indices lie in the data's first `count` dimensions. */
+/* Checks that constant indices are within the data's first `count` dimensions. */
 static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, const int64_t *dims)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
@@ -263,7 +267,7 @@ static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, con
     return CNNVP_DONE;
 }
 
-/* Indices as they count from 0 on. */
+/* Appends "whole": the indices with negative ones counted from 0. */
 static cnnvp_result say_indices(struct cnnvp_import *import, struct cnnvp_text *text, size_t count, const int64_t *dims)
 {
     CNNVP_TRY(check_indices(import, count, dims));
@@ -273,15 +277,17 @@ static cnnvp_result say_indices(struct cnnvp_import *import, struct cnnvp_text *
     return CNNVP_DONE;
 }
 
-/* What the indices of an operator name: parts of the data, one after the other, by their numbers `index`. */
+/* The parts of the data that the indices select: the data are flattened to `count` parts, and "index" in the rule
+ * numbers them. */
 struct parts {
     size_t rank;
     int64_t dims[CNNVP_ONNX_RANK];
-    size_t first; /* dimension of a part */
+    size_t first; /* first dimension within a part */
     long long count;
 };
 
-/* The indices' last dimension counts the data's first ones, which become one. */
+/* GatherND, ScatterND: the last dimension of the indices covers the data's first dimensions, which are merged into
+ * one. */
 static cnnvp_result say_parts(struct cnnvp_import *import, struct cnnvp_text *text, struct parts *parts)
 {
     int64_t indices[CNNVP_ONNX_RANK];
@@ -311,7 +317,8 @@ static cnnvp_result say_parts(struct cnnvp_import *import, struct cnnvp_text *te
     return CNNVP_DONE;
 }
 
-/* Indices of one axis, at the places of the others where they are. */
+/* GatherElements, ScatterElements: the indices are positions along one axis; each keeps its own position along the
+ * other dimensions. */
 static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text *text, struct parts *parts)
 {
     int64_t indices[CNNVP_ONNX_RANK];
@@ -345,7 +352,7 @@ static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text 
     return CNNVP_DONE;
 }
 
-/* Kind 0: by the first dimensions, 1: along one. */
+/* Kind 0: GatherND; kind 1: GatherElements. */
 cnnvp_result cnnvp_operator_gathered(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
@@ -357,9 +364,9 @@ cnnvp_result cnnvp_operator_gathered(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* What indices that are counted up set: a slice of the data's first `rank` dimensions. */
+/* The slice of the data's first `rank` dimensions that consecutive indices select. */
 struct box {
-    size_t rank; /* 0: they are none */
+    size_t rank; /* 0: the indices are not a slice */
     int64_t first[CNNVP_ONNX_RANK], sizes[CNNVP_ONNX_RANK];
 };
 
@@ -388,7 +395,8 @@ static cnnvp_result find_box(struct cnnvp_import *import, const struct parts *pa
     return CNNVP_DONE;
 }
 
-/* The updates between what lies in front of and behind them, along each axis that they do not fill. */
+/* Concatenates the data in front of the slice, the updates, and the data behind it, along each axis that the slice does
+ * not fill. */
 static void say_box(struct cnnvp_text *text, const struct parts *parts, const struct box *box)
 {
     size_t axes[CNNVP_ONNX_RANK];
@@ -421,8 +429,8 @@ static void say_box(struct cnnvp_text *text, const struct parts *parts, const st
     say(text, "y = Identity(made0)");
 }
 
-/* The same kinds. What is at each place: one of the data's parts or of the updates, which come after them; or the data
- * and the sum of updates for it. */
+/* Kind 0: ScatterND; kind 1: ScatterElements. Each part of the result is gathered from the data followed by the
+ * updates. With reduction "add" it is the data plus the sum of the updates for this part. */
 cnnvp_result cnnvp_operator_scattered(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A first pass over an ONNX file: a copy of it that holds only what the compiler looks at, for protobuf-c to unpack.
- * The bytes of tensors stay in the file: raw_data in the copy is 16 bytes, offset and length in the file (64-bit, the
- * host's byte order). Graphs in graphs more than 8 deep and types other than tensors are left out, so that no file
- * makes the unpacking recurse deeply. Field numbers are those of onnx.proto, wire types those of the protobuf encoding.
+ * First pass over an ONNX file: builds a copy that holds only what the compiler uses, for protobuf-c to unpack. Tensor
+ * bytes stay in the file; raw_data of the copy is their offset and length in the file (two 64-bit integers in the
+ * host's byte order). Graphs nested more than 8 deep and types other than tensors are left out, so that no file causes
+ * a deep recursion. Field numbers are those of onnx.proto.
  */
 #include "onnx_read.h"
 
@@ -16,13 +16,13 @@
 
 enum message { MODEL, GRAPH, FUNCTION, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, MESSAGES };
 
-/* What happens to a field; fields that are not in a message's list are left out. */
+/* What happens to a field. Fields that are not in a message's list are left out. */
 enum action { COPY, RAW, DESCEND };
 
 struct rule {
     uint32_t field;
     enum action action;
-    enum message message; /* DESCEND */
+    enum message message; /* the nested message, for DESCEND */
 };
 
 #define RULES 11
@@ -66,8 +66,8 @@ struct scan {
     const uint8_t *file;
     struct cnnvp_wire_buffer out;
     size_t bad;         /* offset of damage; SIZE_MAX: none */
-    unsigned graphs;    /* around the place that is read */
-    XXH3_state_t *hash; /* of the bytes before `hashed` */
+    unsigned graphs;    /* graphs around the current position */
+    XXH3_state_t *hash; /* hash of the bytes before offset `hashed` */
     size_t hashed;
 };
 
@@ -81,10 +81,10 @@ static const struct rule *rule_of(enum message message, uint64_t field)
 
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end);
 
-/* Graphs in one another that are read: the network's, and those of branches. */
+/* Most nested graphs that are read: the network's, and those of branches. */
 #define GRAPHS_MAX 8u
 
-/* Of large data the hash has only what says how many there are. */
+/* Of raw data above this size, only the length is hashed. */
 #define HASHED_DATA 4096u
 
 static void hash_up_to(struct scan *scan, size_t end)
@@ -101,7 +101,8 @@ static void hash_around(struct scan *scan, const struct cnnvp_wire_field *field)
     scan->hashed = field->end;
 }
 
-/* A nested message: its length is known when it has been written, so it is moved up by the length's own bytes. */
+/* Copies a nested message. Its length is known only afterwards, so the message is then moved up to make room for the
+ * length. */
 static int descend(struct scan *scan, const struct rule *rule, size_t begin, size_t end)
 {
     const size_t start = scan->out.used;
@@ -119,7 +120,7 @@ static int descend(struct scan *scan, const struct rule *rule, size_t begin, siz
     return 1;
 }
 
-/* The message rules nest five deep at most, and three more for each graph in another one. */
+/* Recursion is bounded: the rules nest at most five messages, and three more for each nested graph. */
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end)
 {
     size_t at = begin;

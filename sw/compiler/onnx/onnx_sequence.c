@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which nodes and inputs of a graph are imported, and in which order: those that its outputs need, as the file has
- * them, but each after what it reads. ONNX asks files for such an order; converters that append nodes do not keep it.
+ * Which nodes and inputs of a graph are imported, and in which order: those that the outputs need, in the file's order,
+ * but each after the nodes that it reads. ONNX requires this order, but converters that append nodes do not keep it.
  */
 #include <stdlib.h>
 
@@ -13,15 +13,15 @@ struct ordering {
     struct cnnvp_import *import;
     const Onnx__GraphProto *graph;
     struct cnnvp_arena arena;
-    struct cnnvp_names makers; /* by name, the number of the node, or of the input after all nodes */
-    uint32_t *first;           /* by node, where its part of `needed` begins; one more for the end */
-    uint32_t *needed;          /* nodes that make what it reads */
+    struct cnnvp_names makers; /* by name: index of the node that computes it, or node count + index of the input */
+    uint32_t *first;           /* by node: index of its first entry in `needed`; one more element for the end */
+    uint32_t *needed;          /* makers of what each node reads */
     uint32_t needed_count;
     uint8_t *marks;
-    uint32_t *stack, *next; /* nodes that are begun, and which of their needs comes next */
+    uint32_t *stack, *next; /* nodes in progress, and the next entry of `needed` for each */
 };
 
-/* Each name is given once, or what reads it could mean another tensor than its writer did. */
+/* Checks that each name is defined once; otherwise a reader could get another tensor than intended. */
 static cnnvp_result find_makers(struct ordering *ordering)
 {
     uint32_t known;
@@ -51,7 +51,7 @@ static cnnvp_result find_makers(struct ordering *ordering)
     return CNNVP_DONE;
 }
 
-/* 0: no memory. */
+/* Returns 0 if there is no memory. */
 static int add_need(struct ordering *ordering, const char *name)
 {
     uint32_t maker;
@@ -65,7 +65,7 @@ static int add_need(struct ordering *ordering, const char *name)
     return 1;
 }
 
-/* What a node reads, and what the graphs read that are its attributes: as deep as onnx_scan.c leaves them. */
+/* Adds what a node reads, and what the graphs in its attributes read, as deeply nested as onnx_scan.c keeps them. */
 static int add_needs(struct ordering *ordering, const Onnx__NodeProto *node)
 {
     for (size_t i = 0; i < node->n_input; ++i)
@@ -107,7 +107,7 @@ static void mark_wanted(struct ordering *ordering)
     }
 }
 
-/* The node after all that it needs and that is not placed. */
+/* Appends the node to the sequence, after the nodes that it needs and that are not in it yet. */
 static cnnvp_result place(struct ordering *ordering, uint32_t node, struct cnnvp_import_sequence *sequence)
 {
     uint32_t depth = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that only rename or reshape: the words stay where they are. */
+/* Operators that only rename or reshape a tensor; its words are not moved. */
 #include <string.h>
 
 #include "onnx_constant.h"
 
-/* Rename: the output is the input. */
+/* The output is the input. */
 cnnvp_result cnnvp_operator_identity(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
@@ -12,7 +12,7 @@ cnnvp_result cnnvp_operator_identity(struct cnnvp_import *import)
     return cnnvp_import_define(import, import->node->output[0], value);
 }
 
-/* Nothing is dropped but by a node that is said to train. */
+/* Dropout is the identity in inference. A node in training mode with a ratio above 0 is refused. */
 cnnvp_result cnnvp_operator_dropout(struct cnnvp_import *import)
 {
     float numbers[2] = {0.5f, 0.0f}; /* ratio, training_mode */
@@ -45,7 +45,7 @@ cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *w
     return CNNVP_DONE;
 }
 
-/* The node's output is the words in these dimensions; dims[0] is not used. */
+/* Defines the node's output as the same words with these dimensions; dims[0] is not used. */
 static cnnvp_result give_view(struct cnnvp_import *import, const struct cnnvp_words *words, uint32_t rank,
                               const int64_t *dims)
 {
@@ -75,7 +75,7 @@ cnnvp_result cnnvp_operator_flatten(struct cnnvp_import *import)
     return give_view(import, &words, 2 + (uint32_t)front, dims);
 }
 
-/* The target shape of Reshape with 0 and -1 filled in; dims[0] stands for the batch. */
+/* Fills in 0 and -1 in the target shape of Reshape. dims[0] stands for the batch. */
 static cnnvp_result resolve_shape(struct cnnvp_import *import, const struct cnnvp_words *words, size_t rank,
                                   int64_t *dims)
 {
@@ -91,7 +91,7 @@ static cnnvp_result resolve_shape(struct cnnvp_import *import, const struct cnnv
     for (size_t i = 1; i < rank; ++i) {
         if (i < words->rank && dims[i] == 0 && !zeros)
             dims[i] = words->dims[i];
-        /* 0 is a size only where there is nothing to lose. */
+        /* A size of 0 is accepted only if the input has no elements. */
         if (dims[i] == -1 && open == 0 && dims[0] != -1)
             open = i;
         else if (dims[i] < (count == 0 ? 0 : 1) || (known != 0 && dims[i] > INT32_MAX / known))
@@ -173,7 +173,7 @@ cnnvp_result cnnvp_operator_squeeze(struct cnnvp_import *import)
     return give_view(import, &words, made, dims);
 }
 
-/* Numbers are floats and integers of any width alike once they are tensors here. */
+/* A tensor's words have no float or integer type, so a cast to a float type is the identity. */
 cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
@@ -192,7 +192,7 @@ cnnvp_result cnnvp_operator_constant(struct cnnvp_import *import)
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
     const Onnx__TensorProto *tensor = value != NULL ? value->t : NULL;
     if (tensor == NULL) {
-        /* Since operator set 12 also as plain numbers. */
+        /* since operator set 12: plain numbers */
         static const char *const names[] = {"value_float", "value_floats", "value_int", "value_ints"};
         for (size_t i = 0; i < 4 && value == NULL; ++i)
             value = cnnvp_onnx_attribute(import->node, names[i]);

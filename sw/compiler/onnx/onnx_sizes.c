@@ -7,14 +7,14 @@
 
 #include "onnx_node.h"
 
-/* What --shape says, or nothing. */
+/* The sizes that --shape gives for an input. */
 struct given {
-    const char *text; /* NULL: nothing */
+    const char *text; /* NULL: none given */
     size_t rank;
     int64_t dims[CNNVP_ONNX_RANK];
 };
 
-/* The sizes after NAME=, which may hold any character itself. */
+/* The sizes after "NAME="; the name may itself contain "=". */
 static const char *sizes_of(const char *text)
 {
     const char *equals = strrchr(text, '=');
@@ -53,7 +53,7 @@ static int names_input(const char *text, const char *name)
     return length == 0 || (strlen(name) == length - 1 && strncmp(text, name, length - 1) == 0);
 }
 
-/* ---- in words ---- */
+/* ---- shapes as text ---- */
 
 static const char *symbol_of(const Onnx__TensorShapeProto__Dimension *dimension)
 {
@@ -62,7 +62,7 @@ static const char *symbol_of(const Onnx__TensorShapeProto__Dimension *dimension)
     return named ? dimension->dim_param : "?";
 }
 
-/* 0: a symbol, for which some exporters write 0 or -1. */
+/* The size; 0 for a symbol, which some exporters write as 0 or -1. */
 static int64_t number_of(const Onnx__TensorShapeProto__Dimension *dimension)
 {
     return dimension->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dimension->dim_value > 0
@@ -70,7 +70,7 @@ static int64_t number_of(const Onnx__TensorShapeProto__Dimension *dimension)
                : 0;
 }
 
-/* "[batch,3,height,width]" */
+/* Prints a shape such as "[batch,3,height,width]". */
 static void print_shape(const Onnx__TensorShapeProto *shape, char *text, size_t room)
 {
     size_t used = (size_t)snprintf(text, room, "[");
@@ -83,7 +83,7 @@ static void print_shape(const Onnx__TensorShapeProto *shape, char *text, size_t 
     (void)snprintf(text + used, room - used, "]");
 }
 
-/* What to type, "x=1x3xHxW": known numbers, 1 for the batch, a letter for each of the others. */
+/* Prints an example for --shape, such as "x=1x3xHxW": known sizes, 1 for the batch, and letters for the other sizes. */
 static void print_wanted(const char *name, const Onnx__TensorShapeProto *shape, char *text, size_t room)
 {
     static const char *const letters[5][4] = {{""}, {"N"}, {"N", "F"}, {"N", "C", "W"}, {"N", "C", "H", "W"}};
@@ -120,9 +120,9 @@ static cnnvp_result ask(struct cnnvp_import *import, const char *name, const Onn
                                 file, symbol_of(shape->dim[axis]), name, have, wanted, images);
 }
 
-/* ---- settling ---- */
+/* ---- choosing sizes ---- */
 
-/* `said` is of an input whose name it has in front: "[NAME=]VALUE". */
+/* Checks that the name in `said`, "[NAME=]VALUE", is an input of the network. */
 static cnnvp_result check_name(struct cnnvp_import *import, const char *option, const char *said, const char *value)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
@@ -158,7 +158,7 @@ cnnvp_result cnnvp_import_check_names(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-/* Without a name, a shape is that of the first input. */
+/* Finds the --shape of an input. One without a name applies to the first input. */
 static cnnvp_result find_given(struct cnnvp_import *import, const char *name, int first, struct given *given)
 {
     const struct cnnvp_onnx_sizes *sizes = import->sizes;
@@ -194,7 +194,7 @@ static cnnvp_result compare(struct cnnvp_import *import, const char *name, const
     return CNNVP_DONE;
 }
 
-/* One symbol is one number, but for the batch. */
+/* All sizes with the same symbol must be equal, except the batch. */
 static cnnvp_result compare_symbols(struct cnnvp_import *import, const char *name, const Onnx__TensorShapeProto *shape,
                                     const int64_t *dims)
 {
@@ -218,8 +218,8 @@ static const struct cnnvp_array *images_of(const struct cnnvp_import *import, co
     return sizes != NULL && first ? sizes->images : NULL;
 }
 
-/* That size of the images, which have as many as the input or, without the batch, fewer; 0: they have none. Where the
- * whole input is one image, the batch is all of them, one where they have none. */
+/* The images' size along an axis of the input, aligned at the last axis, as images may lack the batch. 0: they do not
+ * have it. If the whole input is one image (`single`), the batch is the images' first size, or 1 if they lack it. */
 static int64_t size_of_images(const struct cnnvp_array *images, size_t rank, size_t axis, int single)
 {
     const size_t after = rank - axis;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of onnx_rewrite.c that are written by the shapes of a node's inputs. */
+/* Helpers to write rules of onnx_rewrite.c that depend on the shapes of a node's inputs. */
 #ifndef CNNVP_COMPILER_ONNX_TEXT_H
 #define CNNVP_COMPILER_ONNX_TEXT_H
 
@@ -25,14 +25,14 @@ static inline void say(struct cnnvp_text *text, const char *format, ...)
     text->used += length > 0 ? (size_t)length : 0;
 }
 
-/* ", NUMBER" for each of those from `begin` up to `end`. */
+/* Appends ", NUMBER" for numbers[begin .. end - 1]. */
 static inline void say_numbers(struct cnnvp_text *text, const int64_t *numbers, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; ++i)
         say(text, ", %lld", (long long)numbers[i]);
 }
 
-/* Numbers along one dimension, in front of `after` others. */
+/* Appends "NAME = Reshape(NUMBERS, [-1, 1, ...])" with `after` ones: a vector along one dimension. */
 static inline void say_along(struct cnnvp_text *text, const char *name, const char *numbers, size_t after)
 {
     say(text, "%s = Reshape(%s, [-1", name, numbers);
@@ -47,7 +47,7 @@ static inline cnnvp_result rewrite(struct cnnvp_import *import, const struct cnn
                                           : cnnvp_import_error(import, "it would become too many nodes");
 }
 
-/* An axis whose elements count each other. */
+/* The index of an axis that the operator works along; axis 0 of a batch is refused. */
 static inline cnnvp_result find_counted(struct cnnvp_import *import, int64_t named, size_t rank, size_t *axis)
 {
     CNNVP_TRY(cnnvp_import_axis_of(import, named, rank, axis));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Import for training. See onnx.h. */
+/* Import for training (onnx.h): parameters without values, their origins in the file, and random initial values. */
 #include "onnx.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@
 #include "cnnvp_command.h"
 #include "onnx_node.h"
 
-/* Values that are drawn, of one parameter: more are a mistake in the file. */
+/* Most values of one parameter that are drawn; more are likely a mistake in the file. */
 #define DRAWN_MAX ((size_t)1 << 27)
 
-/* ---- while nodes are read ---- */
+/* ---- while nodes are imported ---- */
 
 cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
 {
@@ -55,7 +55,7 @@ void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role
     struct cnnvp_graph *graph = import->graph;
     struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count - 1];
     const Onnx__TensorProto *tensor = cnnvp_import_known_constant(import, import->node->input[input]);
-    /* One number that counts for all channels cannot become one for each. */
+    /* A single value for all channels cannot be trained as one value per channel, so it has no origin. */
     if (tensor == NULL || tensor->n_dims > 4 ||
         (role != CNNVP_GRAPH_WEIGHTS && cnnvp_onnx_elements(tensor) != graph->tensors[layer->out].channels))
         return;
@@ -69,7 +69,7 @@ void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role
         memcpy(origin->dims, tensor->dims, tensor->n_dims * sizeof *origin->dims);
 }
 
-/* ---- afterwards ---- */
+/* ---- after the import ---- */
 
 static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
 {
@@ -84,7 +84,7 @@ static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
     return readers;
 }
 
-/* An addition of one number a channel is the bias of the layer before. */
+/* Merges an addition of one value per channel into the bias of the convolution or product before it. */
 static void take_biases(struct cnnvp_graph *graph)
 {
     for (size_t i = 1; i < graph->layer_count; ++i) {
@@ -138,7 +138,7 @@ static void draw_layer(const struct cnnvp_import *import, const struct cnnvp_tra
     }
 }
 
-/* A variance that is negative would be no deviation; what has no values must have been drawn. */
+/* Refuses a variance that makes the standard deviation 0 or undefined. */
 static cnnvp_result check_layer(const struct cnnvp_import *import, const struct cnnvp_graph_layer *layer)
 {
     const size_t channels = import->graph->tensors[layer->out].channels;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dimensions in another order. Dimensions of 1 and those that stay together do
- * not count: what is left is a view where nothing moves, one copy where up to three groups change places (a channel
- * shuffle), and several copies, one group each, where there are more.
+ * Permutations of dimensions. Dimensions of 1 are ignored, and dimensions that stay adjacent form a group. The result
+ * is a view if no group moves, one copy if up to three groups are permuted (such as a channel shuffle), and several
+ * copies if there are more.
  */
 #include <string.h>
 
 #include "onnx_constant.h"
 
-/* Groups of dimensions that stay together, in the order of the input; group wanted[i] is the i-th of the result. */
+/* Groups of dimensions that stay adjacent, in the input's order. Group wanted[i] is the i-th group of the result. */
 struct groups {
     uint32_t count;
     uint32_t sizes[CNNVP_ONNX_RANK];
@@ -18,10 +18,10 @@ struct groups {
 static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_t *perm)
 {
     struct groups groups = {0};
-    uint32_t places[CNNVP_ONNX_RANK] = {0}; /* of an axis among those larger than 1 */
-    uint32_t firsts[CNNVP_ONNX_RANK] = {0}; /* place of the first axis of a group, groups in the order of the result */
+    uint32_t places[CNNVP_ONNX_RANK] = {0}; /* position of an axis among those larger than 1 */
+    uint32_t firsts[CNNVP_ONNX_RANK] = {0}; /* place of each group's first axis; groups in the result's order */
     uint32_t sizes[CNNVP_ONNX_RANK] = {0};
-    uint32_t next = 0; /* place at which the last group would go on */
+    uint32_t next = 0; /* place that would continue the last group */
     for (uint32_t i = 1, place = 1; i < rank; ++i)
         places[i] = dims[i] > 1 ? place++ : 0;
     for (uint32_t i = 1; i < rank; ++i) {
@@ -45,8 +45,8 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
     return groups;
 }
 
-/* Dimensions of more than one element in an order, counted from the first one on; *sizes: how many elements each has in
- * the order that they are counted in. Returns how many. */
+/* Drops dimensions of 1 from a permutation: order[] permutes the other dimensions, and wide[] holds their sizes in the
+ * input's order. Returns their number. */
 static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint32_t order[3], uint32_t wide[3])
 {
     uint32_t number[3];
@@ -63,8 +63,8 @@ static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint
     return count;
 }
 
-/* What `in` is a copy of with dimensions in another order, where this order puts them back. CNNVP_GRAPH_NONE: of
- * nothing. */
+/* If `in` is a permuted copy of a tensor and this permutation reverses it, returns that tensor, else
+ * CNNVP_GRAPH_NONE. */
 static int32_t put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3], const uint32_t from[3])
 {
     uint32_t first[3], second[3], made[3], read[3], wide[3];
@@ -114,7 +114,7 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
     return CNNVP_DONE;
 }
 
-/* Up to three groups at once. */
+/* Permutes two or three groups with one copy. */
 static cnnvp_result permute_few(struct cnnvp_import *import, int32_t *in, const struct groups *groups)
 {
     static const uint32_t swapped[3] = {2, 1, 0};
@@ -123,7 +123,8 @@ static cnnvp_result permute_few(struct cnnvp_import *import, int32_t *in, const 
                               : cnnvp_import_permute(import, *in, groups->sizes, groups->wanted, in);
 }
 
-/* The first group of the result that is out of order goes to the end, where the ones after it will follow. */
+/* Moves the first group of the result that is out of order to the end of the tensor; the groups after it follow
+ * later. */
 static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct groups *groups)
 {
     static const uint32_t last[3] = {0, 2, 1};
@@ -146,7 +147,7 @@ static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct gr
     return CNNVP_DONE;
 }
 
-/* Groups that have come together become one. */
+/* Merges groups that have become adjacent. */
 static void join(struct groups *groups)
 {
     int64_t dims[CNNVP_ONNX_RANK + 1] = {0};
@@ -158,7 +159,7 @@ static void join(struct groups *groups)
     *groups = group_axes(groups->count + 1, dims, perm);
 }
 
-/* The words of *in, as dimensions dims[1..rank-1], in the order of perm. */
+/* Permutes the words of *in, viewed with dimensions dims[1..rank-1], by `perm`. */
 static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t rank, const int64_t *dims,
                             const int64_t *perm)
 {
@@ -170,7 +171,7 @@ static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t r
     return groups.count > 1 ? permute_few(import, in, &groups) : CNNVP_DONE;
 }
 
-/* Up to four dimensions: one copy in the tensor's own shape. */
+/* Permutes up to four dimensions with one copy in the tensor's own shape. */
 static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
                                    const int64_t *perm)
 {
@@ -178,12 +179,12 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 0, (uint32_t)dims[1],
                                  rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
     layer->permuted = 1;
-    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): channels and columns change places */
+    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
         layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
     return CNNVP_DONE;
 }
 
-/* Attribute perm, which names each of `rank` dimensions once; without it they are turned round. */
+/* Attribute perm, which must name each of `rank` dimensions once. The default reverses the dimensions. */
 static cnnvp_result read_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK])
 {
     size_t count = 0;
@@ -199,7 +200,7 @@ static cnnvp_result read_perm(struct cnnvp_import *import, size_t rank, int64_t 
     return CNNVP_DONE;
 }
 
-/* The order of all dimensions; one in front stays there. */
+/* The permutation with the leading dimension, which stays in front. */
 static cnnvp_result read_order(struct cnnvp_import *import, const struct cnnvp_words *words,
                                int64_t perm[CNNVP_ONNX_RANK + 1])
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ConvTranspose. The result's rows (columns) s q + r, s being the stride, are an ordinary convolution of the input with
- * every s-th row of the kernel, turned round: the taps k with r + pad - k dilation = s o for a whole o, which read row
- * q + o. So it becomes one convolution for each pair of such phases, with just the multiplications that there are, and
- * copies that weave their results together. With stride 1 it is one convolution.
+ * ConvTranspose. With stride s, rows (columns) s q + r of the result, for a fixed r, are an ordinary convolution of the
+ * input with every s-th row of the reversed kernel: the taps k for which r + pad - k dilation = s o with an integer o;
+ * they read row q + o. The layer thus becomes one convolution for each pair of such phases, without wasted
+ * multiplications, and copies that interleave their results. With stride 1 it is a single convolution.
  */
 
 #include "onnx_node.h"
 
-/* Convolutions that one node may become. */
+/* Most convolutions for one node. */
 #define PHASES_MAX 1024
 
-/* Which taps one phase has: first + i step, for the rows q + at + (taps - 1 - i) dilation. */
+/* The taps of a phase: tap i is first + i step and reads row q + at + (taps - 1 - i) dilation. */
 struct phase {
-    int64_t first, step, taps; /* 0 taps: it has none */
+    int64_t first, step, taps; /* taps 0: the phase has none */
     int64_t at, dilation;
 };
 
 struct transposed {
     int32_t in;
     uint32_t rank;
-    int64_t groups, inputs, outputs; /* channels; outputs: of a group */
+    int64_t groups, inputs, outputs; /* channels; `outputs` counts one group's */
     struct cnnvp_import_axis y, x;
     float *weights; /* [inputs][outputs][ky][kx]; NULL if the graph is weightless */
     float *bias;    /* NULL: none */
@@ -44,12 +44,12 @@ static struct phase find_phase(const struct cnnvp_import_axis *axis, int64_t num
     }
     if (phase.taps > 1)
         phase.dilation = phase.step * axis->dilation / axis->stride;
-    /* Taps that read padding alone are none. */
+    /* Taps that read only padding do not count. */
     const int64_t last = phase.at + (phase.taps - 1) * phase.dilation + (axis->out - 1) / axis->stride;
     return phase.at < axis->in && last >= 0 ? phase : no_taps;
 }
 
-/* The input's part that a phase reads, and zeros around it. */
+/* The part of the input that a phase reads, and the zeros around it. */
 struct reach {
     int64_t first, count; /* rows of the input */
     int64_t before, after;
@@ -68,13 +68,13 @@ static struct reach find_reach(const struct cnnvp_import_axis *axis, const struc
 
 /* ---- attributes ---- */
 
-/* Without pads. */
+/* The size of the result without pads. */
 static int64_t full_size(const struct cnnvp_import_axis *axis)
 {
     return axis->stride * (axis->in - 1) + axis->extra + (axis->kernel - 1) * axis->dilation + 1;
 }
 
-/* Pads follow from how large the result shall be; what is larger ends with more positions. */
+/* Sets the pads for a result of size `out`. A result larger than the full size gets more positions at the end. */
 static void pad_for(struct cnnvp_import_axis *axis, int64_t out, int upper)
 {
     const int64_t total = full_size(axis) - out;
@@ -97,7 +97,7 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct cnnvp_import_a
     return CNNVP_DONE;
 }
 
-/* Of the last one or two dimensions; rows are one position where there is one only. */
+/* Reads the attributes for the last one or two dimensions. With one, rows have a single position. */
 static cnnvp_result read_axes(struct cnnvp_import *import, struct transposed *made)
 {
     const size_t sides = made->rank - 2, skip = 2 - sides;
@@ -144,7 +144,7 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
 
 /* ---- convolutions ---- */
 
-/* [output][input of the group][y][x] of one pair of phases; zeros for a lone input where it has no taps. */
+/* Weights [output][input of the group][y][x] of one pair of phases. If it has no taps: zeros for one input channel. */
 static cnnvp_result phase_weights(struct cnnvp_import *import, const struct transposed *made, const struct phase *y,
                                   const struct phase *x, struct cnnvp_graph_layer *layer)
 {
@@ -167,7 +167,8 @@ static cnnvp_result phase_weights(struct cnnvp_import *import, const struct tran
     return CNNVP_DONE;
 }
 
-/* The convolution of one pair of phases. Where one has no taps the bias is left, and a channel times zeros. */
+/* Adds the convolution of one pair of phases. If a phase has no taps, only the bias remains: one input channel is
+ * multiplied by zero weights. */
 static cnnvp_result add_phase(struct cnnvp_import *import, const struct transposed *made, int64_t row, int64_t column,
                               int32_t *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling; the pools over
- * depth, too. */
+/* Operators with a sliding window over maps or rows: Conv, MaxPool, AveragePool and global pooling. Pools may also have
+ * a depth. */
 
 #include "onnx_node.h"
 
@@ -21,7 +21,7 @@ cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, si
     return CNNVP_DONE;
 }
 
-/* auto_pad and the output size of one axis. */
+/* Applies auto_pad and computes the output size of one axis. */
 static cnnvp_result size_axis(struct cnnvp_import *import, struct cnnvp_import_axis *axis)
 {
     int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
@@ -40,13 +40,13 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct cnnvp_import_a
     const int64_t padded = axis->in + axis->before + axis->after;
     const int ceil_mode = cnnvp_onnx_int(node, "ceil_mode", 0) != 0;
     if (ceil_mode && reach > padded && reach - padded < axis->stride && axis->dilation == 1)
-        axis->kernel = reach = padded; /* the only window is not full */
+        axis->kernel = reach = padded; /* the only window is cut at the padded input's end */
     const int64_t room = padded - reach;
     if (room < 0)
         return cnnvp_import_error(import, "the kernel reaches over %lld positions, the padded input has %lld",
                                   (long long)reach, (long long)padded);
     axis->out = room / axis->stride + 1;
-    /* A last window that is not full counts if it begins in the input or in the padding before it. */
+    /* A last, partial window counts if it starts in the input or in the padding before it. */
     if (ceil_mode && room % axis->stride != 0 && axis->out * axis->stride < axis->in + axis->before) {
         ++axis->out;
         axis->partial = 1;
@@ -133,7 +133,7 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
     return CNNVP_DONE;
 }
 
-/* Maps, or rows; `most` dimensions. */
+/* Reads input 0, which must have 3 to `most` dimensions. */
 static cnnvp_result window_input(struct cnnvp_import *import, uint32_t most, int32_t *in)
 {
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, in));
@@ -144,7 +144,7 @@ static cnnvp_result window_input(struct cnnvp_import *import, uint32_t most, int
     return CNNVP_DONE;
 }
 
-/* Conv's layer over `in`, without its weights and bias. */
+/* Adds the layer of a Conv without weights and bias. */
 static cnnvp_result add_conv(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *weights,
                              struct cnnvp_graph_layer **layer)
 {
@@ -187,7 +187,7 @@ cnnvp_result cnnvp_operator_conv(struct cnnvp_import *import)
     return cnnvp_import_floats(import, bias, import->graph->tensors[layer->out].channels, &layer->bias);
 }
 
-/* A pool over rows and columns of `in`, as the node's result or a step on the way. */
+/* Pools over rows and columns of `in`, as the node's output or (`inner`) as an intermediate result. */
 static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_axis *y,
                              const struct cnnvp_import_axis *x, int inner, int32_t *out)
 {
@@ -198,7 +198,8 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
     *out = layer->out;
     set_window(layer, y, x);
     layer->pool = (enum cnnvp_layer_pool_kind)import->kind;
-    /* The padding counts or it does not; what ceil_mode adds after it never does. */
+    /* count_include_pad decides whether padding counts in an average. Positions that ceil_mode adds after the padding
+     * never count. */
     const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
     const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;
     if (layer->pool == CNNVP_POOL_AVERAGE && (y->partial || x->partial || (padded && !included))) {
@@ -211,7 +212,7 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
     return CNNVP_DONE;
 }
 
-/* Depth, rows and columns one after the other: of each map, then of each position along the depth. */
+/* Pools rows and columns of each map first, then each position along the depth. */
 static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_axis axes[3])
 {
     static const struct cnnvp_import_axis position = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .out = 1};

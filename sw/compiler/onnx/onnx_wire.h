@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The encoding of protobuf: fields of a message one after the other, a key (number * 8 + wire type) before each
- * value. */
+/* The protobuf wire format: a message is a sequence of fields, each with a key (field number * 8 + wire type) before
+ * its value. */
 #ifndef CNNVP_COMPILER_ONNX_WIRE_H
 #define CNNVP_COMPILER_ONNX_WIRE_H
 
@@ -13,17 +13,17 @@ enum { CNNVP_WIRE_VARINT = 0, CNNVP_WIRE_64 = 1, CNNVP_WIRE_BYTES = 2, CNNVP_WIR
 struct cnnvp_wire_field {
     uint64_t number;
     unsigned wire;
-    size_t begin;       /* of the field, key included */
-    size_t value_begin; /* of its value; of its bytes for CNNVP_WIRE_BYTES */
+    size_t begin;       /* offset of the key */
+    size_t value_begin; /* offset of the value; for CNNVP_WIRE_BYTES of its bytes, after the length */
     size_t end;
 };
 
-/* Reads the field at *at and moves *at after it. 0: damaged or longer than `end`. */
+/* Reads the field at *at and advances *at past it. Returns 0 if the field is damaged or reaches past `end`. */
 int cnnvp_wire_next(const uint8_t *file, size_t *at, size_t end, struct cnnvp_wire_field *field);
 
-/* A message that is being written. Functions return 0 where there is no memory. */
+/* A message under construction. The functions return 0 if there is no memory. */
 struct cnnvp_wire_buffer {
-    uint8_t *bytes; /* free() */
+    uint8_t *bytes; /* owned; release with free() */
     size_t used;
     size_t capacity;
 };
@@ -31,7 +31,7 @@ struct cnnvp_wire_buffer {
 int cnnvp_wire_reserve(struct cnnvp_wire_buffer *buffer, size_t bytes);
 int cnnvp_wire_put(struct cnnvp_wire_buffer *buffer, const void *data, size_t size);
 int cnnvp_wire_put_varint(struct cnnvp_wire_buffer *buffer, uint64_t value);
-/* Key, length and bytes of a field of wire type CNNVP_WIRE_BYTES. */
+/* Appends a field of wire type CNNVP_WIRE_BYTES: key, length and bytes. */
 int cnnvp_wire_put_bytes(struct cnnvp_wire_buffer *buffer, uint64_t number, const void *data, size_t size);
 
 #endif
