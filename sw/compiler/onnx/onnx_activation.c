@@ -299,17 +299,23 @@ cnnvp_result cnnvp_operator_softmax(struct cnnvp_import *import)
     return softmax.view == softmax.in ? CNNVP_DONE : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
 
-/* ln(x) for x in 0 .. 1, as ln(max{x, 1/32}) + ln(32 * min{x, 1/32}): two lookups in tables from 1/32 to 1. */
-static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32_t *out)
+/* ln(x) for x from 1 / count to 1, as ln(max{x, 1/32}) + ln(32 * min{x, 1/32}): each is a lookup in a table from 1/32
+ * to 1. The second one is taken apart in the same way where 1 / count lies below its table. */
+static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int64_t count, int32_t *out)
 {
     static const float low = 1.0f / 32.0f;
-    int32_t parts[2] = {in, in};
     struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_MIN, low, 1, &parts[1]));
-    CNNVP_TRY(cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer));
-    CNNVP_TRY(cnnvp_import_post(import, layer->out, CNNVP_GRAPH_LOG, low, 1, &parts[1]));
-    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, 1, &parts[0]));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out);
+    int32_t part = in;
+    CNNVP_TRY(cnnvp_import_post(import, in, CNNVP_GRAPH_LOG, low, 1, out));
+    for (int64_t reach = 32; reach == 32 || reach < count; reach *= 32) {
+        int32_t logarithm;
+        CNNVP_TRY(cnnvp_import_post(import, part, CNNVP_GRAPH_MIN, low, 1, &part));
+        CNNVP_TRY(cnnvp_import_scale(import, part, 1.0f / low, 0.0f, 1, &layer));
+        part = layer->out;
+        CNNVP_TRY(cnnvp_import_post(import, part, CNNVP_GRAPH_LOG, low, 1, &logarithm));
+        CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, *out, logarithm, 1, out));
+    }
+    return CNNVP_DONE;
 }
 
 /* x - max{x} + ln(max{softmax(x)}): only the largest share needs a logarithm. */
@@ -326,7 +332,7 @@ cnnvp_result cnnvp_operator_log_softmax(struct cnnvp_import *import)
     int32_t share = layer->out;
     int32_t largest = softmax.view;
     CNNVP_TRY(cnnvp_import_largest(import, axis, &share));
-    CNNVP_TRY(add_logarithm(import, share, &share));
+    CNNVP_TRY(add_logarithm(import, share, softmax.count, &share));
     CNNVP_TRY(cnnvp_import_largest(import, axis, &largest));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, softmax.view, largest, 1, &largest));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share));
