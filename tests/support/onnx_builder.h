@@ -42,6 +42,14 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
 void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
                   const int64_t *values);
 
+/* Declarations and nodes in ONNX's textual syntax, one after the other:
+ *
+ *     float[N, 4, 6, 6] x   float[2] k = {1, 2.5}   y = Conv <pads = [1, 1, 1, 1], group = 2> (x, w)
+ *
+ * What has no values is an input of the network. Where there are fewer values than elements the last one counts for the
+ * rest; {} are random numbers up to 1 in size, {~0.3} up to 0.3. Types: float, int64, int8, uint8, uint16. */
+void builder_parse(struct builder *builder, const char *text);
+
 /* The graph of another builder, which lives as long. */
 void builder_branch(struct builder *builder, Onnx__NodeProto *node, const char *name, struct builder *branch);
 
@@ -57,6 +65,8 @@ uint64_t builder_next(struct builder *builder);
 
 /* The file's bytes, to be given back with free(). */
 uint8_t *builder_pack(struct builder *builder, size_t *size);
+/* Writes the network to a new temporary file and frees the builder; the name is kept in `name` (room 64). */
+void builder_save(struct builder *builder, char *name);
 /* Writes bytes to a new temporary file; the name is kept in `name` (room 64). */
 void builder_write(const uint8_t *bytes, size_t size, char *name);
 
