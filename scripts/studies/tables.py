@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tables.py PAGE FOLDER [--write]: checks that each table below `<!-- table: NAME -->` in a Markdown page equals
-FOLDER/NAME.md; exit status 1 if not. --write updates the page instead."""
+"""tables.py PAGE FOLDER [--write]: checks that each table below `<!-- table: NAME -->` in a Markdown page equals the file of
+that name in FOLDER (ending: md); exit status 1 if not. --write updates the page instead."""
 import pathlib
 import re
 import sys

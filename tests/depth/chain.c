@@ -142,9 +142,5 @@ void chain_write(const struct chain *chain, char *name)
         add_tail(&builder, from, channels * height * width, chain->outputs);
     else
         builder_output(&builder, from);
-    size_t size;
-    uint8_t *bytes = builder_pack(&builder, &size);
-    builder_write(bytes, size, name);
-    free(bytes);
-    builder_free(&builder);
+    builder_save(&builder, name);
 }

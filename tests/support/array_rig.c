@@ -36,18 +36,6 @@ void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit,
     array_rig_start(rig);
 }
 
-void array_rig_check_lanes(const struct array_rig *rig, uint64_t cycles, uint64_t beats, uint64_t elements,
-                           uint64_t words_out)
-{
-    assert_int_equal(fake_count(rig->array, "commands"), 1);
-    assert_int_equal(fake_count(rig->array, "busy_cycles"), cycles);
-    assert_int_equal(fake_count(rig->array, "port_cycles"), 0);
-    assert_int_equal(fake_count(rig->array, "beats"), beats);
-    assert_int_equal(fake_count(rig->array, "elements"), elements);
-    assert_int_equal(fake_count(rig->input, "read_sequential_words"), elements);
-    assert_int_equal(fake_count(rig->output, "write_words"), words_out);
-}
-
 void array_rig_end(struct array_rig *rig)
 {
     fake_sim_free(&rig->sim);

@@ -26,9 +26,6 @@ struct array_rig_lanes {
     int timing_only;
 };
 void array_rig_start_lanes(struct array_rig *rig, const struct cnnvp_unit *unit, const struct array_rig_lanes *lanes);
-/* Checks the statistics of such a unit after its first command: each element is read once from the input buffer. */
-void array_rig_check_lanes(const struct array_rig *rig, uint64_t cycles, uint64_t beats, uint64_t elements,
-                           uint64_t words_out);
 void array_rig_end(struct array_rig *rig);
 
 /* Debug access to a buffer's storage; `address` in bytes. */

@@ -221,6 +221,157 @@ Onnx__TensorProto *builder_int64s(struct builder *builder, const char *name, siz
     return made;
 }
 
+static int take(const char **at, char sign)
+{
+    *at += strspn(*at, " \n");
+    const int there = **at == sign;
+    *at += there;
+    return there;
+}
+
+static char *take_word(struct builder *builder, const char **at)
+{
+    *at += strspn(*at, " \n");
+    const size_t length = strcspn(*at, " \n,=<>()[]{}\"");
+    char *word = builder_alloc(builder, length);
+    memcpy(word, *at, length);
+    *at += length;
+    return word;
+}
+
+static void must_take(const char **at, char sign)
+{
+    if (!take(at, sign)) {
+        (void)fprintf(stderr, "'%c' is missing before: %s\n", sign, *at);
+        abort();
+    }
+}
+
+static void parse_values(struct builder *builder, const char **at, const char *type, Onnx__TensorProto *tensor)
+{
+    static const struct {
+        const char *name;
+        int32_t type;
+        size_t size;
+    } types[] = {
+        {"float", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 4},   {"int64", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 8},
+        {"int8", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 1},     {"uint8", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 1},
+        {"uint16", ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, 2},
+    };
+    size_t t = 0;
+    while (strcmp(types[t].name, type) != 0)
+        if (++t == sizeof types / sizeof types[0])
+            abort();
+    const size_t count = count_of(tensor->n_dims, tensor->dims);
+    float scale = 1.0f;
+    int random = take(at, '}');
+    if (take(at, '~')) {
+        scale = strtof(take_word(builder, at), NULL);
+        must_take(at, '}');
+        random = 1;
+    }
+    tensor->data_type = types[t].type;
+    tensor->raw_data.len = count * types[t].size;
+    tensor->raw_data.data = builder_alloc(builder, tensor->raw_data.len);
+    float number = 0;
+    int64_t integer = 0;
+    for (size_t i = 0, more = !random; i < count || more; ++i) {
+        if (more) {
+            char *end;
+            number = strtof(*at, &end);
+            integer = strtoll(*at, NULL, 10);
+            *at = end;
+            more = (size_t)take(at, ',');
+            if (!more)
+                must_take(at, '}');
+        } else if (random) {
+            const uint64_t drawn = builder_next(builder);
+            number = scale * ((float)(drawn >> 40) / 8388608.0f - 1.0f);
+            integer = (int64_t)(drawn >> 56);
+        }
+        if (i < count)
+            memcpy(tensor->raw_data.data + i * types[t].size, t == 0 ? (void *)&number : (void *)&integer,
+                   types[t].size);
+    }
+}
+
+/* What follows the type. */
+static void parse_declaration(struct builder *builder, const char **at, const char *type)
+{
+    int64_t dims[16];
+    size_t rank = 0;
+    if (take(at, '[')) {
+        do {
+            const char *size = take_word(builder, at);
+            dims[rank++] = size[0] == 'N' ? -1 : strtoll(size, NULL, 10);
+        } while (take(at, ','));
+        must_take(at, ']');
+    }
+    const char *name = take_word(builder, at);
+    if (!take(at, '=')) {
+        builder_input(builder, name, rank, dims);
+        return;
+    }
+    must_take(at, '{');
+    parse_values(builder, at, type, tensor(builder, name, rank, dims));
+}
+
+static void parse_attribute(struct builder *builder, const char **at, Onnx__NodeProto *node)
+{
+    const char *name = take_word(builder, at);
+    must_take(at, '=');
+    if (take(at, '"')) {
+        builder_string(builder, node, name, take_word(builder, at));
+        must_take(at, '"');
+    } else if (take(at, '[')) {
+        int64_t values[16];
+        size_t count = 0;
+        do
+            values[count++] = strtoll(take_word(builder, at), NULL, 10);
+        while (take(at, ','));
+        must_take(at, ']');
+        builder_ints(builder, node, name, count, values);
+    } else {
+        const char *number = take_word(builder, at);
+        if (number[strspn(number, "-0123456789")] == '\0')
+            builder_int(builder, node, name, strtoll(number, NULL, 10));
+        else
+            builder_float(builder, node, name, strtof(number, NULL));
+    }
+}
+
+/* What follows the first output's name. */
+static void parse_node(struct builder *builder, const char **at, const char *output)
+{
+    Onnx__NodeProto *node = builder_node(builder, "", output, NULL, NULL, NULL, NULL);
+    while (take(at, ','))
+        node->output = append(builder, node->output, node->n_output++, take_word(builder, at));
+    must_take(at, '=');
+    node->op_type = take_word(builder, at);
+    if (take(at, '<')) {
+        do
+            parse_attribute(builder, at, node);
+        while (take(at, ','));
+        must_take(at, '>');
+    }
+    must_take(at, '(');
+    do
+        builder_operand(builder, node, take_word(builder, at));
+    while (take(at, ','));
+    must_take(at, ')');
+}
+
+void builder_parse(struct builder *builder, const char *text)
+{
+    for (const char *word = take_word(builder, &text); word[0] != '\0'; word = take_word(builder, &text)) {
+        const char *next = text + strspn(text, " \n");
+        if (*next == '=' || *next == ',')
+            parse_node(builder, &text, word);
+        else
+            parse_declaration(builder, &text, word);
+    }
+}
+
 void builder_outside(struct builder *builder, Onnx__TensorProto *tensor, const char *file)
 {
     Onnx__StringStringEntryProto *entry = builder_alloc(builder, sizeof *entry);
@@ -268,4 +419,13 @@ void builder_write(const uint8_t *bytes, size_t size, char *name)
     if (descriptor < 0 || write(descriptor, bytes, size) != (ssize_t)size)
         abort();
     (void)close(descriptor);
+}
+
+void builder_save(struct builder *builder, char *name)
+{
+    size_t size;
+    uint8_t *bytes = builder_pack(builder, &size);
+    builder_write(bytes, size, name);
+    free(bytes);
+    builder_free(builder);
 }

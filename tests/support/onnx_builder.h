@@ -42,6 +42,15 @@ void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *
 void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
                   const int64_t *values);
 
+/* Adds declarations and nodes from a text in ONNX's textual syntax:
+ *
+ *     float[N, 4, 6, 6] x   float[2] k = {1, 2.5}   y = Conv <pads = [1, 1, 1, 1], group = 2> (x, w)
+ *
+ * A tensor without values is an input of the network. If there are fewer values than elements, the last one is
+ * repeated;
+ * {} are random numbers from -1 to 1, {~0.3} from -0.3 to 0.3. Types: float, int64, int8, uint8, uint16. */
+void builder_parse(struct builder *builder, const char *text);
+
 /* Adds an attribute with the graph of another builder, which must live as long. */
 void builder_branch(struct builder *builder, Onnx__NodeProto *node, const char *name, struct builder *branch);
 
@@ -57,6 +66,8 @@ uint64_t builder_next(struct builder *builder);
 
 /* The file's bytes; release with free(). */
 uint8_t *builder_pack(struct builder *builder, size_t *size);
+/* Writes the network to a new temporary file, frees the builder, and stores the file's name in `name` (64 bytes). */
+void builder_save(struct builder *builder, char *name);
 /* Writes the bytes to a new temporary file and stores its name in `name` (64 bytes). */
 void builder_write(const uint8_t *bytes, size_t size, char *name);
 

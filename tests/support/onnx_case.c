@@ -70,15 +70,6 @@ void onnx_case_begin(struct builder *builder, const char *input, size_t rank, co
     builder_output(builder, "y");
 }
 
-void onnx_case_node_refused(const char *op_type, const char *attribute, int64_t value, const char *text)
-{
-    static const int64_t maps[4] = {-1, 4, 6, 6};
-    struct builder b;
-    onnx_case_begin(&b, "x", 4, maps);
-    builder_int(&b, builder_node(&b, op_type, "y", "x", NULL, NULL, NULL), attribute, value);
-    onnx_case_refused(&b, text);
-}
-
 Onnx__NodeProto *onnx_case_node(struct builder *builder, size_t rank, const char *op_type, const char *weights)
 {
     const int64_t maps[4] = {-1, 2, 6, 6}, vector[2] = {-1, 6};
@@ -87,6 +78,28 @@ Onnx__NodeProto *onnx_case_node(struct builder *builder, size_t rank, const char
     Onnx__NodeProto *node = builder_node(builder, op_type, "y", "x", weights, NULL, NULL);
     builder_output(builder, "y");
     return node;
+}
+
+void onnx_case_parse(struct builder *builder, int64_t opset, const char *network)
+{
+    builder_init(builder, opset);
+    builder_parse(builder, network);
+    builder_output(builder, "y");
+}
+
+void onnx_case_import_text(int64_t opset, const char *network, struct cnnvp_graph *graph)
+{
+    struct builder builder;
+    onnx_case_parse(&builder, opset, network);
+    onnx_case_must_import(&builder, graph);
+    builder_free(&builder);
+}
+
+void onnx_case_refused_text(int64_t opset, const char *network, const char *text)
+{
+    struct builder builder;
+    onnx_case_parse(&builder, opset, network);
+    onnx_case_refused(&builder, text);
 }
 
 void onnx_case_run(const struct cnnvp_graph *graph, float *output)

@@ -21,12 +21,15 @@ void onnx_case_refused(struct builder *builder, const char *text);
 
 /* Starts a network of operator set 14 with this input and an output y. */
 void onnx_case_begin(struct builder *builder, const char *input, size_t rank, const int64_t *dims);
-/* Fails the test unless a network of one node on x (N, 4, 6, 6) with this attribute is refused as in
- * onnx_case_refused. */
-void onnx_case_node_refused(const char *op_type, const char *attribute, int64_t value, const char *text);
 /* A network of operator set 13 with one node from x and `weights` (may be NULL) to y. x is (N, 2, 6, 6) for rank 4,
  * else (N, 6). */
 Onnx__NodeProto *onnx_case_node(struct builder *builder, size_t rank, const char *op_type, const char *weights);
+
+/* The network of a text (builder_parse) whose output is y. */
+void onnx_case_parse(struct builder *builder, int64_t opset, const char *network);
+void onnx_case_import_text(int64_t opset, const char *network, struct cnnvp_graph *graph);
+/* Like onnx_case_refused, for the network of a text. */
+void onnx_case_refused_text(int64_t opset, const char *network, const char *text);
 
 /* Runs the input 0.25, 0.5, 0.75, ... through the network in float. */
 void onnx_case_run(const struct cnnvp_graph *graph, float *output);

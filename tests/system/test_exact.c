@@ -298,24 +298,13 @@ static void quantised_files_choose_their_words(void **state)
 static void maxima_come_in_parts(void **state)
 {
     struct builder b;
-    const int64_t shape[4] = {-1, 3, 24, 22};
-    const int64_t kernel[2] = {19, 17};
-    const int64_t strides[2] = {3, 2};
-    const int64_t pads[4] = {4, 1, 2, 5};
     char file[64];
-    size_t size;
     (void)state;
     builder_init(&b, 13);
-    builder_input(&b, "x", 4, shape);
-    Onnx__NodeProto *pool = builder_node(&b, "MaxPool", "y", "x", NULL, NULL, NULL);
-    builder_ints(&b, pool, "kernel_shape", 2, kernel);
-    builder_ints(&b, pool, "strides", 2, strides);
-    builder_ints(&b, pool, "pads", 4, pads);
+    builder_parse(&b, "float[N, 3, 24, 22] x "
+                      "y = MaxPool <kernel_shape = [19, 17], strides = [3, 2], pads = [4, 1, 2, 5]> (x)");
     builder_output(&b, "y");
-    uint8_t *bytes = builder_pack(&b, &size);
-    builder_write(bytes, size, file);
-    free(bytes);
-    builder_free(&b);
+    builder_save(&b, file);
     const struct exact_case pools[] = {
         {file, NULL, "nfu", {"input_buffer.size=512"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
         {file, NULL, "nfu", {"input_buffer.size=512", "pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
@@ -332,40 +321,28 @@ static void maxima_come_in_parts(void **state)
 /* Batch norm with statistics of the data, alone or between convolutions, as that operator set says it. */
 static void write_norms(int64_t opset, int alone, char *file)
 {
+    static const char statistics[] =
+        "float[%d] scale = {~1.5} float[%d] offset = {~1.5} float[%d] mean = {~1.5} "
+        "float[%d] variance = {~1.5} "
+        "%s = BatchNormalization <%s> (%s, scale, offset, mean, variance)";
+    const int channels = alone ? 3 : 5;
+    const char *outputs = opset < 7 || opset >= 14 ? "" : ", m, v, saved_m, saved_v";
     struct builder b;
-    const int64_t shape[4] = {-1, 3, 6, 7};
-    const int64_t first[4] = {5, 3, 3, 3}, second[4] = {4, 5, 1, 1};
-    const int64_t pads[4] = {1, 1, 1, 1};
-    const char *const names[] = {"scale", "offset", "mean", "variance"};
-    const int64_t channels = alone ? 3 : 5;
-    size_t size;
+    char text[400], made[40];
+    (void)snprintf(made, sizeof made, "%s%s", alone ? "y" : "n", outputs);
+    (void)snprintf(text, sizeof text, statistics, channels, channels, channels, channels, made,
+                   opset >= 14 ? "training_mode = 1"
+                   : opset < 7 ? "is_test = 0"
+                               : "epsilon = 1e-5",
+                   alone ? "x" : "c");
     builder_init(&b, opset);
-    builder_input(&b, "x", 4, shape);
-    for (size_t i = 0; i < 4; ++i)
-        (void)builder_random(&b, names[i], 1, &channels, 1.5f);
-    if (!alone) {
-        (void)builder_random(&b, "w", 4, first, 0.4f);
-        (void)builder_random(&b, "v", 4, second, 0.4f);
-        builder_ints(&b, builder_node(&b, "Conv", "c", "x", "w", NULL, NULL), "pads", 4, pads);
-    }
-    Onnx__NodeProto *norm =
-        builder_node(&b, "BatchNormalization", alone ? "y" : "n", alone ? "x" : "c", "scale", "offset", "mean");
-    builder_operand(&b, norm, "variance");
-    if (opset >= 14)
-        builder_int(&b, norm, "training_mode", 1);
-    else if (opset < 7)
-        builder_int(&b, norm, "is_test", 0);
-    else
-        builder_more_outputs(&b, norm, 4);
-    if (!alone) {
-        (void)builder_node(&b, "Relu", "r", "n", NULL, NULL, NULL);
-        (void)builder_node(&b, "Conv", "y", "r", "v", NULL, NULL);
-    }
+    builder_parse(&b, "float[N, 3, 6, 7] x");
+    builder_parse(&b, text);
+    if (!alone)
+        builder_parse(&b, "float[5, 3, 3, 3] w = {~0.4} float[4, 5, 1, 1] v = {~0.4} "
+                          "c = Conv <pads = [1, 1, 1, 1]> (x, w) r = Relu(n) y = Conv(r, v)");
     builder_output(&b, "y");
-    uint8_t *bytes = builder_pack(&b, &size);
-    builder_write(bytes, size, file);
-    free(bytes);
-    builder_free(&b);
+    builder_save(&b, file);
 }
 
 /* Statistics are of all images, or of as many as --batch says. */

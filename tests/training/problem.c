@@ -99,7 +99,6 @@ static void make_network(enum problem_kind kind, char *name)
 {
     struct builder b;
     const struct train_layer *layers = shapes[kind];
-    size_t size;
     builder_init(&b, 13);
     builder_input(&b, "x", 4, DIMS(-1, PROBLEM_CHANNELS, PROBLEM_SIDE, PROBLEM_SIDE));
     add_convolution(&b, "c1", "x", &layers[0]);
@@ -120,10 +119,7 @@ static void make_network(enum problem_kind kind, char *name)
         add_matrix(&b, "y", "r2", &layers[2]);
     }
     builder_output(&b, "y");
-    uint8_t *bytes = builder_pack(&b, &size);
-    builder_write(bytes, size, name);
-    free(bytes);
-    builder_free(&b);
+    builder_save(&b, name);
 }
 
 static void make_images(uint64_t seed, uint32_t count, char *text, size_t room)

@@ -505,103 +505,7 @@ static void test_division(void **state)
     bench_close(&bench);
 }
 
-/* Average pooling's last step: 64-bit sums become words where they lie. */
-static void test_compaction(void **state)
-{
-    struct bench bench;
-    (void)state;
-    bench_open(&bench, 16, 0);
-    for (int64_t i = 0; i < 1000; ++i) {
-        const int64_t sum = 9 * (i - 500) + 4;
-        memcpy((uint8_t *)bench_data(&bench, OUT, 1) + 8 * i, &sum, 8);
-    }
-    const struct vector_tile t = {.count = 1000, .repeat = 1, .a_stride = 1, .immediate = 9, .format = FORMAT(0, 0, 1)};
-    assert_int_equal(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE, 4, &t), 63 * 9 + 4);
-    for (int i = 0; i < 1000; ++i)
-        assert_int_equal(((int16_t *)bench_data(&bench, OUT, 1))[i], i - 500);
-    assert_int_equal(fake_counter(bench.buffers[OUT], "feature_words"), 1000);
-    bench_close(&bench);
-}
-
 /* ---- time ---- */
-
-static void test_time(void **state)
-{
-    /* 16 lanes, pipeline 4, division 8 */
-    static const struct {
-        uint32_t opcode, status, count, repeat, cycles;
-    } cases[] = {
-        {OP_vmac, STORE, 16, 1, 1 + 4},   {OP_vmac, STORE, 17, 1, 2 + 4},      {OP_vadd, STORE, 25, 3, 5 + 4},
-        {OP_vcmp, STORE, 1, 1, 1 + 4},    {OP_vmac, ACCUMULATE, 10, 9, 9 + 4}, {OP_vmac, ACCUMULATE, 17, 9, 18 + 4},
-        {OP_vdiv, STORE, 32, 1, 18 + 4},  {OP_vnorm, STORE, 10, 8, 5 + 4},     {OP_vmean, 0, 100, 3, 3 * 20 + 4},
-        {OP_vvar, 0, 100, 3, 3 * 29 + 4}, {OP_vsoftmax, 0, 10, 2, 2 * 19 + 4}, {OP_vout, 0, 16, 7, 1 + 4},
-    };
-    (void)state;
-    for (int timing_only = 0; timing_only < 2; ++timing_only)
-        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
-            struct bench bench;
-            const struct vector_tile t = {
-                .count = cases[c].count,
-                .repeat = cases[c].repeat,
-                .a_stride = 1,
-                .a_repeat = (int32_t)cases[c].count,
-                .b_addr = 10000,
-                .out_addr = 20000,
-                .out_repeat = (int32_t)cases[c].count};
-            bench_open(&bench, 16, timing_only);
-            assert_int_equal(bench_run(&bench, cases[c].opcode, cases[c].status, 0, &t), cases[c].cycles);
-            assert_int_equal(fake_count(bench.vector, "busy_cycles"), cases[c].cycles);
-            assert_int_equal(bench.vector->spans[0].end, cases[c].cycles * BENCH_CYCLE);
-            bench_close(&bench);
-        }
-}
-
-/* S000's three sweeps of batch normalisation on input_para units of fc_para lanes: 3 * ceil(C / input_para) *
- * ceil(H * W / fc_para) beats, the same results from any number of units, and nothing else any faster. */
-static void test_units(void **state)
-{
-    enum { CHANNELS = 20, WORDS = 100, LANES = 16, TURN_CYCLES = 7 + 4 + 9 };
-    static const uint32_t units[] = {1, 3, 8, 64};
-    int16_t expected[CHANNELS * WORDS];
-    (void)state;
-    for (size_t u = 0; u < sizeof units / sizeof units[0]; ++u) {
-        const uint32_t turns = (CHANNELS + units[u] - 1u) / units[u];
-        struct bench bench;
-        bench_open_units(&bench, LANES, units[u], 0);
-        int16_t *data = bench_data(&bench, IN, 0);
-        for (int i = 0; i < CHANNELS * WORDS; ++i)
-            data[i] = (int16_t)(i * 7919 % 4001 - 2000);
-        struct vector_tile t = {
-            .count = WORDS,
-            .repeat = CHANNELS,
-            .a_stride = 1,
-            .a_repeat = WORDS,
-            .out_repeat = 1,
-            .b_addr = 20000,
-            .b_repeat = 1,
-            .c_addr = 20000,
-            .c_repeat = 1,
-            .out_addr = 20000,
-            .immediate = 1};
-        assert_int_equal(bench_run(&bench, OP_vmean, A(IN), 0, &t), turns * TURN_CYCLES + 4);
-        t.out_addr = 22000;
-        t.format = FORMAT(-14, 0, 1);
-        assert_int_equal(bench_run(&bench, OP_vvar, A(IN) | B(OUT), 0, &t), turns * (TURN_CYCLES + 9) + 4);
-        t.b_addr = 22000;
-        t.out_addr = 0;
-        t.out_repeat = WORDS;
-        t.format = FORMAT(4, 2, 1);
-        const int64_t sweep = units[u] == 1 ? CHANNELS * WORDS / LANES : turns * 7;
-        assert_int_equal(bench_run(&bench, OP_vnorm, A(IN) | B(OUT) | STORE, 0, &t), sweep + 4);
-        assert_int_equal(fake_count(bench.vector, "beats"), 2 * 7 * turns + sweep);
-        const int16_t *out = bench_data(&bench, OUT, 0);
-        if (u == 0)
-            memcpy(expected, out, sizeof expected);
-        assert_memory_equal(out, expected, sizeof expected);
-        assert_int_equal(bench_run(&bench, OP_vcmp, A(IN) | B(IMM) | STORE, 0, &t), CHANNELS * WORDS / LANES + 4);
-        bench_close(&bench);
-    }
-}
 
 /* A narrow port: 2 words a cycle for a, 1 for results. */
 static void test_port_limit(void **state)
@@ -653,37 +557,6 @@ static void test_banks(void **state)
                          2 * cases[c].clocks + 4);
         bench_close(&bench);
     }
-}
-
-static void test_counts(void **state)
-{
-    struct bench bench[2];
-    (void)state;
-    for (int timing_only = 0; timing_only < 2; ++timing_only) {
-        struct bench *b = &bench[timing_only];
-        struct vector_tile t = {.count = 20, .repeat = 3, .a_stride = 1, .a_repeat = 20, .out_repeat = 20};
-        bench_open(b, 16, timing_only);
-        bench_run(b, OP_vmac, A(IN) | B(WT) | STORE, 0, &t);
-        bench_run(b, OP_vsub, A(IN) | B(IMM) | ACCUMULATE, 0, &t);
-        bench_run(b, OP_vdiv, A(OUT) | B(IMM) | STORE, 0, &t);
-        bench_run(b, OP_vsoftmax, A(OUT), 0, &t);
-        if (!timing_only)
-            ((int16_t *)bench_data(b, WT, 0))[2] = 1; /* a table of one segment */
-        bench_run(b, OP_vact, A(OUT) | B(WT), 0, &t);
-        assert_int_equal(fake_count(b->vector, "commands"), 5);
-        assert_int_equal(fake_count(b->vector, "elements"), 300);
-        assert_int_equal(fake_count(b->vector, "div_operations"), 120);
-        assert_int_equal(fake_count(b->buffers[WT], "read_sequential_words"), 1 + 4 + 2 * 60);
-    }
-    assert_int_equal(fake_count(bench[0].buffers[OUT], "read_sequential_words"), 60 + 180 + 60);
-    for (uint32_t stat = 0; stat < bench[0].vector->unit->stat_count; ++stat)
-        if (strcmp(bench[0].vector->unit->stats[stat].name, "saturations") != 0) /* those are data */
-            assert_int_equal(bench[0].vector->counts[stat], bench[1].vector->counts[stat]);
-    for (int b = 0; b < 3; ++b)
-        assert_memory_equal(bench[0].buffers[b]->counts, bench[1].buffers[b]->counts,
-                            sizeof bench[0].buffers[b]->counts);
-    bench_close(&bench[0]);
-    bench_close(&bench[1]);
 }
 
 /* ---- errors and reset ---- */
@@ -763,12 +636,8 @@ int main(void)
         cmocka_unit_test(test_scaled_sums),
         cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
-        cmocka_unit_test(test_compaction),
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_units),
         cmocka_unit_test(test_port_limit),
         cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset),
     };

@@ -17,30 +17,12 @@ enum { CHANNELS = 2, SIDE = 6, PLANE = SIDE * SIDE, IMAGES = 3 };
 /* x - Relu - r - MaxPool - p; s is the second channel of x, f the values of r as a vector, c constant. */
 static void build(struct builder *builder, size_t count, const char *const *outputs)
 {
-    const int64_t dims[4] = {-1, CHANNELS, SIDE, SIDE}, kernel[2] = {2, 2}, one[1] = {1}, two[1] = {2};
     builder_init(builder, 13);
-    builder_input(builder, "x", 4, dims);
-    (void)builder_node(builder, "Relu", "r", "x", NULL, NULL, NULL);
-    Onnx__NodeProto *pool = builder_node(builder, "MaxPool", "p", "r", NULL, NULL, NULL);
-    builder_ints(builder, pool, "kernel_shape", 2, kernel);
-    builder_ints(builder, pool, "strides", 2, kernel);
-    (void)builder_node(builder, "Flatten", "f", "r", NULL, NULL, NULL);
-    (void)builder_node(builder, "Slice", "s", "x", "from", "to", "axis");
-    (void)builder_int64s(builder, "from", 1, one);
-    (void)builder_int64s(builder, "to", 1, two);
-    (void)builder_int64s(builder, "axis", 1, one);
-    (void)builder_node(builder, "Shape", "c", "p", NULL, NULL, NULL);
+    builder_parse(builder, "float[N, 2, 6, 6] x r = Relu(x) p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (r) "
+                           "f = Flatten(r) int64[1] one = {1} int64[1] two = {2} s = Slice(x, one, two, one) "
+                           "c = Shape(p)");
     for (size_t i = 0; i < count; ++i)
         builder_output(builder, outputs[i]);
-}
-
-static void write_network(struct builder *builder, char name[64])
-{
-    size_t size;
-    uint8_t *bytes = builder_pack(builder, &size);
-    builder_free(builder);
-    builder_write(bytes, size, name);
-    free(bytes);
 }
 
 static void must_fail(size_t count, const char *const *outputs, const char *text)
@@ -50,7 +32,7 @@ static void must_fail(size_t count, const char *const *outputs, const char *text
     struct cnnvp_error error = {""};
     char name[64];
     build(&builder, count, outputs);
-    write_network(&builder, name);
+    builder_save(&builder, name);
     assert_int_equal(cnnvp_onnx_import_sized(name, NULL, 0, &graph, &error), CNNVP_BAD_INPUT);
     (void)unlink(name);
     if (strstr(error.text, text) == NULL)
@@ -137,7 +119,7 @@ static void each_has_its_values(void **state)
     memset(platform->memory, 0x5a, MEMORY);
     cnnvp_network *network = NULL;
     build(&builder, COUNT, outputs);
-    write_network(&builder, name);
+    builder_save(&builder, name);
     if (fake_network_new(name, &config, &options, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     (void)unlink(name);

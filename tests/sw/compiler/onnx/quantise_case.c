@@ -19,18 +19,10 @@ void integers(struct builder *b, const char *name, size_t rank, const int64_t *d
 
 void run(struct builder *b, const float *input, float *output, size_t words)
 {
-    char name[64];
-    size_t size;
     struct cnnvp_graph graph;
     struct cnnvp_floatref reference;
     struct cnnvp_error error = {""};
-    uint8_t *bytes = builder_pack(b, &size);
-    builder_write(bytes, size, name);
-    free(bytes);
-    const cnnvp_result result = cnnvp_onnx_import_sized(name, NULL, 0, &graph, &error);
-    (void)unlink(name);
-    if (result != CNNVP_DONE || cnnvp_graph_simplify(&graph, &error) != CNNVP_DONE)
-        fail_msg("%s", error.text);
+    onnx_case_must_import(b, &graph);
     assert_int_equal(cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]), words);
     assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &reference, &error), CNNVP_DONE);
     cnnvp_floatref_images(&reference, 1, input);

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that become others, beside numpy: rewrite.py CNNVP SLOWER. Values on two arrays, and times without arithmetic; where
 SLOWER is not 1, in a sanitized build, which sees them imported once, on the first alone."""
+import collections
+import copy
 import itertools
 import json
 import math
@@ -13,44 +15,72 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 CNNVP, SLOWER = sys.argv[1:]
-FORMS = (["-o", "y.npy"], ["--timing-only"], ["-o", "w.npy", "-p", "window"])[:3 if SLOWER == "1" else 1]
+FORMS = ([], ["--timing-only"], ["-p", "window"])[:3 if SLOWER == "1" else 1]
 f32 = numpy.float32
 node = helper.make_node
 random = numpy.random.RandomState(3)
 vendor = {"domain": "com.microsoft"}
+TOGETHER = 16
 wrong = []
+
+
+cases = collections.defaultdict(list)  # those that can be parts of one network
 
 
 def run(name, nodes, inputs, wanted, constants=None, types=None, opset=13, batch="N", limit=55.0, steps=None, forms=FORMS):
     """Values within `limit` dB; or, of quantised ones, at most one step off where a tie may go either way."""
-    kinds = {key: (types or {}).get(key, TensorProto.FLOAT) for key in inputs}
-    graph = helper.make_graph(
-        nodes, "net", [helper.make_tensor_value_info(key, kinds[key], [batch, *array.shape[1:]]) for key, array in inputs.items()],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(numpy.asarray(array), key) for key, array in (constants or {}).items()])
+    images = {array.shape[0] for array in inputs.values()}
+    part = batch == "N" and len(images) == 1 and not any(attribute.HasField("g") for its in nodes for attribute in its.attribute)
+    cases[opset, batch, tuple(map(tuple, forms)), *images, None if part else name].append(
+        copy.deepcopy((name, nodes, inputs, wanted, constants or {}, types or {}, limit, steps)))
+
+
+def run_together(together, opset, batch, forms):
+    """Each case is a part of one network, with names of its own."""
+    nodes, infos, outputs, weights, given, files = [], [], [], [], [], []
+    for number, (_, its_nodes, inputs, _, constants, types, *_) in enumerate(together):
+        def own(key, number=number):
+            return f"{key}_{number}" if key and len(together) > 1 else key
+        for old in its_nodes:
+            new = onnx.NodeProto()
+            new.CopyFrom(old)
+            del new.input[:], new.output[:]
+            new.input.extend(own(key) for key in old.input)
+            new.output.extend(own(key) for key in old.output)
+            nodes.append(new)
+        for key, array in inputs.items():
+            kind = types.get(key, TensorProto.FLOAT)
+            infos.append(helper.make_tensor_value_info(own(key), kind, [batch, *array.shape[1:]]))
+            numpy.save(own(key) + ".npy", array if kind == TensorProto.INT64 else array.astype(f32))
+            given += ["-i", f"{own(key)}={own(key)}.npy"]
+        outputs.append(helper.make_tensor_value_info(own("y"), TensorProto.FLOAT, None))
+        weights += [numpy_helper.from_array(numpy.asarray(array), own(key)) for key, array in constants.items()]
+        files.append(own("y") + ".npy")
     sets = [helper.make_opsetid(domain, version) for domain, version in (("", opset), ("com.microsoft", 1), ("qonnx.custom_op.general", 1))]
-    onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=8), "m.onnx")
-    given = []
-    for key, array in inputs.items():
-        numpy.save(key + ".npy", array if kinds[key] == TensorProto.INT64 else array.astype(f32))
-        given += ["-i", f"{key}={key}.npy"]
-    times = []
+    onnx.save(helper.make_model(helper.make_graph(nodes, "net", infos, outputs, weights), opset_imports=sets, ir_version=8), "m.onnx")
+    names = ", ".join(case[0] for case in together)
+    times, values = [], []
     for options in forms:
-        done = subprocess.run([CNNVP, "run", "m.onnx", *given, "-q", "--stats", "s.json", *options], capture_output=True, text=True,
-                              check=False)
+        writes = [word for file in files for word in ("-o", file)] if "--timing-only" not in options else []
+        done = subprocess.run([CNNVP, "run", "m.onnx", *given, "-q", "--stats", "s.json", *writes, *options], capture_output=True,
+                              text=True, check=False)
         if done.returncode != 0:
-            wrong.append(f"{name} {options}: {done.stderr.strip()}")
+            wrong.append(f"{names} {options}: {done.stderr.strip()}")
             return
         with open("s.json", encoding="utf-8") as file:
             times.append(json.load(file)["total"])
-    result = numpy.load("y.npy")
-    off = result.astype(float) - wanted
-    sqnr = 10 * numpy.log10((wanted ** 2).sum() / max((off ** 2).sum(), 1e-30))
-    good = sqnr >= limit if steps is None else abs(off).max() < 1.01 * steps and (abs(off) > steps / 2).mean() < 0.01
-    if result.shape != wanted.shape or not good:
-        wrong.append(f"{name}: {result.shape}, {sqnr:.1f} dB, {abs(off).max():g} off at most")
-    if len(forms) > 1 and (times[0] != times[1] or (len(forms) > 2 and (result != numpy.load("w.npy")).any())):
-        wrong.append(f"{name}: other times without arithmetic, or other words on another array")
+        values.append([numpy.load(file) for file in files] if writes else None)
+    if len(forms) > 1 and times[0] != times[1]:
+        wrong.append(f"{names}: other times without arithmetic")
+    for number, (name, _, _, wanted, _, _, limit, steps) in enumerate(together):
+        result = values[0][number]
+        off = result.astype(float) - wanted
+        sqnr = 10 * numpy.log10((wanted ** 2).sum() / max((off ** 2).sum(), 1e-30))
+        good = sqnr >= limit if steps is None else abs(off).max() < 1.01 * steps and (abs(off) > steps / 2).mean() < 0.01
+        if result.shape != wanted.shape or not good:
+            wrong.append(f"{name}: {result.shape}, {sqnr:.1f} dB, {abs(off).max():g} off at most")
+        if len(forms) > 2 and (result != values[2][number]).any():
+            wrong.append(f"{name}: other words on another array")
 
 
 def normal(*shape):
@@ -425,7 +455,7 @@ def qonnx():
     learned = [node("Quant", ["x", "xs", "z", "b8"], ["q"], **domain), node("Quant", ["w", "ws", "z", "b4"], ["k"], narrow=1, **domain),
                node("Conv", ["q", "k", "b"], ["c"]), node("BatchNormalization", ["c", "f", "o", "m", "v"], ["n"]), node("Relu", ["n"], ["r"]),
                node("Quant", ["r", "ys", "z", "b4"], ["y"], signed=0, **domain)]
-    on_systolic = (["-o", "y.npy", "-p", "systolic"], ["--timing-only", "-p", "systolic"])[:len(FORMS)]
+    on_systolic = (["-p", "systolic"], ["--timing-only", "-p", "systolic"])[:len(FORMS)]
     for forms in (FORMS, on_systolic):
         run(f"learned in few bits {len(forms)}", learned, {"x": x}, wanted, constants, steps=.2, forms=forms)
     # Sums count in larger steps than results do, and a tiny factor leaves what is added alone.
@@ -716,8 +746,16 @@ def dynamic():
             wanted.astype(float), {"o": f32(1)}, batch=1)
 
 
+def logarithms():
+    """Of more classes than one table of a logarithm reaches, and of more than two do."""
+    for classes in (30, 500, 4096):
+        x = normal(1, classes) * f32(.3)
+        run(f"log_softmax of {classes}", [node("LogSoftmax", ["x"], ["y"])], {"x": x}, numpy.log(softmax(x.astype(float))))
+
+
 attention()
 places()
+logarithms()
 sums()
 running()
 losses()
@@ -736,5 +774,8 @@ mirrored()
 frames()
 branches()
 dynamic()
+for (its_opset, its_batch, its_forms, *_), parts in cases.items():
+    for first in range(0, len(parts), TOGETHER):
+        run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
 print("\n".join(wrong))
 sys.exit(bool(wrong))

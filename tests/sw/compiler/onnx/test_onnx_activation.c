@@ -1,74 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of one number and softmax: which forms are known. */
+/* Functions of one number: what they are by default, and Clip. */
 #include <math.h>
 
 #include "test.h"
 
 #include "onnx_case.h"
 
-static const int64_t maps[4] = {-1, 4, 6, 6};
-
-static void forms_have_limits(void **state)
-{
-    (void)state;
-    struct builder builder;
-    onnx_case_begin(&builder, "x", 4, maps);
-    builder_int(&builder, builder_node(&builder, "Softmax", "y", "x", NULL, NULL, NULL), "axis", 4);
-    onnx_case_refused(&builder, "axis 4 is outside of 4 dimensions");
-    struct builder gelu;
-    onnx_case_begin(&gelu, "x", 4, maps);
-    builder_string(&gelu, builder_node(&gelu, "Gelu", "y", "x", NULL, NULL, NULL), "approximate", "sigmoid");
-    onnx_case_refused(&gelu, "approximate is none of none, tanh");
-}
-
 /* x = 0.25, 0.5, ... 1.5: Clip is Min(max, Max(x, min)), of attributes and inputs, before and after what it folds with.
  */
 static void limits_of_clip(void **state)
 {
+#define INPUTS(low, high) "float low = {" low "} float high = {" high "} c = Clip(x, low, high) "
     static const struct {
         int64_t opset;
-        float low, high;
-        int then_relu;
+        const char *nodes;
         float first, last;
     } cases[] = {
-        {6, 0.5f, 1.0f, 0, 0.5f, 1.0f},   {6, 0.5f, -0.5f, 0, -0.5f, -0.5f},
-        {13, 0.5f, 1.0f, 0, 0.5f, 1.0f},  {13, 0.5f, -0.5f, 0, -0.5f, -0.5f},
-        {13, 3.0f, 2.0f, 0, 2.0f, 2.0f},  {13, 0.75f, 0.75f, 0, 0.75f, 0.75f},
-        {13, 0.5f, -0.5f, 1, 0.0f, 0.0f}, {13, 100.0f, 0.375f, 1, 0.375f, 0.375f},
+        {6, "y = Clip <min = 0.5, max = 1.0> (x)", 0.5f, 1.0f},
+        {6, "y = Clip <min = 0.5, max = -0.5> (x)", -0.5f, -0.5f},
+        {13, INPUTS("0.5", "1") "y = Identity(c)", 0.5f, 1.0f},
+        {13, INPUTS("0.5", "-0.5") "y = Identity(c)", -0.5f, -0.5f},
+        {13, INPUTS("3", "2") "y = Identity(c)", 2.0f, 2.0f},
+        {13, INPUTS("0.75", "0.75") "y = Identity(c)", 0.75f, 0.75f},
+        {13, INPUTS("0.5", "-0.5") "y = Relu(c)", 0.0f, 0.0f},
+        {13, INPUTS("100", "0.375") "y = Relu(c)", 0.375f, 0.375f},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        static const int64_t six[2] = {-1, 6};
-        struct builder b;
         struct cnnvp_graph graph;
+        char network[200];
         float y[6];
-        builder_init(&b, cases[i].opset);
-        builder_input(&b, "x", 2, six);
-        const int by_input = cases[i].opset >= 11;
-        Onnx__NodeProto *node =
-            builder_node(&b, "Clip", "c", "x", by_input ? "low" : NULL, by_input ? "high" : NULL, NULL);
-        if (by_input) {
-            (void)builder_floats(&b, "low", 0, NULL, &cases[i].low);
-            (void)builder_floats(&b, "high", 0, NULL, &cases[i].high);
-        } else {
-            builder_float(&b, node, "min", cases[i].low);
-            builder_float(&b, node, "max", cases[i].high);
-        }
-        (void)builder_node(&b, cases[i].then_relu ? "Relu" : "Identity", "y", "c", NULL, NULL, NULL);
-        builder_output(&b, "y");
-        onnx_case_must_import(&b, &graph);
+        (void)snprintf(network, sizeof network, "float[N, 6] x %s", cases[i].nodes);
+        onnx_case_import_text(cases[i].opset, network, &graph);
         onnx_case_run(&graph, y);
         assert_true(fabsf(y[0] - cases[i].first) < 1e-6f && fabsf(y[5] - cases[i].last) < 1e-6f);
         cnnvp_graph_clear(&graph);
-        builder_free(&b);
     }
-    struct builder b;
-    static const int64_t one[2] = {-1, 6};
-    builder_init(&b, 6);
-    builder_input(&b, "x", 2, one);
-    builder_output(&b, "y");
-    builder_float(&b, builder_node(&b, "Clip", "y", "x", NULL, NULL, NULL), "max", NAN);
-    onnx_case_refused(&b, "node \"y\" (Clip): limit max is no number");
 }
 
 /* What an operator is where its node has no attributes, by ONNX's defaults. */
@@ -92,16 +59,14 @@ static void functions_without_attributes(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        struct builder b;
         struct cnnvp_graph graph;
-        onnx_case_begin(&b, "x", 4, maps);
-        (void)builder_node(&b, cases[i].op_type, "y", "x", NULL, NULL, NULL);
-        onnx_case_must_import(&b, &graph);
+        char network[64];
+        (void)snprintf(network, sizeof network, "float[N, 4, 6, 6] x y = %s(x)", cases[i].op_type);
+        onnx_case_import_text(14, network, &graph);
         assert_int_equal(graph.layers[0].post_count, 1);
         assert_int_equal(graph.layers[0].posts[0].kind, cases[i].post.kind);
         assert_memory_equal(&graph.layers[0].posts[0].value, &cases[i].post.value, sizeof(float));
         cnnvp_graph_clear(&graph);
-        builder_free(&b);
     }
 }
 
@@ -109,28 +74,24 @@ static void functions_without_attributes(void **state)
 static void hard_sigmoids_gate(void **state)
 {
     static const struct {
-        float alpha, beta;
+        const char *line;
         uint32_t gates;
-    } cases[] = {{0.16666667f, 0.5f, 1}, {0.2f, 0.5f, 0}, {0.16666667f, 0.4f, 0}};
+    } cases[] = {
+        {"alpha = 0.16666667, beta = 0.5", 1}, {"alpha = 0.2, beta = 0.5", 0}, {"alpha = 0.16666667, beta = 0.4", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        struct builder b;
         struct cnnvp_graph graph;
-        onnx_case_begin(&b, "x", 4, maps);
-        Onnx__NodeProto *node = builder_node(&b, "HardSigmoid", "y", "x", NULL, NULL, NULL);
-        builder_float(&b, node, "alpha", cases[i].alpha);
-        builder_float(&b, node, "beta", cases[i].beta);
-        onnx_case_must_import(&b, &graph);
+        char network[100];
+        (void)snprintf(network, sizeof network, "float[N, 4, 6, 6] x y = HardSigmoid <%s> (x)", cases[i].line);
+        onnx_case_import_text(14, network, &graph);
         assert_int_equal(graph.layers[0].gates, cases[i].gates);
         cnnvp_graph_clear(&graph);
-        builder_free(&b);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_have_limits),
         cmocka_unit_test(functions_without_attributes),
         cmocka_unit_test(limits_of_clip),
         cmocka_unit_test(hard_sigmoids_gate),

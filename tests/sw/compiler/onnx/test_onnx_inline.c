@@ -95,56 +95,45 @@ static void branches_have_their_own_names(void **state)
     builder_free(&pass);
 }
 
+/* A network with a constant c, and an If with one branch, which gives its value by the name of an output. */
+static void branch_must_fail(const char *network, const char *output, const char *text)
+{
+    struct builder b, then;
+    begin_branch(&then, "x", &one);
+    then.graph.output[0]->name = builder_text(&then, output);
+    onnx_case_parse(&b, 14, network);
+    builder_branch(&b, b.graph.node[0], "then_branch", &then);
+    onnx_case_refused(&b, text);
+    builder_free(&then);
+}
+
 static void what_is_not_known_is_refused(void **state)
 {
-    struct builder b, then, other;
-    static const int64_t two[1] = {2}, second[1] = {1};
-    static const float both[2] = {0, 1};
     (void)state;
+    struct builder b, then, other;
     begin_branch(&then, "x", &one);
     begin_branch(&other, "first", &one);
     other.graph.node[0]->input[1] = other.graph.node[0]->input[0];
-    onnx_case_begin(&b, "x", 2, flat2);
-    Onnx__NodeProto *node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): it has no else_branch, or one that is nested too deep");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_node(&b, "ReduceMax", "first", "x", NULL, NULL, NULL);
-    builder_ints(&b, b.graph.node[0], "axes", 1, second);
-    node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    builder_branch(&b, node, "else_branch", &other);
-    onnx_case_refused(&b, "node \"y\" (If): its branches give other dimensions, and its condition depends on");
-    builder_free(&other);
-    onnx_case_begin(&b, "x", 2, flat2);
-    node = builder_node(&b, "If", "y", "x", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    builder_branch(&b, node, "else_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): its condition has 6 elements; one is needed");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_floats(&b, "c", 1, two, both);
-    node = builder_node(&b, "If", "y", "c", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): its condition has 2 elements; one is needed");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_floats(&b, "c", 0, NULL, &both[0]);
-    node = builder_node(&b, "If", "y", "c", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): it has no else_branch, or one that is nested too deep");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_floats(&b, "c", 0, NULL, &one);
-    then.graph.output[0]->name = builder_text(&then, "none");
-    node = builder_node(&b, "If", "y", "c", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    onnx_case_refused(&b, "node \"y\" (If): no node of what it stands for computes \"none\"");
-    then.graph.output[0]->name = builder_text(&then, "out");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_floats(&b, "c", 0, NULL, &one);
-    node = builder_node(&b, "If", "y", "c", NULL, NULL, NULL);
-    builder_branch(&b, node, "then_branch", &then);
-    builder_more_outputs(&b, node, 1);
-    onnx_case_refused(&b, "node \"y\" (If): what it stands for has 1 outputs, the node 2");
+    for (int same = 0; same < 2; ++same) {
+        onnx_case_parse(&b, 14, "float[N, 6] x y = If(x) first = ReduceMax <axes = [1]> (x)");
+        builder_branch(&b, b.graph.node[0], "then_branch", &then);
+        builder_branch(&b, b.graph.node[0], "else_branch", same ? &then : &other);
+        onnx_case_refused(
+            &b, same ? "node \"y\" (If): its condition has 6 elements; one is needed"
+                     : "node \"y\" (If): its branches give other dimensions, and its condition depends on");
+    }
     builder_free(&then);
+    builder_free(&other);
+    branch_must_fail("float[N, 6] x y = If(x)", "out",
+                     "node \"y\" (If): it has no else_branch, or one that is nested too deep");
+    branch_must_fail("float[N, 6] x float[2] c = {0, 1} y = If(c)", "out",
+                     "node \"y\" (If): its condition has 2 elements; one is needed");
+    branch_must_fail("float[N, 6] x float c = {0} y = If(c)", "out",
+                     "node \"y\" (If): it has no else_branch, or one that is nested too deep");
+    branch_must_fail("float[N, 6] x float c = {1} y = If(c)", "none",
+                     "node \"y\" (If): no node of what it stands for computes \"none\"");
+    branch_must_fail("float[N, 6] x float c = {1} y, z = If(c)", "out",
+                     "node \"y\" (If): what it stands for has 1 outputs, the node 2");
 }
 
 /* ---- functions ---- */

@@ -14,26 +14,16 @@ struct form {
     int one; /* it is a normalisation */
 };
 
-static const int64_t tokens[3] = {-1, 4, 6};
-
 static void build(struct builder *b, const struct form *form)
 {
-    const float exponent = form->squares == 4 ? 3.0f : 2.0f;
-    const int by_power = form->squares == 1 || form->squares == 4;
-    onnx_case_begin(b, "x", 3, tokens);
-    (void)builder_floats(b, "eps", 0, NULL, &form->epsilon);
-    (void)builder_floats(b, "two", 0, NULL, &exponent);
-    builder_ints(b, builder_node(b, "ReduceMean", "m", "x", NULL, NULL, NULL), "axes", 1, &form->mean_axis);
-    (void)builder_node(b, "Sub", "d", "x", "m", NULL, NULL);
-    (void)builder_node(b, "Sub", "d2", "x", "m", NULL, NULL);
-    const char *of = form->squares == 2 ? "d2" : form->squares == 3 ? "x" : "d";
-    (void)builder_node(b, by_power ? "Pow" : "Mul", "s", of, by_power ? "two" : of, NULL, NULL);
-    builder_ints(b, builder_node(b, "ReduceMean", "v", "s", NULL, NULL, NULL), "axes", 1, &form->square_axis);
-    (void)builder_node(b, "Add", "e", "eps", "v", NULL, NULL);
-    (void)builder_node(b, "Sqrt", "r", "e", NULL, NULL, NULL);
-    if (form->inverse)
-        (void)builder_node(b, "Reciprocal", "i", "r", NULL, NULL, NULL);
-    (void)builder_node(b, form->inverse ? "Mul" : "Div", "y", "d", form->inverse ? "i" : "r", NULL, NULL);
+    static const char *const squares[] = {"Mul(d, d)", "Pow(d, two)", "Mul(d2, d2)", "Mul(x, x)", "Pow(d, two)"};
+    char text[500];
+    (void)snprintf(text, sizeof text,
+                   "float[N, 4, 6] x float eps = {%g} float two = {%d} m = ReduceMean <axes = [%d]> (x) d = Sub(x, m) "
+                   "d2 = Sub(x, m) s = %s v = ReduceMean <axes = [%d]> (s) e = Add(eps, v) r = Sqrt(e) %s",
+                   (double)form->epsilon, form->squares == 4 ? 3 : 2, (int)form->mean_axis, squares[form->squares],
+                   (int)form->square_axis, form->inverse ? "i = Reciprocal(r) y = Mul(d, i)" : "y = Div(d, r)");
+    onnx_case_parse(b, 14, text);
 }
 
 static void what_is_one_normalisation(void **state)

@@ -83,14 +83,11 @@ static void put(const char *file, const void *bytes, size_t size)
 /* x + w - y in the file, with the weight in that file beside it. */
 static void put_network(const char *file, const char *data)
 {
-    static const int64_t six[2] = {-1, 6}, one[1] = {1};
-    static const float weight = 4.0f;
     struct builder b;
     size_t size;
     builder_init(&b, 13);
-    builder_input(&b, "x", 2, six);
-    builder_outside(&b, builder_floats(&b, "w", 1, one, &weight), data);
-    (void)builder_node(&b, "Add", "y", "x", "w", NULL, NULL);
+    builder_parse(&b, "float[N, 6] x float[1] w = {4} y = Add(x, w)");
+    builder_outside(&b, b.graph.initializer[0], data);
     builder_output(&b, "y");
     uint8_t *bytes = builder_pack(&b, &size);
     put(file, bytes, size);

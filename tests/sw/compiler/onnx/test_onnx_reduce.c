@@ -6,24 +6,6 @@
 
 #include "onnx_case.h"
 
-static const int64_t maps[4] = {-1, 4, 6, 6};
-
-static void reductions_have_limits(void **state)
-{
-    (void)state;
-    struct builder b;
-    const int64_t outside[2] = {2, -5};
-    onnx_case_begin(&b, "x", 4, maps);
-    builder_ints(&b, builder_node(&b, "ReduceMean", "y", "x", NULL, NULL, NULL), "axes", 2, outside);
-    onnx_case_refused(&b, "axis -5 is outside of 4 dimensions");
-
-    const int64_t large[4] = {-1, 32771, 1, 4}; /* a prime */
-    const int64_t rows[2] = {1, 2};
-    onnx_case_begin(&b, "x", 4, large);
-    builder_ints(&b, builder_node(&b, "ReduceMax", "y", "x", NULL, NULL, NULL), "axes", 2, rows);
-    onnx_case_refused(&b, "32771 x 1 words are too many to reduce at once; up to 32767 x 32767 are possible");
-}
-
 /* Of 2 x 6 x 6 numbers, over the axes that are marked: the definition, number by number. */
 static void check(const char *op_type, const int marked[3], int keep)
 {
@@ -96,7 +78,6 @@ static void reductions_are_the_definition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reductions_have_limits),
         cmocka_unit_test(reductions_are_the_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,38 +68,14 @@ static void an_order_that_is_none_is_changed_no_more_than_needed(void **state)
     builder_free(&b);
 }
 
-static void rings_are_refused(void **state)
-{
-    struct builder b;
-    (void)state;
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_node(&b, "Add", "a", "x", "c", NULL, NULL);
-    (void)builder_node(&b, "Relu", "b", "a", NULL, NULL, NULL);
-    (void)builder_node(&b, "Relu", "c", "b", NULL, NULL, NULL);
-    (void)builder_node(&b, "Relu", "y", "c", NULL, NULL, NULL);
-    onnx_case_refused(&b, "node \"a\" (Add): it reads what is computed from its own output");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_node(&b, "Add", "y", "x", "y", NULL, NULL);
-    onnx_case_refused(&b, "node \"y\" (Add): it reads what is computed from its own output");
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_node(&b, "Add", "y", "x", "nothing", NULL, NULL);
-    onnx_case_refused(&b, "input \"nothing\" is neither an input or weight of the graph nor the result of a node");
-}
-
 /* What no output needs may be anything. */
 static void nodes_without_use_are_left_out(void **state)
 {
-    struct builder b;
     struct cnnvp_graph graph;
     (void)state;
-    onnx_case_begin(&b, "x", 2, flat2);
-    (void)builder_node(&b, "NonMaxSuppression", "z", "x", NULL, NULL, NULL);
-    (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
-    (void)builder_node(&b, "TopK", "k", "z", "nothing", NULL, NULL);
-    onnx_case_must_import(&b, &graph);
+    onnx_case_import_text(14, "float[N, 6] x z = NonMaxSuppression(x) y = Relu(x) k = TopK(z, nothing)", &graph);
     assert_int_equal(graph.layer_count, 1);
     cnnvp_graph_clear(&graph);
-    builder_free(&b);
 }
 
 int main(void)
@@ -107,7 +83,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_orders_are_one_network),
         cmocka_unit_test(an_order_that_is_none_is_changed_no_more_than_needed),
-        cmocka_unit_test(rings_are_refused),
         cmocka_unit_test(nodes_without_use_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,22 +122,13 @@ static void bad_parameters_are_named(void **state)
     import_fails(&b, "\"symbolic\" is a parameter without values (the first input is the image); dimension 1");
 
     builder_init(&b, 13);
-    builder_input(&b, "x", 2, DIMS(-1, 1 << 20));
-    builder_input(&b, "huge", 2, DIMS(1 << 20, 1 << 10));
-    (void)builder_node(&b, "MatMul", "y", "x", "huge", NULL, NULL);
+    builder_parse(&b, "float[N, 1048576] x float[1048576, 1024] huge y = MatMul(x, huge)");
     builder_output(&b, "y");
     import_fails(&b, "\"huge\" has no values, and 1073741824 are more than can be drawn");
 
     builder_init(&b, 13);
-    builder_input(&b, "x", 4, DIMS(-1, 1, 4, 4));
-    (void)builder_floats(&b, "one", 1, DIMS(1), (const float[]){1});
-    (void)builder_floats(&b, "variance", 1, DIMS(1), (const float[]){-1});
-    Onnx__NodeProto *norm = builder_node(&b, "BatchNormalization", "y", "x", "one", "one", "one");
-    char **inputs = builder_alloc(&b, 5 * sizeof *inputs);
-    memcpy(inputs, norm->input, 4 * sizeof *inputs);
-    inputs[4] = builder_text(&b, "variance");
-    norm->input = inputs;
-    norm->n_input = 5;
+    builder_parse(&b, "float[N, 1, 4, 4] x float[1] one = {1} float[1] variance = {-1} "
+                      "y = BatchNormalization(x, one, one, one, variance)");
     builder_output(&b, "y");
     import_fails(&b, "variance -1 plus epsilon 1e-05 is not positive");
 }
