@@ -185,7 +185,7 @@ static void print_losers(struct dump *dump)
 {
     const struct cnnvp_graph *graph = &dump->network->graph;
     double last = INFINITY;
-    size_t last_layer = 0;
+    size_t last_layer = SIZE_MAX; /* layers of infinite loss come after none */
     for (int place = 0; place < LOSERS; ++place) {
         double most = LEAST_LOSS;
         size_t loser = graph->layer_count;
