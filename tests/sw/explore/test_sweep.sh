@@ -116,6 +116,19 @@ expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
+# An expression sees what accelerators.INSTANCE.PARAM sets, in each accelerator.
+cat >all.yaml <<END
+network: $network
+platform: $SOURCE/scripts/examples/accelerators/dual.yaml
+options: {timing_only: true, images: 2}
+parameters: {accelerators.pe_array.rows: [4, 8, 16]}
+derive: {pe_array.cols: pe_array.rows, pe_array_2.cols: pe_array_2.rows}
+constraints: ["pe_array.rows <= 8", "pe_array_2.rows > 4"]
+END
+expect 0 sweep all.yaml -o all.sqlite -q --export all.csv
+[ "$(cut -d, -f3-5 all.csv)" = "accelerators.pe_array.rows,pe_array.cols,pe_array_2.cols
+8,8,8" ] || fail "parameters of all accelerators in expressions: $(cut -d, -f1-5 all.csv)"
+
 # Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
 small=$ZOO/elements/add_full.onnx
 for only in "$network" "$small"; do
