@@ -87,7 +87,7 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     return CNNVP_DONE;
 }
 
-/* [NAME=]FILE. An existing file whose name contains "=" is taken as a file name. */
+/* [NAME=]FILE. An existing file whose name contains "=" is taken as a file name. The value's hash covers NAME, too. */
 static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
                                 struct cnnvp_axis_value *value, struct cnnvp_error *error)
 {
@@ -97,9 +97,13 @@ static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_ax
     struct cnnvp_axis_value part = *value;
     part.text = equals + 1;
     CNNVP_TRY(file_value(sweep, axis, &part, error));
-    memcpy(value->hash, part.hash, sizeof value->hash);
-    value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", (int)(equals - value->text), value->text, part.file);
-    return value->file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    const int name = (int)(equals - value->text);
+    const char *named_hash = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.hash);
+    value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.file);
+    if (named_hash == NULL || value->file == NULL)
+        return cnnvp_config_no_memory(error);
+    cnnvp_hash_text(named_hash, value->hash);
+    return CNNVP_DONE;
 }
 
 /* KIND:FILE[,FILE...]. The value's hash covers the hashes of all files. */
