@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps and their databases."""
+import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import sqlite3
 import types
 
@@ -56,7 +58,7 @@ def load_results(file):
     if not isinstance(file, (str, os.PathLike)) or not os.path.exists(file):
         raise Error(f"{file}: there is no such database")
     try:
-        with sqlite3.connect(f"file:{os.path.abspath(file)}?mode=ro", uri=True) as database:
+        with contextlib.closing(sqlite3.connect(f"{pathlib.Path(file).absolute().as_uri()}?mode=ro", uri=True)) as database:
             rows = database.execute("SELECT key, status, params, stats, error, seconds FROM points ORDER BY rowid").fetchall()
     except sqlite3.Error as problem:
         raise Error(f"{os.fspath(file)}: {problem}") from None
