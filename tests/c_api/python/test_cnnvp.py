@@ -222,6 +222,17 @@ rows = cnnvp.records(points, "total.time_ps", "layers.C1.cycles")
 assert len(rows) == 4 and all(set(row) >= {"pe_array.rows", "status", "total.time_ps", "layers.C1.cycles"} for row in rows)
 assert sum(row["layers.C1.cycles"] is not None for row in rows) == 2
 assert "total.accel_cycles" in cnnvp.records(points[:1] + [p for p in points if p.status == "ok"])[-1]
+# A statistic of a record is the objective of that name.
+paths = ["layers.conv2.cycles", "links.dma-dram.read_bytes", "tensors.0.read_bytes", "values.saturations.conv2"]
+training = {"command": "train", "network": "digits", "options": {"dataset": files, "steps": 1}, "objectives": paths}
+pathlib.Path("training.yaml").write_text(json.dumps(training))
+cli("sweep", "training.yaml", "-o", "training.sqlite", "-q", "--export", "training.csv")
+head, row = (line.split(",") for line in pathlib.Path("training.csv").read_text().splitlines())
+for name, value in cnnvp.records(cnnvp.load_results("training.sqlite"), *paths)[0].items():
+    assert name == "status" or value == float(row[head.index(name)]), (name, value)
+dotted = cnnvp.Point(params={}, status="ok", stats={"layers": [{"name": "a", "b.c": 1}, {"name": "a.b", "c": 2}, {"name": "a.b", "c": 3}]})
+assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c", "layers.a.d") == [
+    {"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2, "layers.a.d": None}]
 raises("spec:", cnnvp.sweep, {"network": "lenet5", "parameter": {}}, output="x.sqlite")
 raises("no such database", cnnvp.load_results, "none.sqlite")
 pathlib.Path("no.sqlite").write_text("text")
