@@ -71,6 +71,15 @@ static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, u
         add_text(state, sweep->axes[i].name);
         add_text(state, sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
     }
+    for (size_t i = 0; i < sweep->derived_count; ++i) {
+        struct cnnvp_error reason = {""};
+        char text[24];
+        uint64_t value;
+        const cnnvp_result result = cnnvp_point_derived(sweep, number, i, &value, &reason);
+        (void)snprintf(text, sizeof text, "%" PRIu64, value);
+        add_text(state, sweep->derived[i].name);
+        add_text(state, result == CNNVP_DONE ? text : reason.text);
+    }
 }
 
 static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, struct cnnvp_error *error)

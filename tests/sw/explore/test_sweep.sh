@@ -116,6 +116,12 @@ expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
+# A refusal is that of these derived parameters, not of others in the same database.
+for many in 1000 2000; do
+    sed -e "s#pe_array.cols: pe_array.rows#pe_array.cols: $many#" -e '/^constraints/d' derived.yaml >wrong.yaml
+    refused 1 "pe_array.cols=$many: " sweep wrong.yaml -o many.sqlite -q
+done
+
 # An expression sees what accelerators.INSTANCE.PARAM sets, in each accelerator.
 cat >all.yaml <<END
 network: $network
