@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -62,11 +63,15 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
     return CNNVP_DONE;
 }
 
-/* Looks in the specification's folder first, then takes the path as it is. */
+/* Looks in the specification's folder first, then takes the path as it is. A folder there is none: it may be that of a
+ * run of the network with this name. */
 static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
 {
+    struct stat status;
     const char *beside = *text == '/' ? text : cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, text);
-    return beside != NULL && access(beside, R_OK) == 0 ? beside : text;
+    return beside != NULL && access(beside, R_OK) == 0 && stat(beside, &status) == 0 && !S_ISDIR(status.st_mode)
+               ? beside
+               : text;
 }
 
 static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, struct cnnvp_axis_value *value,

@@ -233,6 +233,11 @@ for name, value in cnnvp.records(cnnvp.load_results("training.sqlite"), *paths)[
 dotted = cnnvp.Point(params={}, status="ok", stats={"layers": [{"name": "a", "b.c": 1}, {"name": "a.b", "c": 2}, {"name": "a.b", "c": 3}]})
 assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c", "layers.a.d") == [
     {"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2, "layers.a.d": None}]
+# A folder is no network and no platform.
+for name in ("lenet5", "nfu"):
+    os.mkdir(name)
+assert cnnvp.sweep({"network": "lenet5", "platform": "nfu", "options": {"timing_only": True}}, output="names.sqlite")[0].status == "ok"
+assert cnnvp.platform({"base": "nfu"}) == cnnvp.platform("nfu")
 raises("spec:", cnnvp.sweep, {"network": "lenet5", "parameter": {}}, output="x.sqlite")
 raises("no such database", cnnvp.load_results, "none.sqlite")
 pathlib.Path("no.sqlite").write_text("text")

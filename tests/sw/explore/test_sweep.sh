@@ -116,6 +116,12 @@ expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
+# A network's name is not taken for a folder of that name, as `cnnvp run lenet5 --report lenet5` makes one.
+mkdir lenet5
+printf 'network: lenet5\noptions: {timing_only: true}\n' >name.yaml
+expect 0 sweep name.yaml -o name.sqlite -q
+rmdir lenet5
+
 # A refusal is that of these derived parameters, not of others in the same database.
 for many in 1000 2000; do
     sed -e "s#pe_array.cols: pe_array.rows#pe_array.cols: $many#" -e '/^constraints/d' derived.yaml >wrong.yaml
