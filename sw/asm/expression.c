@@ -204,6 +204,8 @@ static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const c
         break;
     }
     left->value = (int64_t)result;
+    if ((op == '&' || op == '>') && left->value >= 0)
+        left->wide = 0; /* what did not fit is gone */
     return CNNVP_DONE;
 }
 

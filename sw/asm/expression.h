@@ -25,7 +25,7 @@ struct asm_symbols {
 struct asm_value {
     int64_t value;
     int labels;
-    int wide; /* 1: contains a number above INT64_MAX */
+    int wide; /* 1: contains a number above INT64_MAX that no & or >> has made smaller */
 };
 
 const struct asm_symbol *cnnvp_asm_find_symbol(const struct asm_symbols *symbols, struct asm_name name);

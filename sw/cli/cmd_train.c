@@ -137,7 +137,7 @@ static cnnvp_result train_network(struct train *train)
 
 static cnnvp_result run(struct cli_options *options)
 {
-    struct train train = {.options = options};
+    struct train train = {.options = options, .epoch_loss = NAN, .epoch_accuracy = NAN};
     cli_catch_signals();
     cnnvp_result result = train_network(&train);
     result = cli_close_trace(train.platform, result);

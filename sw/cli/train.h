@@ -38,7 +38,7 @@ struct train {
     double shown; /* time of the last progress line if there is no terminal */
     uint64_t first_step;
     size_t epoch_begin; /* index in history at which the epoch began */
-    double epoch_loss;  /* over the steps of the last epoch that this program ran */
+    double epoch_loss;  /* over the steps of the last epoch that this program ran; NaN: it ran none */
     double epoch_accuracy;
     struct train_point evaluated; /* the last evaluation; images is 0 if there is none */
     char *json;

@@ -80,6 +80,8 @@ cnnvp_result train_loop(struct train *train, int *complete)
         if (result != CNNVP_DONE)
             break;
         if (record.event == CNNVP_TRAIN_END) {
+            if (train->history.step_count == 0)
+                train->first_step = train->info.steps; /* the checkpoint was the end already */
             *complete = 1;
             break;
         }
@@ -94,6 +96,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
         if (result != CNNVP_DONE)
             break;
     }
+    train_show_epoch(train, NULL); /* the steps of an epoch that has not ended */
     train_show_progress(train, 1);
     if (result == CNNVP_DONE && train->options->all.checkpoint != NULL)
         result = train_checkpoint_write(train);

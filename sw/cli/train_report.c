@@ -182,8 +182,8 @@ json_t *train_statistics(const struct train *train)
     const struct train_history *history = &train->history;
     const json_int_t steps =
         (json_int_t)(history->step_count ? history->steps[history->step_count - 1].step : train->first_step);
-    json_t *object = json_pack("{s:I, s:I, s:o, s:f}", "steps", steps, "nonfinite", (json_int_t)history->nonfinite,
-                               "loss", number(train->epoch_loss), "accuracy", train->epoch_accuracy);
+    json_t *object = json_pack("{s:I, s:I, s:o, s:o}", "steps", steps, "nonfinite", (json_int_t)history->nonfinite,
+                               "loss", number(train->epoch_loss), "accuracy", number(train->epoch_accuracy));
     if (object != NULL && train->evaluated.images &&
         (json_object_set_new(object, "eval_loss", number(train->evaluated.loss)) != 0 ||
          json_object_set_new(object, "eval_accuracy",

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -62,11 +63,15 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
     return CNNVP_DONE;
 }
 
-/* Looks in the specification's folder first, then takes the path as it is. */
+/* Looks in the specification's folder first, then takes the path as it is. A folder there is none: it may be that of a
+ * run of the network with this name. */
 static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
 {
+    struct stat status;
     const char *beside = *text == '/' ? text : cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, text);
-    return beside != NULL && access(beside, R_OK) == 0 ? beside : text;
+    return beside != NULL && access(beside, R_OK) == 0 && stat(beside, &status) == 0 && !S_ISDIR(status.st_mode)
+               ? beside
+               : text;
 }
 
 static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, struct cnnvp_axis_value *value,
@@ -87,7 +92,7 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     return CNNVP_DONE;
 }
 
-/* [NAME=]FILE. An existing file whose name contains "=" is taken as a file name. */
+/* [NAME=]FILE. An existing file whose name contains "=" is taken as a file name. The value's hash covers NAME, too. */
 static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
                                 struct cnnvp_axis_value *value, struct cnnvp_error *error)
 {
@@ -97,9 +102,13 @@ static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_ax
     struct cnnvp_axis_value part = *value;
     part.text = equals + 1;
     CNNVP_TRY(file_value(sweep, axis, &part, error));
-    memcpy(value->hash, part.hash, sizeof value->hash);
-    value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", (int)(equals - value->text), value->text, part.file);
-    return value->file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    const int name = (int)(equals - value->text);
+    const char *named_hash = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.hash);
+    value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.file);
+    if (named_hash == NULL || value->file == NULL)
+        return cnnvp_config_no_memory(error);
+    cnnvp_hash_text(named_hash, value->hash);
+    return CNNVP_DONE;
 }
 
 /* KIND:FILE[,FILE...]. The value's hash covers the hashes of all files. */

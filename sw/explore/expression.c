@@ -142,6 +142,7 @@ static struct node *parse_number(struct parser *parser)
         if (take(parser, suffixes[i].name)) {
             number *= suffixes[i].factor;
             known = 1;
+            break;
         }
     }
     if (end == start || !known)

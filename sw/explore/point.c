@@ -71,6 +71,15 @@ static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, u
         add_text(state, sweep->axes[i].name);
         add_text(state, sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
     }
+    for (size_t i = 0; i < sweep->derived_count; ++i) {
+        struct cnnvp_error reason = {""};
+        char text[24];
+        uint64_t value;
+        const cnnvp_result result = cnnvp_point_derived(sweep, number, i, &value, &reason);
+        (void)snprintf(text, sizeof text, "%" PRIu64, value);
+        add_text(state, sweep->derived[i].name);
+        add_text(state, result == CNNVP_DONE ? text : reason.text);
+    }
 }
 
 static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, struct cnnvp_error *error)
@@ -231,7 +240,7 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
 
 /* ---- running the program ---- */
 
-enum { ARGUMENTS = 16 + 2 * CNNVP_AXES };
+enum { ARGUMENTS = 16 + CNNVP_AXES + CNNVP_DERIVED };
 
 static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t number, int simulate,
                                     struct cnnvp_arena *arena, const char *stats_file, const char *arguments[ARGUMENTS])
@@ -251,6 +260,13 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
         if (axis->kind != CNNVP_AXIS_OPTION || (axis->option->type == CNNVP_OPTION_FLAG && value->text[0] != 't'))
             continue;
         arguments[count++] = cnnvp_axis_word(arena, axis, value->file != NULL ? value->file : value->text);
+    }
+    for (size_t i = 0; i < sweep->derived_count; ++i) {
+        struct cnnvp_error unused; /* the point's configuration has been resolved with these values */
+        uint64_t value;
+        if (cnnvp_point_derived(sweep, number, i, &value, &unused) != CNNVP_DONE)
+            return CNNVP_FAILED;
+        arguments[count++] = cnnvp_arena_printf(arena, "--set=%s=%" PRIu64, sweep->derived[i].name, value);
     }
     if (!simulate)
         arguments[count++] = "--max-time=1ps"; /* overrides an earlier --max-time */

@@ -56,7 +56,7 @@ def _yaml(value, place, key=None):
     text = os.fspath(value)
     # Relative paths refer to the current folder, not to that of the temporary file.
     if (key in ("model", "base", "network", "order", "program", "platform") and not os.path.isabs(text)
-            and os.path.exists(text.partition(":")[0])):
+            and os.path.isfile(text.partition(":")[0])):
         text = os.path.abspath(text)
     if re.fullmatch(r"[A-Za-z0-9_./+-][A-Za-z0-9_./+ -]*(?<! )", text):
         return text

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import json
 import logging
+import math
 import os
 import signal
 import threading
@@ -221,19 +222,37 @@ def platform(platform=None, set=None):
             return _files.from_yaml(take(yaml))
 
 
-def _accuracy(outputs, references, labels):
-    """Computes values.accuracy of the command's statistics."""
+def _share(part, whole):
+    """As the command writes it; infinity and NaN become None."""
+    return float(f"{part / whole:.15g}") if math.isfinite(part) else None
+
+
+def _accuracy(outputs, references, labels, most):
+    """Computes values.accuracy of the command's statistics, from the first `most` labels; 0: all."""
     _, labels = _files.to_array(labels, "labels")
+    labels = labels[:most] if most and labels.ndim else labels
     images = outputs[0].shape[0] if outputs and outputs[0].ndim else 0
-    if not images or labels.size < images or labels.shape[:1] != (labels.size,) or labels.dtype.kind not in "iu":
+    if not images or labels.size != images or labels.shape[:1] != (images,) or labels.dtype.kind not in "iu":
         raise Error(f"labels: {labels.shape} of {labels.dtype} for {images} images: [N] or [N, 1] whole numbers are expected")
-    labels = labels.reshape(-1)[:images]
+    labels = labels.reshape(-1)
     values, reference = (array.reshape(images, -1) for array in (outputs[0], references[0]))
     if labels.min() < 0 or labels.max() >= values.shape[1]:
         raise Error(f"labels: the network has classes 0 to {values.shape[1] - 1}, not {labels.min()} to {labels.max()}")
     correct, right = (int((array.argmax(1) == labels).sum()) for array in (values, reference))
-    return {"images": images, "correct": correct, "top1": correct / images, "reference_correct": right,
-            "reference_top1": right / images}
+    return {"images": images, "correct": correct, "top1": _share(correct, images), "reference_correct": right,
+            "reference_top1": _share(right, images)}
+
+
+def _training(steps, evaluations):
+    """Computes values.training of the command's statistics."""
+    last = [step for step in steps if step["epoch"] == steps[-1]["epoch"]]
+    images = sum(step["images"] for step in last)
+    values = {"steps": steps[-1]["step"] + 1, "nonfinite": sum(step["nonfinite"] for step in steps),
+              "loss": _share(sum(step["loss"] * step["images"] for step in last), images),
+              "accuracy": _share(sum(step["correct"] for step in last), images)}
+    for end in evaluations[-1:]:
+        values |= {"eval_loss": _share(end["loss"], 1), "eval_accuracy": _share(end["correct"], end["images"])}
+    return values
 
 
 def run(network, *, platform=None, set=None, input=None, calibration=None, labels=None, progress=None, log=None, **options):
@@ -279,7 +298,7 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
                 names.append(text(library.cnnvp_network_output_name(made, number)))
         stats = work.stats(simulated)
         if labels is not None and outputs:
-            stats.setdefault("values", {})["accuracy"] = _accuracy(outputs, references, arrays["labels"])
+            stats.setdefault("values", {})["accuracy"] = _accuracy(outputs, references, arrays["labels"], _number(options, "images"))
         work.finish(simulated)
         _write_run(work, options, made, simulated, outputs, stats)
         return Result(outputs=outputs, names=names, sqnr=sqnr, stats=stats)
@@ -358,6 +377,8 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
                 if progress is not None:
                     progress(said)
         stats = work.stats(simulated)
+        if steps and not chosen.timing_only:
+            stats.setdefault("values", {})["training"] = _training(steps, evaluations)
         if options.get("output") is not None and not chosen.timing_only:
             call("cnnvp_trainer_export", trainer, simulated, work.bytes(options["output"], "output"))
         work.finish(simulated)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sweeps and their databases."""
+import contextlib
 import ctypes
 import json
 import os
+import pathlib
 import sqlite3
 import types
 
@@ -56,7 +58,7 @@ def load_results(file):
     if not isinstance(file, (str, os.PathLike)) or not os.path.exists(file):
         raise Error(f"{file}: there is no such database")
     try:
-        with sqlite3.connect(f"file:{os.path.abspath(file)}?mode=ro", uri=True) as database:
+        with contextlib.closing(sqlite3.connect(f"{pathlib.Path(file).absolute().as_uri()}?mode=ro", uri=True)) as database:
             rows = database.execute("SELECT key, status, params, stats, error, seconds FROM points ORDER BY rowid").fetchall()
     except sqlite3.Error as problem:
         raise Error(f"{os.fspath(file)}: {problem}") from None
@@ -70,13 +72,23 @@ def records(points, *statistics):
     result = []
     for point in points:
         names = statistics or [f"total.{name}" for name in point.stats.get("total", {})]
-        result.append({**point.params, "status": point.status, **{name: _find(point.stats, name.split(".")) for name in names}})
+        result.append({**point.params, "status": point.status, **{name: _find(point.stats, name) for name in names}})
     return result
 
 
-def _find(value, names):
-    for name in names:
-        if isinstance(value, list):
-            value = {member.get("name"): member for member in value}
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
+def _find(value, path):
+    """What is at a path, found as the library finds an objective: an element of a list by its index, its name (the first
+    one of it) or its ends as FROM-TO; the longest name that leads on, since names may contain dots. None: nothing."""
+    if not path:
+        return value
+    members = value if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        for member in reversed(value):
+            members |= {f"{member.get('from')}-{member.get('to')}": member, member.get("name"): member}
+        members |= {str(index): member for index, member in enumerate(value)}
+    words = path.split(".")
+    for count in range(len(words), 0, -1):
+        found = _find(members.get(".".join(words[:count])), ".".join(words[count:]))
+        if found is not None:
+            return found
+    return None

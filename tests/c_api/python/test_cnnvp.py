@@ -69,6 +69,17 @@ for options in ({}, {"timing_only": True}, {"schedule": "auto"}, {"rounding": "s
     assert same(result.stats, "cli.json"), options
     assert [layer["name"] for layer in result.layers] == ["C1", "S2", "C3", "S4", "F5", "F6", "F7"]
 
+# Shares have the command's digits, and labels belong to images as there.
+numpy.save("three.npy", images[:3])
+right = numpy.append(cnnvp.run("lenet5", input=images[:3]).outputs[0].argmax(1), [0])
+right[0] = (right[0] + 1) % 10
+numpy.save("labels.npy", right)
+cli("run", "lenet5", "-q", "-i", "three.npy", "-n", "3", "-l", "labels.npy", "--stats", "cli.json")
+result = cnnvp.run("lenet5", input="three.npy", images=3, labels="labels.npy")
+assert same(result.stats, "cli.json") and result.stats["values"]["accuracy"]["correct"] == 2
+assert "4 labels for 3 images" in cli("run", "lenet5", "-q", "-i", "three.npy", "-l", "labels.npy", status=2)
+raises("labels: (4,) of int64 for 3 images", cnnvp.run, "lenet5", input=images[:3], labels=right)
+
 # Depth first, what an output is close to is padded by blocks.
 result = cnnvp.run("mixed", schedule="depth-first", block=2, dump="dump", plan_out=None)
 assert cli("run", "mixed", "-q", "--schedule", "depth-first", "--block", "2", "-o", "cli.npy").startswith("cnnvp: --schedule depth-first")
@@ -160,17 +171,18 @@ except KeyboardInterrupt:
     assert time.monotonic() - begin < 60
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
-# train: the trained network's bytes and the losses are the command's.
+# train: the trained network, the losses and the statistics are the command's.
 rng = numpy.random.default_rng(1)
 for name, values in (("images.idx", rng.integers(0, 256, (40, 8, 8), numpy.uint8)), ("labels.idx", rng.integers(0, 10, 40).astype(numpy.uint8))):
     head = b"\0\0\x08" + bytes([values.ndim]) + b"".join(size.to_bytes(4, "big") for size in values.shape)
     pathlib.Path(name).write_bytes(head + values.tobytes())
-cli("train", "digits", "-q", "--dataset", "idx:images.idx,labels.idx", "--batch", "16", "-o", "cli.onnx", "--log", "cli.csv", "--stats", "cli.json")
-result = cnnvp.train("digits", dataset="idx:images.idx,labels.idx", batch=16, output="py.onnx")
+files = "idx:images.idx,labels.idx"
+cli("train", "digits", "-q", "--dataset", files, "--eval", files, "--batch", "16", "-o", "cli.onnx", "--log", "cli.csv", "--stats", "cli.json")
+result = cnnvp.train("digits", dataset=files, eval=files, batch=16, output="py.onnx")
 assert pathlib.Path("py.onnx").read_bytes() == pathlib.Path("cli.onnx").read_bytes()
 rows = pathlib.Path("cli.csv").read_text().splitlines()[1:]
 assert [f"{step['loss']:.4f}" for step in result.steps] == [f"{float(row.split(',')[1]):.4f}" for row in rows] and len(rows) == 3
-assert result.stats["total"] == json.loads(pathlib.Path("cli.json").read_text())["total"]
+assert same(result.stats, "cli.json") and set(result.stats["values"]["training"]) >= {"loss", "eval_loss"}
 raises("which data set?", cnnvp.train, "digits")
 
 # exec: what the program prints and returns.
@@ -204,10 +216,28 @@ for point in points:
     else:
         assert "weight_buffer" in point.error
 assert cnnvp.load_results("results.sqlite") == points
+os.rename("results.sqlite", "50%25 #?.sqlite")
+assert cnnvp.load_results("50%25 #?.sqlite") == points
 rows = cnnvp.records(points, "total.time_ps", "layers.C1.cycles")
 assert len(rows) == 4 and all(set(row) >= {"pe_array.rows", "status", "total.time_ps", "layers.C1.cycles"} for row in rows)
 assert sum(row["layers.C1.cycles"] is not None for row in rows) == 2
 assert "total.accel_cycles" in cnnvp.records(points[:1] + [p for p in points if p.status == "ok"])[-1]
+# A statistic of a record is the objective of that name.
+paths = ["layers.conv2.cycles", "links.dma-dram.read_bytes", "tensors.0.read_bytes", "values.saturations.conv2"]
+training = {"command": "train", "network": "digits", "options": {"dataset": files, "steps": 1}, "objectives": paths}
+pathlib.Path("training.yaml").write_text(json.dumps(training))
+cli("sweep", "training.yaml", "-o", "training.sqlite", "-q", "--export", "training.csv")
+head, row = (line.split(",") for line in pathlib.Path("training.csv").read_text().splitlines())
+for name, value in cnnvp.records(cnnvp.load_results("training.sqlite"), *paths)[0].items():
+    assert name == "status" or value == float(row[head.index(name)]), (name, value)
+dotted = cnnvp.Point(params={}, status="ok", stats={"layers": [{"name": "a", "b.c": 1}, {"name": "a.b", "c": 2}, {"name": "a.b", "c": 3}]})
+assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c", "layers.a.d") == [
+    {"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2, "layers.a.d": None}]
+# A folder is no network and no platform.
+for name in ("lenet5", "nfu"):
+    os.mkdir(name)
+assert cnnvp.sweep({"network": "lenet5", "platform": "nfu", "options": {"timing_only": True}}, output="names.sqlite")[0].status == "ok"
+assert cnnvp.platform({"base": "nfu"}) == cnnvp.platform("nfu")
 raises("spec:", cnnvp.sweep, {"network": "lenet5", "parameter": {}}, output="x.sqlite")
 raises("no such database", cnnvp.load_results, "none.sqlite")
 pathlib.Path("no.sqlite").write_text("text")

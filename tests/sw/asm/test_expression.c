@@ -9,7 +9,8 @@ static void test_symbols_and_expressions(void **state)
         UINT64_C(0x4000100000000000), UINT64_C(0x4000120000000320), UINT64_C(0x400021000000000d),
         UINT64_C(0x8000100000000000), UINT64_C(0xffffffffffffffff), UINT64_C(0x400000000000000e),
         UINT64_C(0x40000000fffffffe), UINT64_C(0x4000000000000007), UINT64_C(0x4000000000000005),
-        UINT64_C(0x4000000000000001), UINT64_C(0x8000000000000000),
+        UINT64_C(0x4000000000000001), UINT64_C(0x8000000000000000), UINT64_C(0x40000000000000f0),
+        UINT64_C(0x400000000000000f),
     };
     asm_gives(
         ".base cv, r16, conv\n"
@@ -27,7 +28,9 @@ static void test_symbols_and_expressions(void **state)
         "set r0, 1 | 2 << 1 | (0b11 & ~1) ^ 0\n"
         "set r0, -7 / 2 + 8\n"
         "set r0, 7 % 4 - 2 // % * and / in it\n"
-        ".word 1 << 63\n",
+        ".word 1 << 63\n"
+        "set r0, 0xfffffffffffffff0 & 0xff\n"
+        "set r0, 0xf000000000000000 >> 60\n",
         words, COUNT(words));
 }
 

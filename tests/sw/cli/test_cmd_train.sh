@@ -42,6 +42,27 @@ for key in ("read_bytes", "write_bytes"):
     assert stats["memory"][key] == sum(layer["dram_" + key] for layer in layers), key
 PYTHON
 
+# An epoch that --steps cuts off is not evaluated, but has its row and its loss.
+# shellcheck disable=SC2086
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --steps 7 --batch 16 --lr 0.05 --seed 3 \
+    --log cut.csv --stats cut.json --checkpoint cut.check
+cp out table
+/usr/bin/python3 - <<'PYTHON' || fail "an epoch that is cut off: $(cat table)"
+import csv, json
+rows = list(csv.DictReader(open("cut.csv")))
+training = json.load(open("cut.json"))["values"]["training"]
+loss = sum(float(row["loss"]) for row in rows[5:]) / 2
+assert training["steps"] == 7 and abs(training["loss"] - loss) < 1e-6, training
+words = open("table").read().splitlines()[2].split()
+assert words[:2] == ["2", "7"] and abs(float(words[2]) - loss) < 1e-4 and words[4:6] == ["-", "-"], words
+PYTHON
+# Where nothing is left to do there is no loss.
+# shellcheck disable=SC2086
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --steps 7 --batch 16 --lr 0.05 --seed 3 -q \
+    --resume cut.check --stats rest.json
+[ "$(sqlite3 :memory: "select json_extract(readfile('rest.json'), '\$.values.training')")" = \
+    '{"steps":7,"nonfinite":0,"loss":null,"accuracy":null}' ] || fail "a training that was at its end: $(grep -A9 training rest.json)"
+
 # Timing needs no weights: a network without values takes what it takes with them.
 for platform in nfu trainer; do
     expect 0 run a.onnx -p $platform --timing-only -q --stats with.json

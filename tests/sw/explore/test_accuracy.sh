@@ -52,6 +52,13 @@ own=$(stats_of run.sqlite '%truncate%"pe_array.rows":4}')
 [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics with labels differ from those of run"
 [ "$(file_stats one.json ", '\$.values.accuracy'")" = "$(file_stats plain.json)" ] || fail "labels change statistics"
 
+# An input's name is part of a point: the same file under a wrong name is another one.
+sed -e 's/input=/wrong=/' -e 's/rounding: .*}/rounding: nearest}/' -e 's/\[4, 8\]/4/' run.yaml >named.yaml
+expect 1 sweep named.yaml -o named.sqlite -q
+sed 's/wrong=/input=/' named.yaml >right.yaml
+expect 0 sweep right.yaml -o named.sqlite
+says "1 points: 1 ok, 0 failed; 0 were in named.sqlite already"
+
 # What comes into being with the first request is an objective like any other.
 sed "s/^objectives.*/objectives: [units.dram.requesters.dma.bursts]/" run.yaml >share.yaml
 expect 0 sweep share.yaml -o share.sqlite -j 2 --pareto

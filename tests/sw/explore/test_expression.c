@@ -110,6 +110,7 @@ static void test_constraint_errors(void **state)
         {"1 + 1", "f.yaml:4:12: this is a value and no condition; a comparison is expected"},
         {"a", "f.yaml:4:10: this is a value and no condition"},
         {"3x == 1", "f.yaml:4:10: this is no number"},
+        {"8 KiB MiB == 8", "f.yaml:4:16: an operator is expected"},
         {"", "f.yaml:4:10: something is missing"},
         {"a == 8 ** 2", "f.yaml:4:18: a number, a name"},
     };

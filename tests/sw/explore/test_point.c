@@ -28,6 +28,7 @@ static int take_row(void *context, const struct cnnvp_row *row)
         assert_non_null(strstr(args, " --timing-only"));
         assert_non_null(strstr(args, " --lr=0.5"));
         assert_non_null(strstr(args, " --set=pe_array.rows=2"));
+        assert_non_null(strstr(args, " --set=pe_array.cols=16"));
         ++seen[0];
     }
     json_decref(stats);
@@ -47,7 +48,7 @@ static void test_train(void **state)
     (void)snprintf(text, sizeof text,
                    "command: train\nnetwork: %s/scripts/networks/lenet5.onnx\n"
                    "options: {timing_only: true, lr: 0.5, dataset: \"idx:%s/CMakeLists.txt,%s/CMakeLists.txt\"}\n"
-                   "parameters: {pe_array.rows: [2, 3]}\n",
+                   "parameters: {pe_array.rows: [2, 3]}\nderive: {pe_array.cols: pe_array.rows / pe_array.rows * 16}\n",
                    getenv("SOURCE"), getenv("SOURCE"), getenv("SOURCE"));
     (void)snprintf(program, sizeof program, "%s/program", explore_folder);
     (void)snprintf(database, sizeof database, "%s/train.sqlite", explore_folder);

@@ -116,6 +116,31 @@ expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
+# A network's name is not taken for a folder of that name, as `cnnvp run lenet5 --report lenet5` makes one.
+mkdir lenet5
+printf 'network: lenet5\noptions: {timing_only: true}\n' >name.yaml
+expect 0 sweep name.yaml -o name.sqlite -q
+rmdir lenet5
+
+# A refusal is that of these derived parameters, not of others in the same database.
+for many in 1000 2000; do
+    sed -e "s#pe_array.cols: pe_array.rows#pe_array.cols: $many#" -e '/^constraints/d' derived.yaml >wrong.yaml
+    refused 1 "pe_array.cols=$many: " sweep wrong.yaml -o many.sqlite -q
+done
+
+# An expression sees what accelerators.INSTANCE.PARAM sets, in each accelerator.
+cat >all.yaml <<END
+network: $network
+platform: $SOURCE/scripts/examples/accelerators/dual.yaml
+options: {timing_only: true, images: 2}
+parameters: {accelerators.pe_array.rows: [4, 8, 16]}
+derive: {pe_array.cols: pe_array.rows, pe_array_2.cols: pe_array_2.rows}
+constraints: ["pe_array.rows <= 8", "pe_array_2.rows > 4"]
+END
+expect 0 sweep all.yaml -o all.sqlite -q --export all.csv
+[ "$(cut -d, -f3-5 all.csv)" = "accelerators.pe_array.rows,pe_array.cols,pe_array_2.cols
+8,8,8" ] || fail "parameters of all accelerators in expressions: $(cut -d, -f1-5 all.csv)"
+
 # Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
 small=$ZOO/elements/add_full.onnx
 for only in "$network" "$small"; do
