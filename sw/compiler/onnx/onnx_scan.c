@@ -29,7 +29,13 @@ struct rule {
 
 static const struct rule rules[MESSAGES][RULES] = {
     [MODEL] = {{1, COPY, 0}, {8, COPY, 0}, {7, DESCEND, GRAPH}, {25, DESCEND, FUNCTION}},
-    [FUNCTION] = {{1, COPY, 0}, {4, COPY, 0}, {5, COPY, 0}, {7, DESCEND, NODE}, {9, COPY, 0}, {10, COPY, 0}},
+    [FUNCTION] = {{1, COPY, 0},
+                  {4, COPY, 0},
+                  {5, COPY, 0},
+                  {7, DESCEND, NODE},
+                  {9, COPY, 0},
+                  {10, COPY, 0},
+                  {11, DESCEND, ATTRIBUTE}},
     [GRAPH] = {{1, DESCEND, NODE},
                {2, COPY, 0},
                {5, DESCEND, TENSOR},
