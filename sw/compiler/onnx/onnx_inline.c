@@ -107,7 +107,7 @@ static void keep_memory(void *arena, void *memory)
 }
 
 /* The function's default of an attribute (attribute_proto, since IR version 9); NULL: it has none. libonnx-dev's
- * onnx.proto does not know this field, so it is the unknown one, with its length in front. */
+ * onnx.proto does not know this field, so it is an unknown one, with its length in front. */
 static const Onnx__AttributeProto *default_of(const struct renaming *renaming, const char *name)
 {
     ProtobufCAllocator allocator = {take_memory, keep_memory, &renaming->import->graph->arena};
@@ -115,6 +115,8 @@ static const Onnx__AttributeProto *default_of(const struct renaming *renaming, c
     for (unsigned i = 0; i < renaming->function->base.n_unknown_fields; ++i) {
         const ProtobufCMessageUnknownField *field = &renaming->function->base.unknown_fields[i];
         size_t at = 0;
+        if (field->tag != 11)
+            continue;
         while (at < field->len && (field->data[at++] & 0x80u) != 0)
             ;
         found = onnx__attribute_proto__unpack(&allocator, field->len - at, field->data + at);
@@ -339,12 +341,33 @@ static const char *domain_of(const char *domain)
     return domain == NULL || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
 }
 
+/* The overload of a call or function, with its length in front (since IR version 10, a field that libonnx-dev's
+ * onnx.proto does not know); "" without one. */
+static const char *overload_of(const ProtobufCMessage *message, uint32_t tag, size_t *size)
+{
+    *size = 1;
+    for (unsigned i = 0; i < message->n_unknown_fields; ++i)
+        if (message->unknown_fields[i].tag == tag) {
+            *size = message->unknown_fields[i].len;
+            return (const char *)message->unknown_fields[i].data;
+        }
+    return "";
+}
+
+static int same_overload(const Onnx__FunctionProto *function, const Onnx__NodeProto *node)
+{
+    size_t sizes[2];
+    const char *first = overload_of(&function->base, 13, &sizes[0]);
+    const char *second = overload_of(&node->base, 8, &sizes[1]);
+    return sizes[0] == sizes[1] && memcmp(first, second, sizes[0]) == 0;
+}
+
 const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
 {
     for (size_t i = 0; i < model->n_functions; ++i) {
         const Onnx__FunctionProto *function = model->functions[i];
         if (function->name != NULL && strcmp(function->name, node->op_type) == 0 &&
-            strcmp(domain_of(function->domain), domain_of(node->domain)) == 0)
+            strcmp(domain_of(function->domain), domain_of(node->domain)) == 0 && same_overload(function, node))
             return function;
     }
     return NULL;

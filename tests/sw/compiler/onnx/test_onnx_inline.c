@@ -281,6 +281,45 @@ static void functions_have_defaults(void **state)
     builder_free(&leak.body);
 }
 
+/* Functions of one name, scale = Mul(a, b) and, as its overload "s", a + b. */
+static void functions_have_overloads(void **state)
+{
+    static const char *const operators[] = {"Mul", "Add"};
+    static uint8_t text[] = {1, 's'};
+    struct function functions[2];
+    Onnx__FunctionProto *list[2] = {&functions[0].proto, &functions[1].proto};
+    ProtobufCMessageUnknownField overloads[2] = {
+        {.tag = 13, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = sizeof text, .data = text},
+        {.tag = 8, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = sizeof text, .data = text}};
+    struct builder b;
+    struct cnnvp_graph graph;
+    float y[6];
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        begin_function(&functions[i], "scale");
+        (void)builder_node(&functions[i].body, operators[i], "out", "a", "b", NULL, NULL);
+        end_function(&functions[i]);
+    }
+    functions[1].proto.base.n_unknown_fields = 1;
+    functions[1].proto.base.unknown_fields = &overloads[0];
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)call(&b, "scale", "t", "x", "x");
+    Onnx__NodeProto *node = call(&b, "scale", "y", "t", "x");
+    node->base.n_unknown_fields = 1;
+    node->base.unknown_fields = &overloads[1];
+    add_functions(&b, list, 2);
+    onnx_case_must_import(&b, &graph);
+    onnx_case_run(&graph, y);
+    for (size_t i = 0; i < 6; ++i) {
+        const float x = 0.25f * (float)(i + 1);
+        assert_float_equal(y[i], x * x + x, 1e-6f);
+    }
+    cnnvp_graph_clear(&graph);
+    builder_free(&b);
+    for (size_t i = 0; i < 2; ++i)
+        builder_free(&functions[i].body);
+}
+
 /* Each calls the next one twice: a file of few bytes. */
 static void calls_have_limits(void **state)
 {
