@@ -148,7 +148,8 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest
         shift = step(post, in_frac, out_frac, words);
     } else {
         const struct limited limited = {post, pieces.segments == MORE_SEGMENTS ? ldexp(1.0, 15 - out_frac) : 0x1p126};
-        const double reach = largest > 0.0f ? (double)largest * CNNVP_FORMAT_MARGIN : ldexp(1.0, 15 - in_frac);
+        /* Where all arguments were 0, the pieces lie around 0 and have two words each. */
+        const double reach = largest > 0.0f ? (double)largest * CNNVP_FORMAT_MARGIN : ldexp(256.0, -in_frac);
         const double range = pieces.range > 0.0 ? pieces.range : reach;
         if (cnnvp_pwl_table_of(call_function, &limited, range, pieces.positive, in_frac, out_frac, pieces.segments,
                                words, &count, &shift) != 0)

@@ -10,7 +10,8 @@ enum {
     SUB,
     MUL,
     DIV,
-    MOD,
+    MOD,       /* with the divisor's sign */
+    REMAINDER, /* attribute fmod: with the dividend's sign */
     POWER,
     LESSER,
     GREATER, /* up to here the result has the operands' kind */
@@ -52,9 +53,12 @@ static int combine_ints(int operation, int64_t a, int64_t b, int64_t *out)
         return !__builtin_mul_overflow(a, b, out);
     case DIV:
     case MOD:
+    case REMAINDER:
         if (b == 0 || (a == INT64_MIN && b == -1))
             return 0;
-        *out = operation == DIV ? a / b : a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
+        *out = operation == DIV ? a / b : a % b;
+        if (operation == MOD && *out != 0 && (*out < 0) != (b < 0))
+            *out += b;
         return 1;
     case POWER:
         return power(a, b, out);
@@ -76,6 +80,8 @@ static float combine_floats(int operation, float a, float b)
     case DIV:
         return a / b;
     case MOD:
+        return a - b * floorf(a / b);
+    case REMAINDER:
         return fmodf(a, b);
     case POWER:
         return (float)pow((double)a, (double)b);
@@ -89,7 +95,7 @@ static float combine_floats(int operation, float a, float b)
     {                                                        \
         switch (operation) {                                 \
         case IS_EQUAL:                                       \
-            return !(a < b) && !(a > b);                     \
+            return a <= b && a >= b;                         \
         case IS_LESS:                                        \
             return a < b;                                    \
         case IS_MORE:                                        \
@@ -177,7 +183,8 @@ static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struc
 static cnnvp_result fold_several(struct cnnvp_import *import)
 {
     const size_t count = import->node->n_input;
-    const int operation = import->kind == MEAN ? ADD : import->kind;
+    const int truncates = import->kind == MOD && cnnvp_onnx_int(import->node, "fmod", 0) != 0;
+    const int operation = import->kind == MEAN ? ADD : truncates ? REMAINDER : import->kind;
     const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
     struct cnnvp_constant made;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &made));

@@ -84,6 +84,12 @@ static cnnvp_result fold_function(struct cnnvp_import *import)
 /* Tests of one element; the result is 0 or 1. */
 enum question { IS_ZERO, IS_NAN, IS_INFINITE };
 
+/* 1: an infinity of a sign that the node asks for. */
+static int is_infinite(const struct cnnvp_import *import, float x)
+{
+    return isinf(x) && cnnvp_onnx_int(import->node, x < 0 ? "detect_negative" : "detect_positive", 1) != 0;
+}
+
 static cnnvp_result fold_question(struct cnnvp_import *import)
 {
     struct cnnvp_constant operand;
@@ -94,7 +100,9 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         const float x = operand.whole ? (float)operand.ints[i] : operand.floats[i];
-        made.ints[i] = question == IS_NAN ? isnan(x) != 0 : question == IS_INFINITE ? isinf(x) != 0 : !(x < 0 || x > 0);
+        made.ints[i] = question == IS_NAN        ? isnan(x) != 0
+                       : question == IS_INFINITE ? is_infinite(import, x)
+                                                 : !(x < 0 || x > 0);
     }
     return cnnvp_constant_define(import, &made);
 }

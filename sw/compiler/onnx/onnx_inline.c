@@ -15,6 +15,7 @@
 
 struct renaming {
     struct cnnvp_import *import;
+    const Onnx__FunctionProto *function;
     const Onnx__NodeProto *call; /* the call of the function; NULL for a branch */
     const char *prefix;
     struct cnnvp_names own; /* local names, as indices in `names` */
@@ -95,13 +96,44 @@ static char **rename_list(const struct renaming *renaming, char **from, size_t c
 /* Copies with local names replaced, at most as deeply nested as onnx_scan.c keeps graphs. NULL: no memory. */
 static Onnx__GraphProto *rename_graph(const struct renaming *renaming, const Onnx__GraphProto *from);
 
-/* An attribute that refers to one of the call is replaced by that one. If the call does not have it, the copy has no
- * name and is dropped. NULL: no memory. */
+static void *take_memory(void *arena, size_t bytes)
+{
+    return cnnvp_arena_array(arena, bytes, 1);
+}
+
+static void keep_memory(void *arena, void *memory)
+{
+    (void)arena, (void)memory;
+}
+
+/* The function's default of an attribute (attribute_proto, since IR version 9); NULL: it has none. libonnx-dev's
+ * onnx.proto does not know this field, so it is an unknown one, with its length in front. */
+static const Onnx__AttributeProto *default_of(const struct renaming *renaming, const char *name)
+{
+    ProtobufCAllocator allocator = {take_memory, keep_memory, &renaming->import->graph->arena};
+    const Onnx__AttributeProto *found = NULL;
+    for (unsigned i = 0; i < renaming->function->base.n_unknown_fields; ++i) {
+        const ProtobufCMessageUnknownField *field = &renaming->function->base.unknown_fields[i];
+        size_t at = 0;
+        if (field->tag != 11)
+            continue;
+        while (at < field->len && (field->data[at++] & 0x80u) != 0)
+            ;
+        found = onnx__attribute_proto__unpack(&allocator, field->len - at, field->data + at);
+        if (found != NULL && found->name != NULL && strcmp(found->name, name) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+/* An attribute that refers to one of the call is replaced by that one, or by the function's default. If there is
+ * neither, the copy has no name and is dropped. NULL: no memory. */
 static Onnx__AttributeProto *rename_attribute(const struct renaming *renaming, Onnx__AttributeProto *from)
 {
     const char *reference = from->ref_attr_name;
     const int is_calls = renaming->call != NULL && reference != NULL && reference[0] != '\0';
     const Onnx__AttributeProto *given = is_calls ? cnnvp_onnx_attribute(renaming->call, reference) : from;
+    given = given == NULL ? default_of(renaming, reference) : given;
     if (given == from && from->g == NULL)
         return from;
     Onnx__AttributeProto *attribute = copy_of(renaming, given != NULL ? given : from, sizeof *attribute);
@@ -201,8 +233,10 @@ static cnnvp_result give_outputs(struct cnnvp_import *import, const Onnx__GraphP
 static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphProto *from,
                                  const Onnx__FunctionProto *function)
 {
-    struct renaming renaming = {
-        .import = import, .call = function != NULL ? import->node : NULL, .prefix = import->node->output[0]};
+    struct renaming renaming = {.import = import,
+                                .function = function,
+                                .call = function != NULL ? import->node : NULL,
+                                .prefix = import->node->output[0]};
     const cnnvp_result found = find_own(&renaming, from, function);
     const Onnx__GraphProto *graph = found == CNNVP_DONE ? rename_graph(&renaming, from) : NULL;
     cnnvp_names_clear(&renaming.own);
@@ -307,12 +341,33 @@ static const char *domain_of(const char *domain)
     return domain == NULL || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
 }
 
+/* The overload of a call or function, with its length in front (since IR version 10, a field that libonnx-dev's
+ * onnx.proto does not know); "" without one. */
+static const char *overload_of(const ProtobufCMessage *message, uint32_t tag, size_t *size)
+{
+    *size = 1;
+    for (unsigned i = 0; i < message->n_unknown_fields; ++i)
+        if (message->unknown_fields[i].tag == tag) {
+            *size = message->unknown_fields[i].len;
+            return (const char *)message->unknown_fields[i].data;
+        }
+    return "";
+}
+
+static int same_overload(const Onnx__FunctionProto *function, const Onnx__NodeProto *node)
+{
+    size_t sizes[2];
+    const char *first = overload_of(&function->base, 13, &sizes[0]);
+    const char *second = overload_of(&node->base, 8, &sizes[1]);
+    return sizes[0] == sizes[1] && memcmp(first, second, sizes[0]) == 0;
+}
+
 const Onnx__FunctionProto *cnnvp_import_function_of(const Onnx__ModelProto *model, const Onnx__NodeProto *node)
 {
     for (size_t i = 0; i < model->n_functions; ++i) {
         const Onnx__FunctionProto *function = model->functions[i];
         if (function->name != NULL && strcmp(function->name, node->op_type) == 0 &&
-            strcmp(domain_of(function->domain), domain_of(node->domain)) == 0)
+            strcmp(domain_of(function->domain), domain_of(node->domain)) == 0 && same_overload(function, node))
             return function;
     }
     return NULL;

@@ -140,7 +140,8 @@ static cnnvp_result read_factors(struct cnnvp_import *import, size_t count, floa
 
 static cnnvp_result read_line(struct cnnvp_import *import, float number, int is_size, struct line *line)
 {
-    const double out = is_size ? (double)number : floor((double)line->in * (double)number);
+    /* The product is a float, as in ONNX's shape inference and onnxruntime: 0.7 of 10 elements are 7. */
+    const double out = (double)(is_size ? number : floorf((float)line->in * number));
     if (!(out >= 1.0 && out <= CNNVP_ONNX_DIMENSION_MAX))
         return cnnvp_import_error(import, "%g of %lld elements: 1 to %d are possible", (double)number,
                                   (long long)line->in, CNNVP_ONNX_DIMENSION_MAX);

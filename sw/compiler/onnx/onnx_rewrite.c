@@ -658,6 +658,8 @@ cnnvp_result cnnvp_operator_loss(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
+    if (import->node->n_input > INPUTS)
+        return cnnvp_import_error(import, "it has %zu inputs; up to %d are possible", import->node->n_input, INPUTS);
     say(&text, "sum = Sum(");
     for (size_t i = 0; i < import->node->n_input; ++i)
         say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));

@@ -145,8 +145,8 @@ uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post);
 /* Formats have an eighth to spare for images that are not in the calibration. */
 #define CNNVP_FORMAT_MARGIN 1.125
 
-/* Fills the table's words for x with in_frac fraction bits and magnitudes up to `largest` (0: unknown), and for results
- * with out_frac fraction bits. *format: vact's descriptor register `format`. */
+/* Fills the table's words for x with in_frac fraction bits and magnitudes up to `largest` (0: all were 0), and for
+ * results with out_frac fraction bits. *format: vact's descriptor register `format`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest, int32_t in_frac,
                                              int32_t out_frac, uint32_t rounding, int16_t *words, uint32_t *format,
                                              struct cnnvp_error *error);

@@ -275,6 +275,22 @@ static void operations(void **state)
         {"float[3, 2] a = {0, 1, 0, 1, 0, 1} r = Reciprocal(a) i = IsInf(r) n = Not(i) t = Xor(n, i) "
          "w = Where(i, a, r) f = Cast <to = 1> (t) c = Add(w, f)",
          {1, 2, 1, 2, 1, 2}},
+        /* infinities of one sign; and one that is no number equals nothing, not even itself */
+        {"float[6] a = {0, -0.0, 1, 0, 1, -0.0} r = Reciprocal(a) i = IsInf <detect_negative = 0> (r) "
+         "c = Cast <to = 1> (i)",
+         {1, 0, 0, 1, 0, 0}},
+        {"float[6] a = {0, -0.0, 1, 0, 1, -0.0} r = Reciprocal(a) i = IsInf <detect_positive = 0> (r) "
+         "c = Cast <to = 1> (i)",
+         {0, 1, 0, 0, 0, 1}},
+        {"float[6] a = {-1, 4, -4, 9, -9, 1} r = Sqrt(a) e = Equal(r, r) c = Cast <to = 1> (e)", {0, 1, 0, 1, 0, 1}},
+        {"int64[6] a = {-7, 7, -7, 7, -6, 0} int64[6] b = {3, -3, -3, 3, 3, 3} m = Mod(a, b) c = Cast <to = 1> (m)",
+         {2, -2, -1, 1, 0, 0}},
+        {"int64[6] a = {-7, 7, -7, 7, -6, 0} int64[6] b = {3, -3, -3, 3, 3, 3} m = Mod <fmod = 1> (a, b) "
+         "c = Cast <to = 1> (m)",
+         {-1, 1, -1, 1, 0, 0}},
+        {"float[6] a = {-7, 7, -7, 7, -6, 5.5} float b = {3} c = Mod <fmod = 1> (a, b)", {-1, 1, -1, 1, 0, 2.5}},
+        {"int8[6] a = {-7, 7, -7, 7, -6, 5} int8[6] b = {3, -3, -3, 3, 3, 3} m = Mod(a, b) c = Cast <to = 1> (m)",
+         {2, -2, -1, 1, 0, 2}},
         /* of two numbers, one after the other, and compared */
         {FLOATS "c = Sub(a, b)", {-3.0, -1.5, -0.5, 0.0, 0.5, 6.75}},
         {FLOATS "c = Div(a, b)", {-5.0, -2.0, 0.0, 1.0, 2.0, 14.5}},

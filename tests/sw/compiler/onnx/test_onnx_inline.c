@@ -235,6 +235,91 @@ static void functions_are_called(void **state)
     builder_free(&twice.body);
 }
 
+/* leak(a, b) = LeakyRelu(a - b, slope), where slope is 0.25 unless the call has it. */
+static void functions_have_defaults(void **state)
+{
+    struct function leak;
+    struct builder b;
+    struct cnnvp_graph graph;
+    float y[6];
+    uint8_t packed[64];
+    Onnx__AttributeProto slope;
+    (void)state;
+    begin_function(&leak, "leak");
+    (void)builder_node(&leak.body, "Sub", "t", "a", "b", NULL, NULL);
+    Onnx__NodeProto *node = builder_node(&leak.body, "LeakyRelu", "out", "t", NULL, NULL, NULL);
+    builder_float(&leak.body, node, "alpha", 0.0f);
+    node->attribute[0]->has_f = 0;
+    node->attribute[0]->ref_attr_name = builder_text(&leak.body, "slope");
+    end_function(&leak);
+    onnx__attribute_proto__init(&slope);
+    slope.name = builder_text(&leak.body, "slope");
+    slope.has_f = 1;
+    slope.f = 0.25f;
+    assert_true(onnx__attribute_proto__get_packed_size(&slope) < sizeof packed);
+    packed[0] = (uint8_t)onnx__attribute_proto__pack(&slope, packed + 1);
+    ProtobufCMessageUnknownField defaults = {
+        .tag = 11, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = packed[0] + 1u, .data = packed};
+    leak.proto.base.n_unknown_fields = 1;
+    leak.proto.base.unknown_fields = &defaults;
+    Onnx__FunctionProto *list[1] = {&leak.proto};
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)builder_floats(&b, "v", 0, NULL, &one);
+    (void)call(&b, "leak", "t", "x", "v");
+    node = call(&b, "leak", "y", "t", "v");
+    builder_float(&b, node, "slope", 0.5f);
+    add_functions(&b, list, 1);
+    onnx_case_must_import(&b, &graph);
+    onnx_case_run(&graph, y);
+    for (size_t i = 0; i < 6; ++i) {
+        const float x = 0.25f * (float)(i + 1) - 1.0f;
+        const float t = (x < 0.0f ? 0.25f * x : x) - 1.0f;
+        assert_float_equal(y[i], t < 0.0f ? 0.5f * t : t, 1e-6f);
+    }
+    cnnvp_graph_clear(&graph);
+    builder_free(&b);
+    builder_free(&leak.body);
+}
+
+/* Functions of one name, scale = Mul(a, b) and, as its overload "s", a + b. */
+static void functions_have_overloads(void **state)
+{
+    static const char *const operators[] = {"Mul", "Add"};
+    static uint8_t text[] = {1, 's'};
+    struct function functions[2];
+    Onnx__FunctionProto *list[2] = {&functions[0].proto, &functions[1].proto};
+    ProtobufCMessageUnknownField overloads[2] = {
+        {.tag = 13, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = sizeof text, .data = text},
+        {.tag = 8, .wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, .len = sizeof text, .data = text}};
+    struct builder b;
+    struct cnnvp_graph graph;
+    float y[6];
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        begin_function(&functions[i], "scale");
+        (void)builder_node(&functions[i].body, operators[i], "out", "a", "b", NULL, NULL);
+        end_function(&functions[i]);
+    }
+    functions[1].proto.base.n_unknown_fields = 1;
+    functions[1].proto.base.unknown_fields = &overloads[0];
+    onnx_case_begin(&b, "x", 2, flat2);
+    (void)call(&b, "scale", "t", "x", "x");
+    Onnx__NodeProto *node = call(&b, "scale", "y", "t", "x");
+    node->base.n_unknown_fields = 1;
+    node->base.unknown_fields = &overloads[1];
+    add_functions(&b, list, 2);
+    onnx_case_must_import(&b, &graph);
+    onnx_case_run(&graph, y);
+    for (size_t i = 0; i < 6; ++i) {
+        const float x = 0.25f * (float)(i + 1);
+        assert_float_equal(y[i], x * x + x, 1e-6f);
+    }
+    cnnvp_graph_clear(&graph);
+    builder_free(&b);
+    for (size_t i = 0; i < 2; ++i)
+        builder_free(&functions[i].body);
+}
+
 /* Each calls the next one twice: a file of few bytes. */
 static void calls_have_limits(void **state)
 {
@@ -280,11 +365,9 @@ static void calls_have_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_branch_that_is_taken),
-        cmocka_unit_test(branches_have_their_own_names),
-        cmocka_unit_test(what_is_not_known_is_refused),
-        cmocka_unit_test(functions_are_called),
-        cmocka_unit_test(calls_have_limits),
+        cmocka_unit_test(the_branch_that_is_taken),     cmocka_unit_test(branches_have_their_own_names),
+        cmocka_unit_test(what_is_not_known_is_refused), cmocka_unit_test(functions_are_called),
+        cmocka_unit_test(functions_have_defaults),      cmocka_unit_test(calls_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,8 @@ static const struct refusal functions[] = {
     {14, MAPS "y = Softmax <axis = 4> (x)", "axis 4 is outside of 4 dimensions"},
     {14, MAPS "y = Gelu <approximate = \"sigmoid\"> (x)", "approximate is none of none, tanh"},
     {6, FLAT "y = Clip <max = nan> (x)", "node \"y\" (Clip): limit max is no number"},
+    {14, FLAT "y = Mean(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)",
+     "node \"y\" (Mean): it has 23 inputs; up to 22 are possible"},
     {14, FLAT "float e = {nan} y = Pow(x, e)", "exponent \"e\" is not one number"},
     {14, FLAT "float c = {nan} y = Less(x, c)", "tensor \"c\" is no number"},
 };

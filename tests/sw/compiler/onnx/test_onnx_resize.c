@@ -147,7 +147,7 @@ static void corners_by_scales(void **state)
             .mode = "linear", .transform = "align_corners", .in = {draw(&random, 2, 9), draw(&random, 2, 9)}};
         for (int axis = 0; axis < 2; ++axis) {
             resized.scale[axis] = (float)draw(&random, 6, 37) / 10.0f;
-            resized.out[axis] = (int64_t)floor((double)resized.in[axis] * (double)resized.scale[axis]);
+            resized.out[axis] = (int64_t)floorf((float)resized.in[axis] * resized.scale[axis]);
         }
         check(&resized, &random);
     }
