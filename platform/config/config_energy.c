@@ -12,13 +12,15 @@
 #include "config_internal.h"
 #include "energy.h"
 
+#define MOST_DECIMALS 29
+
 /* Reads picojoules from 0 to 10^9: decimal digits with at most one point, no sign, no exponent. Returns 0 if the text
  * is invalid. */
 static int read_picojoules(const char *text, double *value)
 {
     const size_t digits = strspn(text, "0123456789.");
     const char *point = strchr(text, '.');
-    if (!digits || text[digits] || digits > 30 || (point != NULL && strchr(point + 1, '.') != NULL) ||
+    if (!digits || text[digits] || digits > MOST_DECIMALS + 2 || (point != NULL && strchr(point + 1, '.') != NULL) ||
         strcmp(text, ".") == 0)
         return 0;
     *value = strtod(text, NULL);
@@ -200,6 +202,17 @@ static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_e
     return a->sram_scaling == b->sram_scaling && a->own_energies == b->own_energies;
 }
 
+/* Prints the fewest decimals that read back as the same number. There is no exponent, which would be refused. */
+static void print_entry(FILE *stream, const char *name, double value)
+{
+    char text[64];
+    int decimals = 0;
+    do
+        (void)snprintf(text, sizeof text, "%.*f", decimals, value);
+    while (!same_number(strtod(text, NULL), value) && decimals++ < MOST_DECIMALS);
+    (void)fprintf(stream, "  %s: %s\n", name, text);
+}
+
 void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
 {
     struct cnnvp_energy_table base, built_in;
@@ -218,7 +231,9 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
     (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
     if (base.sram_scaling != table->sram_scaling)
         (void)fprintf(stream, "  sram_scaling: %s\n", table->sram_scaling ? "on" : "off");
+    /* dram_byte, even with the table's number, replaces the energies of the memory's commands */
     for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
-        if (!same_number(base.picojoules[i], table->picojoules[i]))
-            (void)fprintf(stream, "  %s: %.17g\n", cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
+        if (!same_number(base.picojoules[i], table->picojoules[i]) ||
+            (i == CNNVP_ENERGY_dram_byte && base.own_energies && !table->own_energies))
+            print_entry(stream, cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The energy table of a platform. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,36 @@ static void energy_table(void **state)
     cnnvp_config_free(config);
 }
 
+/* Printed tables read back as the same: very small numbers, and a dram_byte that is the built-in table's. */
+static void printed_tables(void **state)
+{
+    static const char *const entries[] = {
+        "int8_mul: 0.00001",
+        "int8_mul: 0.0000000000000000000000000123",
+        "int8_mul: .00000000000000000000000000001",
+        "int8_mul: 123456789.0625",
+        "int8_mul: 0.3",
+        "dram_byte: 243.75",
+        "table: eyeriss, dram_byte: 243.75"};
+    (void)state;
+    (void)test_write_text("base.yaml", test_platform);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; ++i) {
+        char *yaml = NULL, *map = NULL, text[160];
+        (void)snprintf(text, sizeof text, "base: base.yaml\nenergy: {%s}\n", entries[i]);
+        cnnvp_config *config = test_config("printed.yaml", text);
+        assert_int_equal(cnnvp_config_text(config, &yaml, &map), CNNVP_DONE);
+        cnnvp_config *again = test_config("again.yaml", yaml);
+        const struct cnnvp_energy_table *one = cnnvp_config_resolved(config)->energy;
+        const struct cnnvp_energy_table *other = cnnvp_config_resolved(again)->energy;
+        assert_memory_equal(one->picojoules, other->picojoules, sizeof one->picojoules);
+        assert_int_equal(one->own_energies, other->own_energies);
+        free(yaml);
+        free(map);
+        cnnvp_config_free(config);
+        cnnvp_config_free(again);
+    }
+}
+
 static void wrong_tables(void **state)
 {
     (void)state;
@@ -62,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_table),
+        cmocka_unit_test(printed_tables),
         cmocka_unit_test(wrong_tables),
     };
     return cmocka_run_group_tests(tests, test_make_folder, test_remove_folder);
