@@ -48,7 +48,7 @@ struct at_work {
     struct cnnvp_trace *trace;
     enum cnnvp_whole_track track;
     uint32_t name; /* UINT32_MAX: none yet */
-    uint32_t tag;  /* for a layer */
+    uint32_t tag;  /* for a layer: its phases have the same name */
     cnnvp_time begin, end;
 };
 
@@ -58,12 +58,13 @@ static void put(const struct at_work *work)
         cnnvp_trace_whole_span(work->trace, work->track, work->name, work->tag, work->begin, work->end);
 }
 
-/* Extends the current span, or begins one with another name at `begin`, where the previous span ends at the latest. */
+/* Extends the current span, or begins one with another name or tag at `begin`, where the previous span ends at the
+ * latest. */
 static void change(struct at_work *work, const char *name, uint32_t tag, cnnvp_time begin, cnnvp_time end)
 {
     const uint32_t index = cnnvp_trace_text(work->trace, name);
 
-    if (index != work->name) {
+    if (index != work->name || tag != work->tag) {
         work->end = work->end < begin ? work->end : begin;
         put(work);
         work->name = index;

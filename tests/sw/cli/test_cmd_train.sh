@@ -8,7 +8,7 @@
 
 # shellcheck disable=SC2086 # a list of words
 expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --batch 16 --lr 0.05 --seed 3 -o a.onnx \
-    --log a.csv --stats a.json --trace a.pftrace --checkpoint a.check
+    --log a.csv --stats a.json --trace a.pftrace --report a.run --checkpoint a.check
 for file in a.onnx a.csv a.json a.pftrace a.check; do
     [ -s $file ] || fail "no $file"
 done
@@ -40,6 +40,11 @@ assert total["accel_cycles"] == sum(layer["cycles"] for layer in layers) + total
 assert total["macs"] == sum(layer["macs"] for layer in layers)
 for key in ("read_bytes", "write_bytes"):
     assert stats["memory"][key] == sum(layer["dram_" + key] for layer in layers), key
+# The track of layers has each step: the last gradient and the next step's forward are of the same layer, but not one span.
+series = json.load(open("a.run/run.series"))
+[tags] = [stream["tag"] for stream in series["streams"] if (stream["kind"], stream["name"]) == ("whole", "layers")]
+for tag, layer in enumerate(layers, 1):
+    assert tags.count(tag) >= 10, (layer["name"], layer["phase"], tags)
 PYTHON
 
 # An epoch that --steps cuts off is not evaluated, but has its row and its loss.
