@@ -287,7 +287,8 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 #include "stats.def"
     const uint64_t least = info != NULL ? info->least_dram_bytes : 0;
     const double cycles = (double)cnnvp_stats_row_cycles(sums);
-    const double moving = ratio(cnnvp_stats_bus_ps(stats, least) * cycles, layer_ps(stats, tag));
+    const double alone_ps = layer_ps(stats, tag) * cnnvp_stats_accelerators(stats); /* of these cycles in sequence */
+    const double moving = ratio(cnnvp_stats_bus_ps(stats, least) * cycles, alone_ps);
     const double calculating = ratio(macs, peak);
     set_count(b, object, "least_dram_bytes", least);
     set_count(b, object, "least_cycles", (uint64_t)(calculating > moving ? calculating : moving));

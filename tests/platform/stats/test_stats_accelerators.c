@@ -19,6 +19,7 @@ static int set_up(void **state)
     for (uint32_t i = 0; i < UNITS; ++i) {
         instances[i] = machine()->instances[like[i]];
         instances[i].name = names[i];
+        instances[i].speedup = 1;
     }
     element = *instances[ELEMENT_0].unit;
     element.ports = &port;
@@ -76,6 +77,24 @@ static void each_has_its_own_units_and_its_share_of_memory(void **state)
     json_decref(list);
 }
 
+/* One accelerator can have the memory to itself while the other idles: 70 bytes at 1 GB/s take 70 cycles of 1 ns. */
+static void the_memory_bounds_the_cycles_of_one(void **state)
+{
+    cnnvp_recorder *recorder = stats_make_for(&platform, 0);
+
+    (void)state;
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_0, ELEMENT_INSTRUCTIONS, 1, 3);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_1, ELEMENT_INSTRUCTIONS, 1, 5);
+    cnnvp_stats_count(&recorder->stats, ELEMENT_1, ELEMENT_IDLE, 0, 75);
+    cnnvp_stats_count(&recorder->stats, ARRAY_0, ARRAY_COMPUTE, 1, 75);
+    cnnvp_stats_count(&recorder->stats, MEMORY, DRAM_BUS, 0, 1000000000);
+    json_t *root = stats_json(recorder, 75000);
+    assert_int_equal(stats_count(json_array_get(stats_member(root, "layers"), 0), "least_cycles"), 70);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 /* An interrupt is no way to a unit. */
 static void interrupts_make_no_unit_shared(void **state)
 {
@@ -102,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(each_has_its_own_units_and_its_share_of_memory, set_up),
+        cmocka_unit_test_setup(the_memory_bounds_the_cycles_of_one, set_up),
         cmocka_unit_test_setup(interrupts_make_no_unit_shared, set_up),
         cmocka_unit_test(one_element_has_no_list),
     };
