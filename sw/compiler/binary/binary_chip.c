@@ -125,24 +125,33 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
     }
 }
 
-/* The half in which the tensor has to lie: that of the tensor that is added to it, if that has a place. */
-static uint32_t forced_half(const struct lives *lives, const struct cnnvp_life *life)
+/* Finds the tensors that have to lie in one half: both operands of each addition. A tensor that is added to two others
+ * ties these, too. */
+static void tie_operands(const struct lives *lives)
 {
-    const struct cnnvp_graph *graph = lives->graph;
-    const int32_t tensor = life->tensor;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+    struct cnnvp_residents *of = lives->of;
+    for (size_t i = 0; i < of->count; ++i)
+        of->all[i].tied = i;
+    for (size_t i = 0; i < lives->graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &lives->graph->layers[i];
         if (layer->op != CNNVP_OP_ADD)
             continue;
-        const int32_t a = cnnvp_graph_base(graph, layer->in);
-        const int32_t b = cnnvp_graph_base(graph, layer->in2);
-        const struct cnnvp_life *other =
-            a == tensor   ? life_of(lives->of, b)
-            : b == tensor ? life_of(lives->of, a)
-                          : NULL;
-        if (other != NULL && other < life)
-            return other->place.half;
+        const struct cnnvp_life *a = life_of(of, cnnvp_graph_base(lives->graph, layer->in));
+        const struct cnnvp_life *b = life_of(of, cnnvp_graph_base(lives->graph, layer->in2));
+        if (a == NULL || b == NULL)
+            continue;
+        const size_t from = a->tied, to = b->tied;
+        for (size_t k = 0; k < of->count; ++k)
+            of->all[k].tied = of->all[k].tied == from ? to : of->all[k].tied;
     }
+}
+
+/* The half in which the tensor has to lie: that of a tensor that is tied to it and has a place. */
+static uint32_t forced_half(const struct lives *lives, const struct cnnvp_life *life)
+{
+    for (const struct cnnvp_life *other = lives->of->all; other < life; ++other)
+        if (other->tied == life->tied)
+            return other->place.half;
     return CNNVP_SCRATCHPAD_ANY;
 }
 
@@ -186,6 +195,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
     struct cnnvp_scratchpad *pad = &lives.of->pad;
     *pad = (struct cnnvp_scratchpad){.halves = target->limits.input_halves, .room = {room, room}, .from_top = 1};
     find_lives(&lives, build);
+    tie_operands(&lives);
     for (size_t i = 0; i < lives.of->count; ++i) {
         struct cnnvp_life *life = &lives.of->all[i];
         uint64_t lack = UINT64_MAX;

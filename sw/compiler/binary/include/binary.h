@@ -41,6 +41,7 @@ struct cnnvp_life {
     int32_t tensor; /* a base tensor */
     size_t first;   /* layer that makes it; the network's input: 0 */
     size_t last;    /* last layer that reads it */
+    size_t tied;    /* the same number: in the same half */
     struct cnnvp_place place;
 };
 

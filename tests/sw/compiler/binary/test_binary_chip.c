@@ -74,8 +74,45 @@ static void chip_places_do_not_overlap(void **state)
     builder_free(&builder);
 }
 
+/* A map that is added to two others, which would lie in different halves by themselves. */
+static void operands_of_two_additions_share_a_half(void **state)
+{
+    static const char *const layers[][3] = {{"x", "w", "a"}, {"a", "w", "b"}, {"b", "w", "c"}, {"c", "a", "d"},
+                                            {"c", "b", "e"}, {"d", "e", "f"}, {"f", "w", "y"}};
+    (void)state;
+    struct builder builder;
+    const int64_t dims[4] = {6, 6, 3, 3};
+    const int64_t pads[4] = {1, 1, 1, 1};
+    const struct fake_config config = fake_nfu();
+    cnnvp_network *network;
+    struct cnnvp_error error = {""};
+    uint32_t additions = 0;
+    binary_case_begin(&builder, 6, 12, 12);
+    (void)builder_random(&builder, "w", 4, dims, 0.4f);
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; ++i) {
+        const int is_conv = layers[i][1][0] == 'w';
+        Onnx__NodeProto *node =
+            builder_node(&builder, is_conv ? "Conv" : "Add", layers[i][2], layers[i][0], layers[i][1], NULL, NULL);
+        if (is_conv)
+            builder_ints(&builder, node, "pads", 4, pads);
+    }
+    if (binary_case_build(&builder, &config, 1, &network, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    for (size_t i = 0; i < network->graph.layer_count; ++i) {
+        const struct cnnvp_layer *layer = &network->build.layers[i];
+        if (layer->op != CNNVP_OP_ADD)
+            continue;
+        assert_int_equal(layer->in.chip_half, layer->in2.chip_half);
+        ++additions;
+    }
+    assert_int_equal(additions, 3);
+    cnnvp_network_free(network);
+    builder_free(&builder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chip_places_do_not_overlap)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chip_places_do_not_overlap), cmocka_unit_test(operands_of_two_additions_share_a_half)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
