@@ -303,7 +303,8 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_PENDING;
 }
 
-/* Drops the requests for which no receive will come. */
+/* Drops the requests for which no receive will come: what they have asked the memory for still arrives, but goes
+ * nowhere. */
 static int do_forget(struct dma *dma)
 {
     struct dma_channel *channel = &dma->channels[DMA_READ];
@@ -312,6 +313,9 @@ static int do_forget(struct dma *dma)
         if (transfer->received)
             continue;
         dma->ahead -= transfer->posted;
+        transfer->bytes = transfer->posted;
+        if (transfer->posted == 0)
+            transfer->started = dma->ops->now(dma->host);
         transfer->received = 1;
         transfer->receive_order = ++dma->order;
         transfer->command.sequence = 0;

@@ -24,7 +24,8 @@ struct dma_store {
 struct dma_transfer {
     struct dma_shape memory;
     struct dma_shape buffer;
-    struct cnnvp_command command; /* its request or store; the sequence is that of the command to complete, 0: none */
+    struct cnnvp_command command; /* its request or store; the sequence is that of the command to complete, 0: it is a
+                                     forgotten request */
     uint32_t index;               /* buffer: 0 input, 1 weight, 2 output */
     uint32_t half;
     uint64_t bytes;
