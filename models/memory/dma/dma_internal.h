@@ -111,7 +111,7 @@ struct dma {
     uint64_t order; /* program order of the commands so far */
     uint64_t ahead; /* bytes requested from memory ahead of their receives */
     uint64_t peak;  /* most bursts in flight so far */
-    cnnvp_time copy_end;
+    cnnvp_time copy_end, copy_track_end;
     struct dma_store scratch; /* for moves */
     struct dma_channel channels[DMA_CHANNELS];
     char refusal[CNNVP_REFUSAL_SIZE];

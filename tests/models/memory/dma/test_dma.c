@@ -379,6 +379,27 @@ static void test_reset_in_the_middle(void **state)
     close_dma(&f);
 }
 
+/* A copy does not wait for one from before a reset; their spans do not overlap. */
+static void test_reset_in_a_copy(void **state)
+{
+    struct fixture f;
+    const struct tile tile = flat(0, 0, 4096);
+    cnnvp_time first = 0, again = 0;
+    (void)state;
+    open_dma(&f, 1);
+    struct cnnvp_command fill = make(&f, OP_fill, INPUT, 0, &tile);
+    assert_int_equal(issue_command(&f, &fill, &first), CNNVP_OK);
+    fake_run(&f.sim, 10 * CYCLE);
+    fake_reset(f.dma);
+    assert_int_equal(issue_command(&f, &fill, &again), CNNVP_OK);
+    assert_int_equal(first, 4096 / 32 * CYCLE);
+    assert_int_equal(again, first);
+    assert_int_equal(f.dma->span_count, 2);
+    assert_true(f.dma->spans[1].begin >= f.dma->spans[0].end);
+    assert_true(f.dma->spans[1].begin <= f.dma->spans[1].end);
+    close_dma(&f);
+}
+
 /* The element's reset by the guest: a request without a receive writes nothing into the buffer, and asks the memory for
  * no more than it has. A receive that was issued goes on. */
 static void test_forgotten_requests(void **state)
@@ -529,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_memory_errors),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset_in_the_middle),
+        cmocka_unit_test(test_reset_in_a_copy),
         cmocka_unit_test(test_forgotten_requests),
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_fit),
