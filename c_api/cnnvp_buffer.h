@@ -10,7 +10,7 @@
  *   spreads them. CNNVP_READ / CNNVP_WRITE copy instead. Address and size are even, except for accesses with word_bytes
  *   1. Words of another size count as the 16-bit words that they fill, rounded up.
  * - CNNVP_COMMAND carries a struct cnnvp_update (cnnvp_command.h). The access's address and size are not used; `words`
- *   0 means one word for each sum. cnnvp_update::acc_address is a multiple of 8. out_address may equal acc_address, or
+ *   0 means one word for each sum. cnnvp_update::acc_address is even. out_address may equal acc_address, or
  *   any address at which no write-out overwrites a partial sum that is still to be read; others are refused.
  * - `mode` is built by the functions below. It says how a read addresses the banks (enum cnnvp_read_mode), which side
  *   the initiator is on, how many live feature values a write brings (without borders; 0 for weights and constants),

@@ -204,6 +204,7 @@ static void reset(void *instance)
     (void)self->ops->cancel(self->host, EVENT_GO);
     memset(self->table, 0, self->capacity * sizeof *self->table);
     self->position = self->section.count = 0;
+    self->walk.steps = 0;
     update_irq(self);
 }
 

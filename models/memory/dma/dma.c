@@ -303,7 +303,8 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_PENDING;
 }
 
-/* Drops the requests for which no receive will come. */
+/* Drops the requests for which no receive will come: what they have asked the memory for still arrives, but goes
+ * nowhere. */
 static int do_forget(struct dma *dma)
 {
     struct dma_channel *channel = &dma->channels[DMA_READ];
@@ -312,6 +313,9 @@ static int do_forget(struct dma *dma)
         if (transfer->received)
             continue;
         dma->ahead -= transfer->posted;
+        transfer->bytes = transfer->posted;
+        if (transfer->posted == 0)
+            transfer->started = dma->ops->now(dma->host);
         transfer->received = 1;
         transfer->receive_order = ++dma->order;
         transfer->command.sequence = 0;
@@ -368,7 +372,11 @@ static void finish_copy(struct dma *dma, const struct dma_transfer *whose, uint6
     dma->ops->count(dma->host, is_move ? STAT_move_bytes : STAT_fill_bytes, command->tag, bytes);
     dma->ops->count(dma->host, STAT_copy_busy_cycles, command->tag,
                     cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, from));
-    dma->ops->span(dma->host, TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, from, end);
+    /* the span of a copy from before a reset may reach beyond `from` */
+    const cnnvp_time drawn_from = cnnvp_maximum(from, dma->copy_track_end);
+    dma->copy_track_end = cnnvp_maximum(end, drawn_from);
+    dma->ops->span(dma->host, TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, drawn_from,
+                   dma->copy_track_end);
 }
 
 static struct dma_transfer copy_transfer(const struct dma *dma, const struct cnnvp_command *command)
@@ -558,6 +566,7 @@ static void dma_reset(void *self)
     struct dma *dma = self;
     dma->clock_mhz = dma->ops->clock_mhz(dma->host);
     dma->ahead = 0;
+    dma->copy_end = 0;
     memset(&dma->port, 0, sizeof dma->port);
     for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
         struct dma_channel *channel = &dma->channels[c];

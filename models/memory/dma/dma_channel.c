@@ -244,7 +244,7 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
         begin = end;
     channel->track_end = end;
     if (transfer->status == CNNVP_OK) {
-        dma->ops->count(dma->host, commands[number], tag, 1);
+        dma->ops->count(dma->host, commands[number], tag, transfer->command.sequence != 0);
     } else {
         dma->ops->count(dma->host, STAT_failed, tag, 1);
         dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
@@ -290,7 +290,7 @@ void dma_event(void *self, uint32_t number)
         return;
     struct dma_transfer *transfer = dma_slot(dma, channel, 0);
     follow_finish(dma, number, transfer);
-    if (number == DMA_READ && transfer->status == CNNVP_OK && !transfer->in_buffer) {
+    if (number == DMA_READ && transfer->command.sequence != 0 && transfer->status == CNNVP_OK && !transfer->in_buffer) {
         const cnnvp_time extra = write_buffer(dma, transfer);
         if (extra != 0) {
             dma->ops->keep(dma->host, dma_channel_moment(number, MOMENT_PORT), CNNVP_PATH_ANSWER,

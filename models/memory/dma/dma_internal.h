@@ -24,7 +24,8 @@ struct dma_store {
 struct dma_transfer {
     struct dma_shape memory;
     struct dma_shape buffer;
-    struct cnnvp_command command; /* its request or store; the sequence is that of the command to complete, 0: none */
+    struct cnnvp_command command; /* its request or store; the sequence is that of the command to complete, 0: it is a
+                                     forgotten request */
     uint32_t index;               /* buffer: 0 input, 1 weight, 2 output */
     uint32_t half;
     uint64_t bytes;
@@ -110,7 +111,7 @@ struct dma {
     uint64_t order; /* program order of the commands so far */
     uint64_t ahead; /* bytes requested from memory ahead of their receives */
     uint64_t peak;  /* most bursts in flight so far */
-    cnnvp_time copy_end;
+    cnnvp_time copy_end, copy_track_end;
     struct dma_store scratch; /* for moves */
     struct dma_channel channels[DMA_CHANNELS];
     char refusal[CNNVP_REFUSAL_SIZE];

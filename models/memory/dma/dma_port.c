@@ -59,7 +59,8 @@ static void run(const struct dma *dma, struct dma_port *port, uint64_t to, const
 
 void dma_port_enter(struct dma *dma, uint32_t number, cnnvp_time from, const struct dma_transfer *transfer)
 {
-    const uint64_t cycles = dma_port_cycles(dma, transfer, transfer->bytes);
+    const uint64_t cycles =
+        transfer->command.sequence != 0 ? dma_port_cycles(dma, transfer, transfer->bytes) : 0; /* 0: forgotten */
     const uint64_t since = cnnvp_edge_at_or_after(dma->clock_mhz, from);
     if (dma->arbiter != DMA_ARBITER_separate)
         run(dma, &dma->port, cnnvp_edge_at_or_after(dma->clock_mhz, dma->ops->now(dma->host)), NULL);

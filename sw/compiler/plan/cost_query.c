@@ -247,6 +247,10 @@ static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_c
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice)
 {
     const struct cnnvp_layer *layer = query->layer;
+    if (!cnnvp_plan_has_valid_range(layer, slice->rows, slice->columns)) {
+        snprintf(query->refusal, sizeof query->refusal, CNNVP_PLAN_NO_VALID_RANGE);
+        return CNNVP_PLAN_REFUSED;
+    }
     if (cnnvp_plan_is_folded(layer) && cnnvp_row_part(layer, slice->columns) != slice->columns) {
         struct cnnvp_plan_slice part = *slice;
         part.columns = cnnvp_row_part(layer, slice->columns);

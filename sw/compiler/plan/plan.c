@@ -200,6 +200,12 @@ struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer)
         layer->tile_ky};
 }
 
+int cnnvp_plan_has_valid_range(const struct cnnvp_layer *layer, uint32_t rows, uint32_t columns)
+{
+    return layer->op != CNNVP_OP_POOL ||
+           (cnnvp_plan_input_rows(layer, rows) <= UINT16_MAX && cnnvp_plan_input_columns(layer, columns) <= UINT16_MAX);
+}
+
 cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                               struct cnnvp_error *error)
 {
@@ -207,6 +213,12 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name, const
     layer->group_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
+    while (!cnnvp_plan_has_valid_range(layer, layer->tile_h, layer->tile_w)) {
+        uint32_t *const longer = layer->tile_h > layer->tile_w ? &layer->tile_h : &layer->tile_w;
+        if (*longer == 1)
+            return cnnvp_compiler_error(error, "layer \"%s\": %s", name, CNNVP_PLAN_NO_VALID_RANGE);
+        *longer = cnnvp_divide_up32(*longer, 2);
+    }
     layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_layer_inputs(layer);
     layer->tile_out = layer->group_out;
     layer->tile_images = 1;

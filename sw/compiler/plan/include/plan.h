@@ -137,6 +137,10 @@ int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer);
 /* Input rows or columns that this many rows or columns of results need. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns);
+/* 1: these rows and columns of results can be one tile. A pool says which rows and columns of its input hold data in 16
+ * bits each. */
+int cnnvp_plan_has_valid_range(const struct cnnvp_layer *layer, uint32_t rows, uint32_t columns);
+#define CNNVP_PLAN_NO_VALID_RANGE "a tile of a pool has at most 65535 rows and columns of its input"
 /* 16-bit words of the weight tile of `in` inputs and `out` outputs; two 8-bit weights are one word. `last`: of the last
  * input slice, whose weight tile has biases and table too. */
 uint64_t cnnvp_plan_weight_tile_words(const struct cnnvp_layer *layer, uint32_t in, uint32_t out, int last);
@@ -209,8 +213,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, 
 /* 1: the layers differ in nothing that their plans depend on, so one plan serves both. */
 int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other);
 
-/* Makes the whole layer one tile, for layers that stay on chip. Weight tiles of a fully connected layer have as many
- * outputs as the array calculates at once. */
+/* Makes the whole layer one tile, for layers that stay on chip; a pool that is too long for one, a few. Weight tiles of
+ * a fully connected layer have as many outputs as the array calculates at once. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 

@@ -20,6 +20,8 @@ static void a_full_queue_is_waited_for(void **state)
     fake_run(&element->sim, 10000 * CYCLE);
     assert_int_equal(fake_read(element->scheduler, "STATUS"), 2);
     assert_int_equal(fake_read(element->scheduler, "STEPS"), 40);
+    fake_reset(element->scheduler);
+    assert_int_equal(fake_read(element->scheduler, "STEPS"), 0);
     close_scheduler(element);
 }
 

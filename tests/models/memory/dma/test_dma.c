@@ -379,6 +379,71 @@ static void test_reset_in_the_middle(void **state)
     close_dma(&f);
 }
 
+/* A copy does not wait for one from before a reset; their spans do not overlap. */
+static void test_reset_in_a_copy(void **state)
+{
+    struct fixture f;
+    const struct tile tile = flat(0, 0, 4096);
+    cnnvp_time first = 0, again = 0;
+    (void)state;
+    open_dma(&f, 1);
+    struct cnnvp_command fill = make(&f, OP_fill, INPUT, 0, &tile);
+    assert_int_equal(issue_command(&f, &fill, &first), CNNVP_OK);
+    fake_run(&f.sim, 10 * CYCLE);
+    fake_reset(f.dma);
+    assert_int_equal(issue_command(&f, &fill, &again), CNNVP_OK);
+    assert_int_equal(first, 4096 / 32 * CYCLE);
+    assert_int_equal(again, first);
+    assert_int_equal(f.dma->span_count, 2);
+    assert_true(f.dma->spans[1].begin >= f.dma->spans[0].end);
+    assert_true(f.dma->spans[1].begin <= f.dma->spans[1].end);
+    close_dma(&f);
+}
+
+/* The element's reset by the guest: a request without a receive writes nothing into the buffer, and asks the memory for
+ * no more than it has. A receive that was issued goes on. */
+static void test_forgotten_requests(void **state)
+{
+    const struct tile tile = flat(BASE, 0, 4096);
+    const uint8_t untouched[4096] = {0};
+    (void)state;
+    for (cnnvp_time when = 0; when < 400 * CYCLE; when += 37 * CYCLE) {
+        struct fixture f;
+        open_dma(&f, 0);
+        struct cnnvp_command forget = make(&f, CNNVP_COMMAND_FORGET, 0, 0, NULL);
+        assert_int_equal(issue(&f, OP_request, WEIGHT, 0, &tile), CNNVP_OK);
+        assert_int_equal(issue(&f, OP_receive, WEIGHT, 0, NULL), CNNVP_PENDING);
+        assert_int_equal(issue(&f, OP_request, INPUT, 0, &tile), CNNVP_OK);
+        fake_run(&f.sim, when);
+        assert_int_equal(issue_command(&f, &forget, NULL), CNNVP_OK);
+        fake_run(&f.sim, 5000 * CYCLE);
+        assert_memory_equal(half_data(&f, INPUT, 0), untouched, sizeof untouched);
+        assert_memory_equal(half_data(&f, WEIGHT, 0), f.sim.memory, sizeof untouched);
+        assert_int_equal(f.done_count, 1);
+        assert_int_equal(fake_count(f.dma, "receives"), 1);
+        assert_in_range(fake_count(f.dma, "read_bytes"), 4096, 4096 + 1024); /* 16 bursts are read ahead */
+        /* the slots and the bytes that may be read ahead are free again */
+        assert_int_equal(issue(&f, OP_request, INPUT, 0, &tile), CNNVP_OK);
+        assert_int_equal(issue(&f, OP_receive, INPUT, 0, NULL), CNNVP_PENDING);
+        fake_run(&f.sim, 10000 * CYCLE);
+        assert_memory_equal(half_data(&f, INPUT, 0), f.sim.memory, sizeof untouched);
+        close_dma(&f);
+    }
+    /* it waits for a store, and has not asked the memory for anything */
+    struct fixture f;
+    open_dma(&f, 0);
+    struct cnnvp_command forget = make(&f, CNNVP_COMMAND_FORGET, 0, 0, NULL);
+    fake_run(&f.sim, 2000 * CYCLE);
+    assert_int_equal(issue(&f, OP_store, OUTPUT, 0, &tile), CNNVP_PENDING);
+    assert_int_equal(issue(&f, OP_request, INPUT, 0, &tile), CNNVP_OK);
+    assert_int_equal(issue_command(&f, &forget, NULL), CNNVP_OK);
+    fake_run(&f.sim, 5000 * CYCLE);
+    assert_int_equal(f.done_count, 1);
+    assert_int_equal(fake_count(f.dma, "read_bytes"), 0);
+    assert_int_equal(fake_count(f.dma, "read_busy_cycles"), 0);
+    close_dma(&f);
+}
+
 /* Random programs: timing-only gives the same times and counts, and real data are what a plain copy gives. */
 static void test_random_programs(void **state)
 {
@@ -485,6 +550,8 @@ int main(void)
         cmocka_unit_test(test_memory_errors),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset_in_the_middle),
+        cmocka_unit_test(test_reset_in_a_copy),
+        cmocka_unit_test(test_forgotten_requests),
         cmocka_unit_test(test_random_programs),
         cmocka_unit_test(test_fit),
     };

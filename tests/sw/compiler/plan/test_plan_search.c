@@ -58,6 +58,35 @@ static void large_maps_take_their_time(void **state)
     }
 }
 
+/* An instruction says in 16 bits which columns of a pool's input hold data: longer maps are cut. */
+static void pools_are_cut_at_65535_columns(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_plan_limits *limits = &target.limits;
+    limits->input_bytes = limits->output_bytes = UINT64_C(1) << 22;
+    struct cnnvp_layer layer = {.op = CNNVP_OP_POOL, .kx = 3, .ky = 1, .sx = 2, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_tensor){.column_stride = 1, .word_shift = 1, .channels = 1, .height = 1, .width = 80001};
+    layer.out = (struct cnnvp_tensor){.column_stride = 1, .word_shift = 1, .channels = 1, .height = 1, .width = 40000};
+    struct cnnvp_error error = {""};
+    for (int on_chip = 0; on_chip < 2; ++on_chip) {
+        layer.in.on_chip = (uint32_t)on_chip;
+        assert_int_equal(cnnvp_plan_whole(&layer, "L", limits, &error), CNNVP_DONE);
+        assert_int_equal(layer.tile_w, 20000);
+        assert_int_equal(cases_plan(&layer, "L", limits, &error), CNNVP_DONE);
+        assert_in_range(2u * layer.tile_w + 1u, 3, UINT16_MAX);
+    }
+    layer.tile_w = 40000;
+    assert_int_not_equal(cnnvp_plan_check(&layer, "L", NULL, limits, &error), CNNVP_DONE);
+    assert_non_null(strstr(error.text, CNNVP_PLAN_NO_VALID_RANGE));
+    layer.dx = 32767;
+    layer.kx = 4;
+    layer.out.width = 1;
+    assert_int_not_equal(cnnvp_plan_whole(&layer, "L", limits, &error), CNNVP_DONE);
+    cnnvp_target_clear(&target);
+}
+
 /* A row of the border before the first one is as many words to its left. */
 static void rows_begin_after_the_border(void **state)
 {
@@ -224,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(large_maps_take_their_time),
+        cmocka_unit_test(pools_are_cut_at_65535_columns),
         cmocka_unit_test(rows_begin_after_the_border),
         cmocka_unit_test(planes_begin_anywhere),
         cmocka_unit_test(strips_are_low),
