@@ -365,9 +365,13 @@ static void calls_have_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_branch_that_is_taken),     cmocka_unit_test(branches_have_their_own_names),
-        cmocka_unit_test(what_is_not_known_is_refused), cmocka_unit_test(functions_are_called),
-        cmocka_unit_test(functions_have_defaults),      cmocka_unit_test(calls_have_limits),
+        cmocka_unit_test(the_branch_that_is_taken),
+        cmocka_unit_test(branches_have_their_own_names),
+        cmocka_unit_test(what_is_not_known_is_refused),
+        cmocka_unit_test(functions_are_called),
+        cmocka_unit_test(functions_have_defaults),
+        cmocka_unit_test(functions_have_overloads),
+        cmocka_unit_test(calls_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
