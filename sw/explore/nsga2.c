@@ -239,8 +239,8 @@ static const struct individual *tournament(struct evolution *evolution)
     return is_fitter(b, a) ? b : a;
 }
 
-/* Breeds a child that is allowed and new. After RETRIES failures it takes an allowed combination drawn at random, or, if
- * draws find none, a parent's. */
+/* Breeds a child that is allowed and new. After RETRIES failures it takes an allowed combination drawn at random, or,
+ * if draws find none, a parent's. */
 static cnnvp_result make_child(struct evolution *evolution, const struct individual *children, uint32_t made,
                                uint64_t *number, struct cnnvp_error *error)
 {
