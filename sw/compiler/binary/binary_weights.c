@@ -28,8 +28,11 @@ static void put_biases(struct fill *fill, uint32_t first, uint32_t count)
 {
     const int32_t frac =
         fill->graph->tensors[fill->source->in].frac + fill->source->weight_frac - fill->source->bias_shift;
-    for (uint32_t o = first; o < first + count; ++o)
-        put_word(fill, cnnvp_quantise(fill->source->bias[o], frac));
+    const int32_t to = fill->source->bias_to;
+    for (uint32_t o = first; o < first + count; ++o) {
+        const float words = ldexpf(fill->source->bias[o], frac);
+        put_word(fill, cnnvp_quantise(to > 0 ? ceilf(words) : to < 0 ? floorf(words) : words, 0));
+    }
 }
 
 static int is_scaled(const struct fill *fill)

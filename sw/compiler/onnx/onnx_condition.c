@@ -143,7 +143,7 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 /* ---- rounding to integers ---- */
 
 /* 1/2 less half a step of a word with 15 fraction bits. x + NEARLY_HALF is never a tie, so rounding it gives the
- * ceiling of x. */
+ * ceiling of x. Sums with fewer fraction bits need an offset further from 1/2, so it is rounded towards 0. */
 #define NEARLY_HALF (0.5f - 0x1p-16f)
 
 /* Rounds to the nearest integer, ties to even. Floor and Ceil round x shifted by almost 1/2. */
@@ -154,6 +154,7 @@ cnnvp_result cnnvp_operator_round(struct cnnvp_import *import)
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, offsets[import->kind], 1, &layer));
+    layer->bias_to = import->kind == CNNVP_UP ? -1 : import->kind == CNNVP_DOWN ? 1 : 0;
     in = layer->out;
     import->graph->tensors[in].whole = 1;
     return cnnvp_import_scale(import, in, 1.0f, 0.0f, 0, &layer);

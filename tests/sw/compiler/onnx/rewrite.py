@@ -753,6 +753,15 @@ def logarithms():
         run(f"log_softmax of {classes}", [node("LogSoftmax", ["x"], ["y"])], {"x": x}, numpy.log(softmax(x.astype(float))), limit=50.0)
 
 
+def rounded():
+    """Of words with few and more fraction bits, and of sums whose offset has few of them."""
+    for parts, most, offset in ((1, 20000, 0), (2, 12000, 0), (2, 12000, 3), (256, 100, 0), (4, 100, 200)):
+        x = (random.randint(-most * parts, most * parts, (2, 3, 4, 5)) / parts).astype(f32)
+        for operator, wanted in (("Floor", numpy.floor), ("Ceil", numpy.ceil), ("Round", numpy.rint)):
+            run(f"{operator} of {parts} parts and {offset}", [node("Add", ["x", "c"], ["s"]), node(operator, ["s"], ["y"])], {"x": x},
+                wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200)
+
+
 attention()
 places()
 sums()
@@ -774,6 +783,7 @@ frames()
 branches()
 dynamic()
 logarithms()
+rounded()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
