@@ -340,7 +340,7 @@ cnnvp_result cnnvp_operator_qlinear_product(struct cnnvp_import *import)
         return cnnvp_import_error(
             import, "the result must be quantised; input %d, its scale, is missing", result - 'a');
     say(&text, "x = DequantizeLinear(a, b, c); w = DequantizeLinear <axis = %d> (d, e, f);",
-        product == CNNVP_PRODUCT_MATMUL || (product == CNNVP_PRODUCT_GEMM && !turned));
+        product == CNNVP_PRODUCT_MATMUL ? -1 : product == CNNVP_PRODUCT_GEMM && !turned);
     if (has_bias)
         say(&text, "each = Mul(b, e); step = Mul(each, %#.9g); more = DequantizeLinear <axis = 0> (%c, step);",
             (double)cnnvp_onnx_float(import->node, "alpha", 1.0f), bias);

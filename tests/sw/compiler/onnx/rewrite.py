@@ -762,6 +762,19 @@ def rounded():
                 wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200)
 
 
+def columns():
+    """A step for each column of many matrices, which have as many rows."""
+    q, t = random.randint(0, 256, (2, 3, 5, 4)), (normal(4) ** 2 + .1).astype(f32)
+    w = random.randint(-128, 128, (3, 4, 4))
+    scale = f32(.0311)
+    products = (q - 128.0) * float(scale) @ (w * t.astype(float))
+    step = f32(abs(products).max() / 127)
+    run("steps of many matrices' columns",
+        [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("QLinearMatMul", ["q", "s", "z", "w", "t", "tz", "r", "z"], ["p"]),
+         node("DequantizeLinear", ["p", "r", "z"], ["y"])], {"x": (q - 128) * scale}, numpy.rint(products / float(step)).clip(-128, 127) * float(step),
+        {"w": w.astype(numpy.int8), "t": t, "tz": numpy.zeros(4, numpy.int8), "s": scale, "r": step, "z": numpy.uint8(128)}, steps=float(step))
+
+
 attention()
 places()
 sums()
@@ -784,6 +797,7 @@ branches()
 dynamic()
 logarithms()
 rounded()
+columns()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
