@@ -66,7 +66,8 @@ static int keeps_scales(const struct cnnvp_graph_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind != CNNVP_GRAPH_LEAKY_RELU &&
-            (layer->posts[i].kind != CNNVP_GRAPH_MAX || layer->posts[i].value < 0.0f || layer->posts[i].value > 0.0f))
+            (layer->posts[i].kind != CNNVP_GRAPH_MAX || layer->posts[i].value > 0.0f ||
+             (layer->posts[i].value < 0.0f && layer->posts[i].value > -INFINITY)))
             return 0;
     return 1;
 }
@@ -76,10 +77,12 @@ static size_t plane_of(const struct cnnvp_graph_tensor *tensor)
     return (size_t)tensor->height * tensor->width;
 }
 
-/* 1: the tensor has its base's planes, so its channels are channels of the base. */
+/* 1: the tensor has whole planes of its base, so its channels are channels of the base. */
 static int has_channels(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    return plane_of(&graph->tensors[tensor]) == plane_of(&graph->tensors[cnnvp_graph_base(graph, tensor)]);
+    const size_t plane = plane_of(&graph->tensors[tensor]);
+    return plane == plane_of(&graph->tensors[cnnvp_graph_base(graph, tensor)]) &&
+           cnnvp_graph_offset(graph, tensor) % plane == 0;
 }
 
 /* The family of a channel. A tensor without channels of its base has the base's first family, which is fixed. */

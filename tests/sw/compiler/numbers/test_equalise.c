@@ -11,7 +11,21 @@
 #define SIDE 6u
 #define WORDS (CHANNELS * SIDE * SIDE)
 
-enum between { PLAIN, LEAKY, POOLED, ADDED, NESTED, READ_TWICE, BIASED, CLIPPED, RAISED, GIVEN, ALIKE };
+enum between {
+    PLAIN,
+    LEAKY,
+    POOLED,
+    COPIED,
+    ADDED,
+    NESTED,
+    READ_TWICE,
+    BIASED,
+    CLIPPED,
+    RAISED,
+    SHIFTED,
+    GIVEN,
+    ALIKE
+};
 enum second { POINTWISE, GROUPED, DEPTHWISE, DENSE };
 
 static struct cnnvp_graph graph;
@@ -81,6 +95,25 @@ static void build(struct builder *random, enum between between, enum second seco
         pool->in2 = CNNVP_GRAPH_NONE;
         pool->pool = CNNVP_POOL_MAX;
         pool->kx = pool->ky = pool->sx = pool->sy = 2;
+    }
+    if (between == COPIED) {
+        struct cnnvp_graph_layer *copy = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "copy", "Concat");
+        assert_non_null(copy);
+        copy->in = 1;
+        copy->out = in = 2;
+        copy->in2 = CNNVP_GRAPH_NONE;
+        copy->post_count = 1;
+        copy->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    }
+    if (between == SHIFTED) { /* maps of words from the middle of a channel on */
+        (void)cnnvp_graph_tensor_add(&graph, "maps", 4, CHANNELS + 1, SIDE, SIDE);
+        (void)cnnvp_graph_tensor_add(&graph, "words", 2, WORDS + SIDE * SIDE, 1, 1);
+        (void)cnnvp_graph_tensor_add(&graph, "part", 2, WORDS, 1, 1);
+        graph.tensors[1].base = graph.tensors[7].base = 6;
+        graph.tensors[8].base = 7;
+        graph.tensors[8].base_channel = SIDE * SIDE / 2;
+        graph.tensors[2].base = 8;
+        in = 2;
     }
     if (between == NESTED) { /* a part of a part of maps, which is read as a part of these */
         (void)cnnvp_graph_tensor_add(&graph, "part", 4, CHANNELS, SIDE, SIDE);
@@ -177,7 +210,7 @@ static void try(enum between between, enum second second, int equalises)
     assert_int_equal(cnnvp_equalise(&graph, &changed, &problem), CNNVP_DONE);
     assert_int_equal(changed, equalises);
     if (equalises) {
-        const int last = between == ADDED ? 5 : between == POOLED || between == NESTED ? 2 : 1;
+        const int last = between == ADDED ? 5 : between == POOLED || between == COPIED || between == NESTED ? 2 : 1;
         assert_true(spread() * 256 < was);
         assert_true(largest(graph.layers[0].weights, (size_t)CHANNELS * 9) <= size);
         assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &after, &problem), CNNVP_DONE);
@@ -212,8 +245,8 @@ static void channels_are_equalised(void **state)
             try(between, second, between != NESTED || second != DENSE);
 }
 
-/* Biases become no larger than the largest is; a limit other than 0 is not the same for scaled channels; what a user
- * sees keeps its values; alike ones gain nothing.
+/* Biases become no larger than the largest is; a limit other than 0 is not the same for scaled channels, nor are
+ * words of two channels that are read as one; what a user sees keeps its values; alike ones gain nothing.
  */
 static void others_stay(void **state)
 {
