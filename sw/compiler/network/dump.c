@@ -206,6 +206,15 @@ static void print_losers(struct dump *dump)
     }
 }
 
+/* 1: a layer before this one has the same output, as the copies that fill a tensor have. */
+static int is_known(const struct cnnvp_graph *graph, size_t layer)
+{
+    size_t i = 0;
+    while (graph->layers[i].out != graph->layers[layer].out)
+        ++i;
+    return i < layer;
+}
+
 static cnnvp_result dump_all(struct dump *dump)
 {
     const struct cnnvp_network *network = dump->network;
@@ -217,6 +226,8 @@ static cnnvp_result dump_all(struct dump *dump)
         CNNVP_TRY(dump_tensor(dump, 0, cnnvp_graph_input(graph, i)));
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const int32_t out = graph->layers[i].out;
+        if (is_known(graph, i))
+            continue;
         if (!network->back_end->holds(network, out))
             cnnvp_output_printf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
         else

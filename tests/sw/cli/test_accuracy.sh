@@ -26,6 +26,11 @@ save("normal.onnx", helper.make_node("Conv", ["x", "matrix"], ["c"]), normal, ma
 apart, after = (random.standard_normal(shape).astype("float32") for shape in ((4, 1, 3, 3), (2, 4, 1, 1)))
 save("apart.onnx", helper.make_node("Conv", ["x", "apart"], ["c"], group=2, pads=[1] * 4),
      helper.make_node("Conv", ["c", "after"], ["y"]), apart=apart, after=after)
+small, large = apart[:, :, :1, :1].repeat(2, 1), after.copy()
+small[1] *= 2e-4
+large[:, 1] *= 1e3
+save("joined.onnx", helper.make_node("Conv", ["x", "small"], ["c"]), helper.make_node("Concat", ["c", "c"], ["r"], axis=2),
+     helper.make_node("Conv", ["r", "large"], ["y"]), small=small, large=large)
 save("relu.onnx", helper.make_node("Relu", ["x"], ["y"]))
 flat = numpy.full((1, 2, 8, 8), 33.37, "float32")
 numpy.save("flat_maps.npy", flat)
@@ -59,6 +64,11 @@ says "from the float model  its values are all 0, these are up to "
 # Two outputs of each channel are layers of their own, whose channels lie apart.
 expect 0 run apart.onnx -i near_flat.npy --dump apart
 awk 'NR > 2 && $5 < 60' apart/sqnr.txt | grep -q . && fail "channels that lie apart: $(cat apart/sqnr.txt)"
+# Several layers copy their part to one tensor, of whose channels one is equalised.
+expect 0 run joined.onnx -i near_flat.npy --dump joined
+[ "$(grep -c '^r ' joined/sqnr.txt)" = 1 ] || fail "a tensor of several layers: $(cat joined/sqnr.txt)"
+awk 'NR > 2 && $5 < 70 && !/loses|then/' joined/sqnr.txt | grep -q . &&
+    fail "equalised channels that are copied: $(cat joined/sqnr.txt)"
 expect 0 run relu.onnx -i negative.npy
 says "from the float model  not at all, SQNR without limit"
 grep -qi 'nan\|inf' out flat_dump/sqnr.txt && fail "no number: $(cat out flat_dump/sqnr.txt)"
