@@ -49,6 +49,7 @@ struct cnnvp_import {
     const Onnx__NodeProto *node;
     int single; /* 1: the whole input is treated as one image; tensors have a leading dimension of 1 that the file does
                    not have */
+    int64_t images;       /* `single`: those of the node's inputs, for operators that take them one by one */
     int integers;         /* 1: the network's inputs, or tensors computed from them, have integers of 16 bits or more */
     int mixed;            /* 1: the import failed because a node would mix the images of the batch; `single` may help */
     int kind;             /* `kind` of the node's operator (struct cnnvp_import_operator) */

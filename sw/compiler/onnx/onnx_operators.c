@@ -350,6 +350,7 @@ static cnnvp_result run_images(struct cnnvp_import *import, const struct cnnvp_i
                                   "it takes images one by one, and the whole input of this network is one (a node "
                                   "counts its first dimension like the others): up to %d are possible here",
                                   IMAGES_MAX);
+    import->images = images;
     for (int64_t image = 0; image < images; ++image) {
         int64_t dims[CNNVP_ONNX_RANK];
         const size_t first = import->graph->layer_count;

@@ -150,7 +150,8 @@ static cnnvp_result read_line(struct cnnvp_import *import, float number, int is_
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4], struct line lines[4])
+static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4], int64_t images,
+                               struct line lines[4])
 {
     float numbers[4] = {1.0f, 1.0f, 1.0f, 1.0f};
     int64_t axes[4] = {0, 1, 2, 3};
@@ -167,7 +168,7 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
             return cnnvp_import_error(import, "axis %lld is outside of %u dimensions", (long long)axes[i], rank);
         if (axis > 0)
             CNNVP_TRY(read_line(import, numbers[i], are_sizes, &lines[axis]));
-        else if (!are_sizes && (numbers[i] < 1.0f || numbers[i] > 1.0f))
+        else if (are_sizes ? images != 0 && (int64_t)numbers[i] != images : numbers[i] < 1.0f || numbers[i] > 1.0f)
             return cnnvp_import_error(import, "the batch cannot be resized");
     }
     if (lines[1].out != dims[1])
@@ -342,7 +343,7 @@ cnnvp_result cnnvp_operator_resize(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &tensor));
     const uint32_t rank = cnnvp_import_dims(import, tensor, dims);
     CNNVP_TRY(read_modes(import, &resize));
-    CNNVP_TRY(read_lines(import, rank, dims, lines));
+    CNNVP_TRY(read_lines(import, rank, dims, import->graph->single ? import->images : import->batch, lines));
     for (uint32_t axis = rank; axis-- > 2;)
         CNNVP_TRY(resize_line(import, &resize, &lines[axis], axis, &tensor));
     return cnnvp_import_alias(import, import->node->output[0], tensor);
@@ -363,6 +364,7 @@ static cnnvp_result resize_constant(struct cnnvp_import *import, const struct re
                                     size_t axis, struct cnnvp_constant *data)
 {
     struct cnnvp_constant made = *data;
+    made.bytes = 0;
     made.dims[axis] = line->out;
     if (line->out > MATRIX_MAX / line->in || data->count > EFFORT_MAX / (size_t)line->out)
         return cnnvp_import_error(import, "%lld of %lld elements of a constant with %zu are too many to be computed",
@@ -399,7 +401,7 @@ cnnvp_result cnnvp_import_resized(struct cnnvp_import *import)
             "a constant of %zu dimensions, without elements or of integers: 3 and 4 dimensions of floats are supported",
             data.rank);
     CNNVP_TRY(read_modes(import, &resize));
-    CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, lines));
+    CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, data.dims[0], lines));
     for (size_t axis = data.rank; axis-- > 2;)
         CNNVP_TRY(resize_constant(import, &resize, &lines[axis], axis, &data));
     return cnnvp_constant_define(import, &data);

@@ -140,6 +140,8 @@ static const struct refusal sizes[] = {
      "keep_aspect_ratio_policy is supported as stretch only"},
     {14, RESIZE(LINEAR ", nearest_mode = \"down\"", "1, 2"), "nearest_mode is none of"},
     {14, MAPS "float[4] s = {2, 1, 2, 2} y = Resize <" LINEAR "> (x, , s)", "the batch cannot be resized"},
+    {14, "float[2, 4, 6, 6] x int64[4] s = {4, 4, 12, 12} y = Resize <" LINEAR "> (x, , , s)",
+     "the batch cannot be resized"},
     {14, RESIZE(LINEAR, "2, 2, 2"), "channels cannot be resized"},
     {14, RESIZE(LINEAR, "1, 0, 2"), "0 of 6 elements: 1 to 1048576 are possible"},
     {14, RESIZE(LINEAR, "1, 1, nan"), "input 2: "},
