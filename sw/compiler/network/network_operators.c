@@ -51,7 +51,7 @@ static void print_operator(const struct cnnvp_network *network, const struct col
     for (size_t column = 0; column < columns->count; ++column) {
         size_t layers = 0;
         for (size_t i = 0; i < network->graph.layer_count; ++i)
-            layers += strcmp(network->graph.layers[i].op_type, operator->op_type) == 0 &&
+            layers += operator->known && strcmp(network->graph.layers[i].op_type, operator->op_type) == 0 &&
                       strcmp(unit_of(network, i), columns->names[column]) == 0;
         print_number(stream, layers);
     }

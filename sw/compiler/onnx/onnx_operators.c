@@ -183,7 +183,9 @@ static cnnvp_result count_node(const Onnx__ModelProto *model, const Onnx__NodePr
                                struct cnnvp_onnx_operators *operators, struct cnnvp_error *error)
 {
     size_t at = 0;
-    while (at < operators->count && strcmp(operators->all[at].op_type, node->op_type) != 0)
+    const int known = can_import(model, node); /* operators of other domains may have the same name */
+    while (at < operators->count &&
+           (operators->all[at].known != known || strcmp(operators->all[at].op_type, node->op_type) != 0))
         ++at;
     if (at == operators->count) {
         struct cnnvp_onnx_operator *grown = cnnvp_grow(operators->all, operators->count, sizeof *grown);
@@ -191,7 +193,7 @@ static cnnvp_result count_node(const Onnx__ModelProto *model, const Onnx__NodePr
         operators->all = grown != NULL ? grown : operators->all;
         if (op_type == NULL)
             return cnnvp_compiler_no_memory(error);
-        operators->all[operators->count++] = (struct cnnvp_onnx_operator){op_type, 0, can_import(model, node)};
+        operators->all[operators->count++] = (struct cnnvp_onnx_operator){op_type, 0, known};
     }
     ++operators->all[at].nodes;
     return CNNVP_DONE;
