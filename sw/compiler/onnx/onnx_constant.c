@@ -2,8 +2,8 @@
 /*
  * Constant folding: nodes whose inputs are constants are computed while the file is read. These are the shape
  * arithmetic of exporters (Shape, Gather, Concat, ... before a Reshape) and weights in another form. Each operator is a
- * function in one of the tables of onnx_constant*.c. Integers have 64 bits, all other types are float, and booleans are
- * 0 or 1. A symbolic batch is 0 in a shape, as Reshape expects it.
+ * function in one of the tables of onnx_constant*.c. Integers have 64 bits, but those of 8 and 16 bits keep their type;
+ * all other types are float, and booleans are 0 or 1. A symbolic batch is 0 in a shape, as Reshape expects it.
  */
 #include <string.h>
 
@@ -73,6 +73,9 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
     const Onnx__TensorProto *tensor;
     CNNVP_TRY(cnnvp_import_constant(import, input, &tensor));
     *read = (struct cnnvp_constant){.rank = tensor->n_dims, .whole = cnnvp_constant_is_whole(tensor)};
+    if (cnnvp_constant_has_bytes(tensor) || tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
+        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16)
+        read->bytes = tensor->data_type;
     if (tensor->n_dims > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
             import, "a constant has %zu dimensions; up to %u are supported", tensor->n_dims, CNNVP_CONSTANT_RANK);
@@ -133,15 +136,24 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     return CNNVP_DONE;
 }
 
-/* Stores 8-bit elements as a file would: in int32_data. */
+static int32_t wrapped(int32_t type, int64_t number)
+{
+    return type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8    ? (int8_t)number
+           : type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (uint8_t)number
+           : type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16
+               ? (int16_t)number
+               : (uint16_t)number;
+}
+
+/* Stores elements of 8 and 16 bits as a file would: in int32_data. */
 static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_constant *made,
                                Onnx__TensorProto *tensor)
 {
     CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, made->count, &tensor->int32_data));
     for (size_t i = 0; i < made->count; ++i)
-        tensor->int32_data[i] = (int32_t)made->floats[i];
+        tensor->int32_data[i] = wrapped(made->bytes, made->whole ? made->ints[i] : (int64_t)made->floats[i]);
     tensor->n_int32_data = made->count;
-    tensor->n_float_data = 0;
+    tensor->n_int64_data = tensor->n_float_data = 0;
     return CNNVP_DONE;
 }
 
@@ -156,7 +168,7 @@ cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import, const char *n
     tensor->int64_data = made->ints;
     tensor->n_float_data = made->floats != NULL ? made->count : 0;
     tensor->float_data = made->floats;
-    if (made->bytes != 0 && made->floats != NULL)
+    if (made->bytes != 0 && (made->ints != NULL || made->floats != NULL))
         CNNVP_TRY(keep_bytes(import, made, tensor));
     return cnnvp_import_define_constant(import, name, tensor);
 }

@@ -15,8 +15,8 @@ struct cnnvp_constant {
     int64_t dims[CNNVP_CONSTANT_RANK];
     size_t count;
     int whole;     /* 1: 64-bit integers in `ints`; 0: floats in `floats` */
-    int32_t bytes; /* ONNX data type of the result if it is an 8-bit integer type, else 0; the elements are kept in
-                      `floats` */
+    int32_t bytes; /* ONNX data type if it is an integer type of 8 or 16 bits, else 0. Such elements are read as floats;
+                      a result, of either kind, wraps as the type does. */
     int64_t *ints;
     float *floats;
 };
@@ -40,6 +40,12 @@ static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
 static inline float cnnvp_constant_middle(const Onnx__TensorProto *tensor)
 {
     return tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? 128.0f : 0.0f;
+}
+
+/* The larger one; NaN if one is NaN. */
+static inline double cnnvp_constant_larger(double a, double b)
+{
+    return a >= b || a != a ? a : b;
 }
 
 /* A start or end of a slice: negative values count from the end; the result is clamped to low .. high. */

@@ -85,8 +85,10 @@ static float combine_floats(int operation, float a, float b)
         return fmodf(a, b);
     case POWER:
         return (float)pow((double)a, (double)b);
+    case LESSER:
+        return (float)-cnnvp_constant_larger(-(double)a, -(double)b);
     default:
-        return (operation == LESSER) == (a < b) ? a : b;
+        return (float)cnnvp_constant_larger((double)a, (double)b);
     }
 }
 
@@ -121,7 +123,7 @@ static cnnvp_result prepare(struct cnnvp_import *import, const struct cnnvp_cons
                             size_t first, int whole, struct cnnvp_constant *made)
 {
     int known = 1;
-    *made = (struct cnnvp_constant){.whole = whole};
+    *made = (struct cnnvp_constant){.whole = whole, .bytes = operands[first].bytes};
     for (size_t i = 0; i < count; ++i) {
         if (!cnnvp_import_join_dims(&made->rank, made->dims, operands[i].rank, operands[i].dims) ||
             (i >= first && operands[i].whole != operands[first].whole))
@@ -143,6 +145,7 @@ static cnnvp_result combine(struct cnnvp_import *import, int operation, const st
 {
     const int compares = operation >= IS_EQUAL && operation <= XOR;
     CNNVP_TRY(prepare(import, operands, 2, 0, compares || operands[0].whole, made));
+    made->bytes = compares ? 0 : made->bytes;
     if (made->count == 0 || !cnnvp_constant_known(made))
         return CNNVP_DONE;
     struct cnnvp_constant_walk walks[2] = {walk_through(&operands[0], made), walk_through(&operands[1], made)};
@@ -179,6 +182,20 @@ static cnnvp_result match_exponent(struct cnnvp_import *import, int whole, struc
     return CNNVP_DONE;
 }
 
+/* Integers of 8 and 16 bits, which are floats elsewhere, are computed as integers. */
+static cnnvp_result read_operand(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read)
+{
+    CNNVP_TRY(cnnvp_constant_read(import, input, read));
+    const struct cnnvp_constant from = *read;
+    if (from.bytes == 0)
+        return CNNVP_DONE;
+    read->whole = 1;
+    CNNVP_TRY(cnnvp_constant_allocate(import, read, cnnvp_constant_known(&from)));
+    for (size_t i = 0; i < read->count && read->ints != NULL; ++i)
+        read->ints[i] = (int64_t)from.floats[i];
+    return CNNVP_DONE;
+}
+
 /* Operators with two operands, or an operator that accumulates any number of them. */
 static cnnvp_result fold_several(struct cnnvp_import *import)
 {
@@ -187,12 +204,12 @@ static cnnvp_result fold_several(struct cnnvp_import *import)
     const int operation = import->kind == MEAN ? ADD : truncates ? REMAINDER : import->kind;
     const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
     struct cnnvp_constant made;
-    CNNVP_TRY(cnnvp_constant_read(import, 0, &made));
+    CNNVP_TRY(read_operand(import, 0, &made));
     if (many ? count < 1 : count != 2)
         return cnnvp_import_error(import, "it has %zu operands", count);
     for (size_t i = 1; i < count; ++i) {
         struct cnnvp_constant operands[2] = {made};
-        CNNVP_TRY(cnnvp_constant_read(import, i, &operands[1]));
+        CNNVP_TRY(read_operand(import, i, &operands[1]));
         if (operation == POWER)
             CNNVP_TRY(match_exponent(import, operands[0].whole, &operands[1]));
         CNNVP_TRY(combine(import, operation, operands, &made));

@@ -6,13 +6,13 @@
 #include "onnx_constant.h"
 
 /* Operators that also take integers: name, value for floats, value for integers. */
-#define WHOLE_FUNCTIONS(F)                                            \
-    F(Neg, -x, x == INT64_MIN ? x : -x)                               \
-    F(Abs, fabs(x), x < 0 && x != INT64_MIN ? -x : x)                 \
-    F(Sign, (double)(x > 0.0) - (double)(x < 0.0), (x > 0) - (x < 0)) \
-    F(Relu, x > 0.0 ? x : 0.0, x > 0 ? x : 0)                         \
-    F(Floor, floor(x), x)                                             \
-    F(Ceil, ceil(x), x)                                               \
+#define WHOLE_FUNCTIONS(F)                                                           \
+    F(Neg, -x, x == INT64_MIN ? x : -x)                                              \
+    F(Abs, fabs(x), x < 0 && x != INT64_MIN ? -x : x)                                \
+    F(Sign, isnan(x) ? x : (double)(x > 0.0) - (double)(x < 0.0), (x > 0) - (x < 0)) \
+    F(Relu, cnnvp_constant_larger(x, 0.0), x > 0 ? x : 0)                            \
+    F(Floor, floor(x), x)                                                            \
+    F(Ceil, ceil(x), x)                                                              \
     F(Round, rint(x), x)
 
 /* Operators for floats only: name and value. */
@@ -71,7 +71,7 @@ static cnnvp_result fold_function(struct cnnvp_import *import)
     const enum function function = (enum function)import->kind;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
     struct cnnvp_constant made = operand;
-    if (operand.whole && function > OF_Round)
+    if ((operand.whole || operand.bytes != 0) && function > OF_Round)
         return cnnvp_import_error(import, "the constant has integers; floats are needed");
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i)
@@ -97,6 +97,7 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
     struct cnnvp_constant made = operand;
     made.whole = 1;
+    made.bytes = 0;
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         const float x = operand.whole ? (float)operand.ints[i] : operand.floats[i];
@@ -107,17 +108,21 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* A limit of Clip: an attribute before operator set 11, an input since then. *limit holds the default. */
-static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribute, size_t input, float *limit)
+/* A limit of Clip: an attribute before operator set 11, an input of the operand's type since then. *limit and *whole,
+ * the limit of integers, hold the default. */
+static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribute, size_t input,
+                               const struct cnnvp_constant *operand, float *limit, int64_t *whole)
 {
     struct cnnvp_constant read;
     *limit = cnnvp_onnx_float(import->node, attribute, *limit);
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_constant_need(import, input, &read));
-    if (read.count != 1)
-        return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
-    *limit = read.whole ? (float)read.ints[0] : read.floats[0];
+    if (read.count != 1 || read.whole != operand->whole)
+        return cnnvp_import_error(
+            import, "limit \"%s\" is not one number of the constant's type", import->node->input[input]);
+    *whole = read.whole ? read.ints[0] : *whole;
+    *limit = read.whole ? *limit : read.floats[0];
     return CNNVP_DONE;
 }
 
@@ -126,18 +131,20 @@ static cnnvp_result fold_clip(struct cnnvp_import *import)
     struct cnnvp_constant operand;
     float low = -INFINITY;
     float high = INFINITY;
+    int64_t least = INT64_MIN;
+    int64_t most = INT64_MAX;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
-    CNNVP_TRY(read_limit(import, "min", 1, &low));
-    CNNVP_TRY(read_limit(import, "max", 2, &high));
+    CNNVP_TRY(read_limit(import, "min", 1, &operand, &low, &least));
+    CNNVP_TRY(read_limit(import, "max", 2, &operand, &high, &most));
     struct cnnvp_constant made = operand;
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
-    for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
-        made.floats[i] = fminf(high, fmaxf(low, operand.floats[i]));
+    for (size_t i = 0; i < made.count && made.floats != NULL; ++i) {
+        const float from = (float)cnnvp_constant_larger((double)operand.floats[i], (double)low);
+        made.floats[i] = from > high ? high : from;
+    }
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
-        const double x = (double)operand.ints[i];
-        made.ints[i] = x > (double)high  ? (int64_t)high
-                       : x < (double)low ? (int64_t)(high < low ? high : low)
-                                         : operand.ints[i];
+        const int64_t from = operand.ints[i] > least ? operand.ints[i] : least;
+        made.ints[i] = from < most ? from : most;
     }
     return cnnvp_constant_define(import, &made);
 }

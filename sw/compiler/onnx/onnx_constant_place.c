@@ -66,7 +66,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
     if (!indices.whole || data.rank - 1 + indices.rank > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
             import, "indices that are no integers, or more than %u dimensions", CNNVP_CONSTANT_RANK);
-    struct cnnvp_constant made = {.whole = data.whole};
+    struct cnnvp_constant made = {.whole = data.whole, .bytes = data.bytes};
     for (size_t i = 0; i < data.rank; ++i) {
         if (i != axis)
             made.dims[made.rank++] = data.dims[i];
@@ -185,7 +185,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_CONSTANT_RANK, repeats, &count));
     if (count != data.rank)
         return cnnvp_import_error(import, "repeats has %zu numbers for %zu dimensions", count, data.rank);
-    struct cnnvp_constant made = {.rank = data.rank, .whole = data.whole};
+    struct cnnvp_constant made = {.rank = data.rank, .whole = data.whole, .bytes = data.bytes};
     for (size_t d = 0; d < data.rank; ++d) {
         if (repeats[d] < 0 || repeats[d] > INT32_MAX)
             return cnnvp_import_error(import, "%lld repetitions", (long long)repeats[d]);
@@ -259,7 +259,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     }
     for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
         if (boolean)
-            made.ints[i] = data.whole ? data.ints[i] != 0 : data.floats[i] < 0.0f || data.floats[i] > 0.0f;
+            made.ints[i] = data.whole ? data.ints[i] != 0 : !(data.floats[i] >= 0.0f && data.floats[i] <= 0.0f);
         else if (data.floats[i] > -9.0e18f && data.floats[i] < 9.0e18f)
             made.ints[i] = (int64_t)data.floats[i];
         else

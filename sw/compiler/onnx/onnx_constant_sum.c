@@ -55,7 +55,7 @@ static double largest_of(const struct cnnvp_constant *data, const struct cnnvp_c
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(lost);
     double largest = -INFINITY;
     for (size_t i = 0; i < count; ++i)
-        largest = fmax(largest, (double)data->floats[cnnvp_constant_next(&walk)]);
+        largest = cnnvp_constant_larger(largest, (double)data->floats[cnnvp_constant_next(&walk)]);
     return largest;
 }
 
@@ -68,14 +68,16 @@ static double reduce_floats(enum reduction reduction, const struct cnnvp_constan
                   : reduction == LARGEST  ? -INFINITY
                   : reduction == SMALLEST ? INFINITY
                                           : 0.0;
+    if (isinf(largest))
+        return largest;
     for (size_t i = 0; i < count; ++i) {
         const double x = (double)data->floats[cnnvp_constant_next(&walk)];
         switch (reduction) {
         case LARGEST:
-            made = fmax(made, x);
+            made = cnnvp_constant_larger(made, x);
             break;
         case SMALLEST:
-            made = fmin(made, x);
+            made = -cnnvp_constant_larger(-made, -x);
             break;
         case PRODUCT:
             made *= x;
@@ -136,6 +138,7 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
             axes[count] = (int64_t)count;
     CNNVP_TRY(read_reduced(import, &data, cnnvp_onnx_int(import->node, "keepdims", 1) != 0, axes, count, &reduced));
     struct cnnvp_constant made = {.rank = reduced.rank, .whole = data.whole};
+    made.bytes = reduction == LARGEST || reduction == SMALLEST ? data.bytes : 0;
     memcpy(made.dims, reduced.dims, sizeof made.dims);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&reduced.kept);
@@ -251,7 +254,7 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
     size_t axis = 0;
     const int flat = import->onnx.opset < 13;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
-    if (data.whole)
+    if (data.whole || data.bytes != 0)
         CNNVP_TRY(cnnvp_import_error(import, "the constant has integers; floats are needed"));
     CNNVP_TRY(read_lines(import, &data, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -1), &axis, &lines));
     for (size_t d = axis + 1; d < data.rank && flat; ++d) {

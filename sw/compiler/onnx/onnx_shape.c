@@ -37,7 +37,6 @@ cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *w
         return CNNVP_DONE;
     }
     CNNVP_TRY(cnnvp_constant_read(import, 0, &words->constant));
-    words->constant.bytes = cnnvp_constant_has_bytes(value.constant) ? value.constant->data_type : 0;
     words->front = 1;
     words->rank = (uint32_t)words->constant.rank + 1u;
     words->dims[0] = 1;

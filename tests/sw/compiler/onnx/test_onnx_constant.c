@@ -228,6 +228,7 @@ static void reductions(void **state)
 #define FLOATS "float[6] a = {-2.5, -1, 0, 0.5, 1, 7.25} float b = {0.5} "
 #define A "float[2, 3] a = {1, 2, 3, 4, 5, 6} "
 #define A3 "float[3, 2] a = {1, 2, 3, 4, 5, 6} "
+#define NANS "float[6, 2] a = {1, nan, nan, 2, 3, 4, 0, 0, nan, nan, 5, 6} "
 #define B3 "float[3, 2] b = {1, -1, 0.5, 2, 3, -2} "
 
 static void operations(void **state)
@@ -291,6 +292,36 @@ static void operations(void **state)
         {"float[6] a = {-7, 7, -7, 7, -6, 5.5} float b = {3} c = Mod <fmod = 1> (a, b)", {-1, 1, -1, 1, 0, 2.5}},
         {"int8[6] a = {-7, 7, -7, 7, -6, 5} int8[6] b = {3, -3, -3, 3, 3, 3} m = Mod(a, b) c = Cast <to = 1> (m)",
          {2, -2, -1, 1, 0, 2}},
+        /* what is no number stays none, and is not false */
+        {NANS "m = ReduceMax <axes = [1], keepdims = 0> (a) i = IsNaN(m) c = Cast <to = 1> (i)", {1, 1, 0, 0, 1, 0}},
+        {NANS "m = ReduceMin <axes = [1], keepdims = 0> (a) i = IsNaN(m) c = Cast <to = 1> (i)", {1, 1, 0, 0, 1, 0}},
+        {NANS "f, s = Split <axis = 1> (a) m = Max(f, s) i = IsNaN(m) c = Cast <to = 1> (i)", {1, 1, 0, 0, 1, 0}},
+        {NANS "f, s = Split <axis = 1> (a) m = Min(f, s) i = IsNaN(m) c = Cast <to = 1> (i)", {1, 1, 0, 0, 1, 0}},
+        {"float[6] a = {1, nan, -2, nan, 0, 3} m = Relu(a) i = IsNaN(m) c = Cast <to = 1> (i)", {0, 1, 0, 1, 0, 0}},
+        {"float[6] a = {1, nan, -2, nan, 0, 3} m = Sign(a) i = IsNaN(m) c = Cast <to = 1> (i)", {0, 1, 0, 1, 0, 0}},
+        {"float[6] a = {1, nan, -2, nan, 0, 3} float l = {0} float h = {2} m = Clip(a, l, h) i = IsNaN(m) "
+         "c = Cast <to = 1> (i)",
+         {0, 1, 0, 1, 0, 0}},
+        {"float[6] a = {1, nan, -0.0, nan, 0, -3} b = Cast <to = 9> (a) c = Cast <to = 1> (b)", {1, 1, 0, 1, 0, 1}},
+        {"float[6, 2] a = {-inf, -inf, 0, -inf, -inf, 2, 3, -inf, -inf, -inf, 1, -inf} "
+         "m = ReduceLogSumExp <axes = [1], keepdims = 0> (a) c = Exp(m)",
+         {0, 1, e * e, e * e * e, 0, e}},
+        /* integers are divided without a remainder, and wrap */
+        {"int8[6] a = {5, -5, 7, -128, 100, 9} int8 b = {2} m = Div(a, b) c = Cast <to = 1> (m)",
+         {2, -2, 3, -64, 50, 4}},
+        {"int8[6] a = {100, -100, 7, -128, 127, 9} int8[6] b = {100, -100, 2, -1, 1, -9} m = Add(a, b) "
+         "c = Cast <to = 1> (m)",
+         {-56, 56, 9, 127, -128, 0}},
+        {"uint8[6] a = {1, 2, 3, 4, 5, 250} uint8 b = {2} s = Sub(a, b) int64[2] r = {2, 3} m = Reshape(s, r) "
+         "t = Transpose(m) d = Div(t, b) c = Cast <to = 1> (d)",
+         {127, 1, 0, 1, 0, 124}},
+        {"int16[6] a = {300, -300, 7, -32768, 181, 5} int16[6] b = {300, 300, 2, 2, 181, -1} m = Mul(a, b) "
+         "c = Cast <to = 1> (m)",
+         {24464, -24464, 14, 0, 32761, -5}},
+        {"int8[6] a = {-128, 1, 2, 3, 4, 5} m = Neg(a) c = Cast <to = 1> (m)", {-128, -1, -2, -3, -4, -5}},
+        {"int64[6] a = {1152921504606846976, 5, -5, 16777217, 16777218, 0} int64 l = {0} int64 h = {16777217} "
+         "m = Clip(a, l, h) int64 s = {16777216} d = Sub(m, s) c = Cast <to = 1> (d)",
+         {1, -16777211, -16777216, 1, 1, -16777216}},
         /* of two numbers, one after the other, and compared */
         {FLOATS "c = Sub(a, b)", {-3.0, -1.5, -0.5, 0.0, 0.5, 6.75}},
         {FLOATS "c = Div(a, b)", {-5.0, -2.0, 0.0, 1.0, 2.0, 14.5}},
