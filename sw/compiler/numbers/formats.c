@@ -269,9 +269,22 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
-/* Chooses a step for the weights of each output, for a write-out that scales. */
-static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each)
+/* The sum of magnitudes. */
+static float total_of(const float *values, size_t count)
 {
+    double total = 0.0;
+    for (size_t i = 0; i < count; ++i)
+        total += fabs((double)values[i]);
+    return (float)total;
+}
+
+/* Chooses a step for the weights of each output, for a write-out that scales. The sums, of up to `sum_max`, must be
+ * below 2^(acc_bits - 1) steps. */
+static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, size_t each, float sum_max,
+                         uint32_t acc_bits)
+{
+    const float word = cnnvp_graph_word_bytes(graph, layer->in) == 1u ? -(float)INT8_MIN : -(float)INT16_MIN;
+    const float sums = (float)scale(1.0, (int32_t)acc_bits - 1);
     const size_t outputs = graph->tensors[layer->out].channels;
     const float most = layer->narrow_weights != 0 ? INT8_MAX : INT16_MAX;
     float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
@@ -288,8 +301,10 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     for (size_t o = 0; o < outputs; ++o) {
         const float largest = cnnvp_float_kernels()->largest(layer->weights + o * each, each);
         const float offset = layer->has_bias ? fabsf(layer->bias[o]) / layer->steps.in : 0.0f;
-        /* A large bias makes the step larger, so that the bias in steps fits 32 bits. */
+        const float all = total_of(layer->weights + o * each, each) * word + offset;
+        /* A large bias makes the step larger, so that the bias in steps fits 32 bits; so do large sums. */
         steps[o] = maximum(largest / most, offset / BIAS_MAX);
+        steps[o] = maximum(steps[o], fminf(all, sum_max * (float)MARGIN / layer->steps.in) / sums);
         steps[o] = steps[o] > 0.0f ? steps[o] : 1.0f;
         bias[o] = layer->has_bias ? llrint((double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o])) : 0;
     }
@@ -351,7 +366,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     if (!cnnvp_graph_is_scaled(graph, layer) || graph->weightless)
         return;
     if (layer->steps.weights == NULL) {
-        choose_steps(graph, layer, weights / outputs);
+        choose_steps(graph, layer, weights / outputs, sum_max, acc_bits);
         return;
     }
     if (layer->steps.bias == NULL && layer->bias != NULL)

@@ -264,13 +264,49 @@ static void zeros_take_no_bits(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* One output of 64 inputs of 1 with weights of 1, and one with weights of 1/4096. With a step for each output, their
+ * sums in steps fit the accumulator, and the weights take as many of their bits as fit with it. */
+static void sums_in_steps_fit(void **state)
+{
+    (void)state;
+    for (uint32_t acc_bits = 30; acc_bits <= 48; ++acc_bits) {
+        struct cnnvp_graph graph = {.file = "test.onnx"};
+        float weights[128];
+        for (size_t i = 0; i < 128; ++i)
+            weights[i] = i < 64 ? 1.0f : 0x1p-12f;
+        (void)cnnvp_graph_tensor_add(&graph, "x", 2, 64, 1, 1);
+        (void)cnnvp_graph_tensor_add(&graph, "y", 2, 2, 1, 1);
+        struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_FC, "fc", "Gemm");
+        assert_non_null(layer);
+        layer->in = 0;
+        layer->out = 1;
+        layer->weights = weights;
+        layer->pre_max_abs = graph.tensors[1].max_abs = 64.0f;
+        graph.tensors[0].max_abs = 1.0f;
+        cnnvp_formats_choose(&graph, acc_bits);
+        for (size_t o = 0; o < 2; ++o) {
+            const double x = ldexp(1.0, graph.tensors[0].frac);
+            const double weight = (double)weights[64 * o] / (double)layer->steps.weights[o];
+            assert_true(64.0 * x * weight < ldexp(1.0, (int)acc_bits - 1));
+            assert_true(weight > 32766.0 || 64.0 * x * weight > 0.4 * ldexp(1.0, (int)acc_bits - 1));
+            assert_true(weight < 32768.0);
+        }
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_the_nearest),         cmocka_unit_test(fractions_are_the_most_that_fit),
-        cmocka_unit_test(reference_rounds_as_defined),   cmocka_unit_test(softmax_sums_to_one),
-        cmocka_unit_test(shares_have_the_bits_that_fit), cmocka_unit_test(ties_hold),
-        cmocka_unit_test(shifts_stay_in_range),          cmocka_unit_test(zeros_take_no_bits),
+        cmocka_unit_test(words_are_the_nearest),
+        cmocka_unit_test(fractions_are_the_most_that_fit),
+        cmocka_unit_test(reference_rounds_as_defined),
+        cmocka_unit_test(softmax_sums_to_one),
+        cmocka_unit_test(shares_have_the_bits_that_fit),
+        cmocka_unit_test(ties_hold),
+        cmocka_unit_test(shifts_stay_in_range),
+        cmocka_unit_test(zeros_take_no_bits),
+        cmocka_unit_test(sums_in_steps_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
