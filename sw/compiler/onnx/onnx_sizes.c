@@ -229,6 +229,21 @@ static int64_t size_of_images(const struct cnnvp_array *images, size_t rank, siz
     return size <= CNNVP_ONNX_DIMENSION_MAX ? (int64_t)size : 0;
 }
 
+/* `single`: the first input's batch where it is the same symbol; 1 otherwise. */
+static int64_t batch_of_first(const struct cnnvp_import *import, const Onnx__TensorShapeProto *shape)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    const int32_t first = import->graph->input;
+    const Onnx__TypeProto *type = cnnvp_import_type(import, import->graph->tensors[first].name);
+    const Onnx__TensorShapeProto *other =
+        type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? type->tensor_type->shape : NULL;
+    if (shape == NULL || other == NULL || other->n_dim == 0 || number_of(other->dim[0]) != 0 ||
+        strcmp(symbol_of(shape->dim[0]), "?") == 0 || strcmp(symbol_of(shape->dim[0]), symbol_of(other->dim[0])) != 0)
+        return 1;
+    (void)cnnvp_import_all_dims(import, first, dims);
+    return dims[1];
+}
+
 cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info, int first, size_t *rank,
                                 int64_t dims[CNNVP_ONNX_RANK])
 {
@@ -250,6 +265,9 @@ cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueIn
         dims[i] = given.text != NULL ? given.dims[i] : number_of(shape->dim[i]);
         if (dims[i] == 0)
             dims[i] = size_of_images(images_of(import, info->name, first), *rank, i, import->single);
+        if (given.text == NULL && i == 0 && import->single && !first && number_of(shape->dim[0]) == 0 &&
+            images_of(import, info->name, first) == NULL)
+            dims[i] = batch_of_first(import, shape);
         if (dims[i] == 0 && i != 0)
             return ask(import, info->name, shape, i);
         if (dims[i] > CNNVP_ONNX_DIMENSION_MAX)

@@ -96,6 +96,19 @@ expect 0 run counted.onnx --until top --shape x=1x4x5 -i counted.npy -c one.npy 
 close each.npy each_top.npy "several images of one"
 expect 0 run counted.onnx --timing-only -q
 expect 0 check counted.onnx
+# A second input's batch is the same symbol, so it is the same number.
+/usr/bin/python3 - <<'PYTHON'
+import onnx
+from onnx import TensorProto, helper
+info = helper.make_tensor_value_info
+nodes = [helper.make_node("Add", ["x", "z"], ["s"]), helper.make_node("ReduceSum", ["s"], ["r"]), helper.make_node("Mul", ["s", "r"], ["y"])]
+graph = helper.make_graph(nodes, "net", [info(name, TensorProto.FLOAT, ["N", 400]) for name in "xz"], [info("y", TensorProto.FLOAT, None)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), "both.onnx")
+PYTHON
+expect 0 run both.onnx --shape x=3x400 --timing-only -q --stats first.json
+expect 0 run both.onnx --shape x=3x400 --shape z=3x400 --timing-only -q --stats given.json
+/usr/bin/python3 -c 'import json; first, given = (json.load(open(name))["total"] for name in ("first.json", "given.json"))
+assert first == given, (first, given)' || fail "a second input with another batch"
 
 # What does not fit, in one line each.
 shape_refused() { refused 2 "$1" run $flat.onnx --shape "$2"; }
