@@ -39,6 +39,15 @@ static struct pieces pieces_of(const struct cnnvp_graph_post *post)
     return pieces[post->kind];
 }
 
+/* How many times as wide as with the parameter 1 the function is bent. */
+static double widening_of(const struct cnnvp_graph_post *post)
+{
+    const double value = fabs((double)post->value);
+    if (post->kind == CNNVP_GRAPH_CELU)
+        return value > 1.0 ? value : 1.0;
+    return post->kind == CNNVP_GRAPH_SWISH && value < 1.0 ? 1.0 / (value > LEAST ? value : LEAST) : 1.0;
+}
+
 uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post)
 {
     return CNNVP_PWL_WORDS((uint32_t)pieces_of(post).segments);
@@ -150,7 +159,8 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest
         const struct limited limited = {post, pieces.segments == MORE_SEGMENTS ? ldexp(1.0, 15 - out_frac) : 0x1p126};
         /* Where all arguments were 0, the pieces lie around 0 and have two words each. */
         const double reach = largest > 0.0f ? (double)largest * CNNVP_FORMAT_MARGIN : ldexp(256.0, -in_frac);
-        const double range = pieces.range > 0.0 ? pieces.range : reach;
+        const double most = reach > pieces.range ? reach : pieces.range;
+        const double range = pieces.range > 0.0 ? bounded(pieces.range * widening_of(post), most) : reach;
         if (cnnvp_pwl_table_of(call_function, &limited, range, pieces.positive, in_frac, out_frac, pieces.segments,
                                words, &count, &shift) != 0)
             return cnnvp_compiler_error(

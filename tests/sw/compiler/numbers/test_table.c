@@ -157,15 +157,28 @@ static void tables_reach_as_far_as_their_values(void **state)
         int32_t in_frac, out_frac;
         double low, high, limit; /* arguments that are looked at */
     } cases[] = {
-        {{CNNVP_GRAPH_EXP, 0}, 8, 11, 2, -9, 8.9, 1e-3},         {{CNNVP_GRAPH_EXP, 0}, 1.95f, 14, 12, -1.9, 1.9, 1e-3},
-        {{CNNVP_GRAPH_POWER, 0.5f}, 1500, 4, 9, 10, 1680, 1e-3}, {{CNNVP_GRAPH_POWER, 1.75f}, 15, 11, 7, 0, 15, 1e-3},
-        {{CNNVP_GRAPH_LOG, 0}, 12, 11, 11, 0.1, 13, 1e-2},       {{CNNVP_GRAPH_SIN, 0}, 15, 11, 14, -16, 16, 1e-2},
-        {{CNNVP_GRAPH_COS, 0}, 6, 12, 14, -6, 6, 1e-3},          {{CNNVP_GRAPH_ATAN, 0}, 60, 9, 14, -60, 60, 1e-2},
-        {{CNNVP_GRAPH_ASIN, 0}, 1, 14, 14, -0.95, 0.95, 2e-3},   {{CNNVP_GRAPH_ATANH, 0}, 1, 14, 12, -0.95, 0.95, 2e-3},
-        {{CNNVP_GRAPH_SINH, 0}, 7, 12, 4, -7, 7, 1e-3},          {{CNNVP_GRAPH_ASINH, 0}, 28, 10, 12, -28, 28, 1e-3},
-        {{CNNVP_GRAPH_SOFTSIGN, 0}, 0, 10, 14, -31, 31, 1e-2},   {{CNNVP_GRAPH_EXP, 0}, 0, 8, 14, -0.01, 0.01, 1e-3},
-        {{CNNVP_GRAPH_COS, 0}, 0, 8, 14, -0.01, 0.01, 1e-3},     {{CNNVP_GRAPH_POWER, 0.5f}, 0, 8, 8, 0, 0.01, 4e-3},
+        {{CNNVP_GRAPH_EXP, 0}, 8, 11, 2, -9, 8.9, 1e-3},
+        {{CNNVP_GRAPH_EXP, 0}, 1.95f, 14, 12, -1.9, 1.9, 1e-3},
+        {{CNNVP_GRAPH_POWER, 0.5f}, 1500, 4, 9, 10, 1680, 1e-3},
+        {{CNNVP_GRAPH_POWER, 1.75f}, 15, 11, 7, 0, 15, 1e-3},
+        {{CNNVP_GRAPH_LOG, 0}, 12, 11, 11, 0.1, 13, 1e-2},
+        {{CNNVP_GRAPH_SIN, 0}, 15, 11, 14, -16, 16, 1e-2},
+        {{CNNVP_GRAPH_COS, 0}, 6, 12, 14, -6, 6, 1e-3},
+        {{CNNVP_GRAPH_ATAN, 0}, 60, 9, 14, -60, 60, 1e-2},
+        {{CNNVP_GRAPH_ASIN, 0}, 1, 14, 14, -0.95, 0.95, 2e-3},
+        {{CNNVP_GRAPH_ATANH, 0}, 1, 14, 12, -0.95, 0.95, 2e-3},
+        {{CNNVP_GRAPH_SINH, 0}, 7, 12, 4, -7, 7, 1e-3},
+        {{CNNVP_GRAPH_ASINH, 0}, 28, 10, 12, -28, 28, 1e-3},
+        {{CNNVP_GRAPH_SOFTSIGN, 0}, 0, 10, 14, -31, 31, 1e-2},
+        {{CNNVP_GRAPH_EXP, 0}, 0, 8, 14, -0.01, 0.01, 1e-3},
+        {{CNNVP_GRAPH_COS, 0}, 0, 8, 14, -0.01, 0.01, 1e-3},
+        {{CNNVP_GRAPH_POWER, 0.5f}, 0, 8, 8, 0, 0.01, 4e-3},
         {{CNNVP_GRAPH_SINH, 0}, 0, 8, 8, -0.01, 0.01, 4e-3},
+        {{CNNVP_GRAPH_CELU, 16}, 100, 8, 8, -100, 100, 1e-3},
+        {{CNNVP_GRAPH_CELU, 16}, 1, 14, 14, -1, 1, 1e-3},
+        {{CNNVP_GRAPH_SWISH, 0.1f}, 100, 8, 8, -100, 100, 1e-3},
+        {{CNNVP_GRAPH_SWISH, -0.01f}, 100, 8, 8, -100, 100, 1e-3},
+        {{CNNVP_GRAPH_SWISH, 0}, 0, 8, 8, -100, 100, 1e-3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         int16_t words[1024];
