@@ -220,6 +220,9 @@ struct cnnvp_point {
 /* Sets the command's options from a point's axes. The caller clears `options` in any case. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number,
                                                 struct cnnvp_options *options, struct cnnvp_error *error);
+/* Applies a point's parameters and the first derived ones to a copy of the sweep's base, and resolves it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_settle(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived_count,
+                                               cnnvp_config *config, struct cnnvp_error *error);
 /* Resolves a point's configuration, without making its key. A refused configuration is not an error here: point->config
  * is then NULL, and point->refused has the reason. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number,
