@@ -87,6 +87,18 @@ cmp -s a.csv b.csv || fail "the export of the cache differs"
 expect 0 sweep grid.yaml -o other.sqlite -j 1 --export c.csv
 cmp -s a.csv c.csv || fail "one worker gives other results than two"
 
+# Numbers that only some points have: the energy of a memory's states.
+cat >states.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters: {dram.power_down: ["off", power-down]}
+END
+expect 0 sweep states.yaml -o states.sqlite -q --export states.csv
+state=energy.by_unit.dram.states_pj.standby_ps
+wanted=$(sqlite3 states.sqlite "select json_extract(stats, '\$.$state') from points where params like '%power-down%'")
+[ "$(sqlite3 :memory: '.import --csv states.csv t' "select group_concat(\"$state\" || '', '/') from t")" = "/$wanted" ] ||
+    fail "$state in an export: $(head -1 states.csv)"
+
 # What follows from other parameters: derived, in order, with the same result as setting it.
 cat >derived.yaml <<END
 network: $network
