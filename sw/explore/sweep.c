@@ -349,6 +349,7 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
         (void)json_array_append_new(derived, json_string(driver->sweep->derived[i].name));
     CNNVP_TRY(write_fact(driver, "derived", derived, error));
     CNNVP_TRY(write_fact(driver, "fixed", fixed_words(driver->sweep), error));
+    CNNVP_TRY(write_fact(driver, "hypervolume", json_array(), error)); /* of an earlier sweep; nsga2 writes its own */
     json_t *list = json_array();
     for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
