@@ -128,6 +128,20 @@ expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
 
+# Weights in a file beside the network decide results, too.
+/usr/bin/python3 - "$network" <<'PYTHON' || fail "a network with its weights in another file"
+import sys, onnx
+model = onnx.load(sys.argv[1])
+onnx.save(model, "beside.onnx", save_as_external_data=True, location="beside.bin", size_threshold=0)
+PYTHON
+printf 'network: beside.onnx\n' >beside.yaml
+expect 0 sweep beside.yaml -o beside.sqlite
+expect 0 sweep beside.yaml -o beside.sqlite
+says "1 were in beside.sqlite already"
+printf 'other' | dd of=beside.bin conv=notrunc 2>/dev/null
+expect 0 sweep beside.yaml -o beside.sqlite
+says "0 were in beside.sqlite already"
+
 # A network's name is not taken for a folder of that name, as `cnnvp run lenet5 --report lenet5` makes one.
 mkdir lenet5
 printf 'network: lenet5\noptions: {timing_only: true}\n' >name.yaml
