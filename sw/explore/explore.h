@@ -267,6 +267,7 @@ struct cnnvp_row {
     int damaged; /* 1: counts as failed because its statistics are damaged or of another schema; it may run again */
     char *stats; /* NULL: failed */
     char *error; /* NULL: ok */
+    char *words; /* JSON: words of the command line beside the params; NULL: those of the last sweep */
     double seconds;
 };
 void cnnvp_row_clear(struct cnnvp_row *row);
@@ -298,6 +299,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results, co
                                                int (*take)(void *context, const struct cnnvp_row *row), void *context,
                                                struct cnnvp_error *error);
 /* Replaces a row's params. */
+/* Makes the command line's words of the last sweep (its fact `fixed`) those of a point. */
+CNNVP_MUST_USE cnnvp_result cnnvp_results_set_words(struct cnnvp_results *results, const char *key,
+                                                    struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,
                                                      struct cnnvp_error *error);
 /* Deletes the failed points, so that they run again. */

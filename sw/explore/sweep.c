@@ -162,6 +162,7 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
     ++driver->progress.finished;
     ++driver->progress.found;
     driver->progress.failed += row.failed != 0;
+    CNNVP_TRY(cnnvp_results_set_words(driver->results, row.key, error));
     return merge_params(driver, &row, point, error);
 }
 
