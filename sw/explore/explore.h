@@ -168,6 +168,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_expression_number(const struct cnnvp_expressio
 CNNVP_MUST_USE cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived,
                                                 uint64_t *value, struct cnnvp_error *error);
 
+/* The same; `config` has the point's parameters and the derived ones before it. It may become resolved. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_derive(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived,
+                                               cnnvp_config *config, uint64_t *value, struct cnnvp_error *error);
+
 /* Whether all constraints allow a point. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
                                                 struct cnnvp_error *error);

@@ -122,7 +122,7 @@ static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number
 {
     char assignment[256];
     uint64_t value;
-    const cnnvp_result result = cnnvp_point_derived(sweep, number, derived, &value, error);
+    const cnnvp_result result = cnnvp_point_derive(sweep, number, derived, config, &value, error);
     (void)snprintf(assignment, sizeof assignment, "%.200s=%" PRIu64, sweep->derived[derived].name, value);
     return result == CNNVP_DONE ? cnnvp_config_set(config, assignment, error) : result;
 }

@@ -206,7 +206,7 @@ struct allowed_context {
     cnnvp_config **config; /* the point's, made when it is first needed */
 };
 
-/* The base if the point is refused, which is reported when it is configured. */
+/* The base if the point, or what is set of it so far, is refused, which is reported when it is configured. */
 static const cnnvp_config *config_of(const struct allowed_context *point)
 {
     struct cnnvp_error refused;
@@ -216,7 +216,10 @@ static const cnnvp_config *config_of(const struct allowed_context *point)
         *point->config = made;
         made = NULL;
     }
-    return *point->config != NULL ? *point->config : point->sweep->base;
+    const int resolved =
+        *point->config != NULL &&
+        (cnnvp_config_resolved(*point->config) != NULL || cnnvp_config_resolve(*point->config, &refused) == CNNVP_DONE);
+    return resolved ? *point->config : point->sweep->base;
 }
 
 static int is_number(const struct cnnvp_param *param)
@@ -258,11 +261,11 @@ static struct cnnvp_operand value_of(const void *context, uint32_t index)
     return index >= CNNVP_AXES ? base_value(point, index) : axis_value(point, &point->sweep->axes[index]);
 }
 
-cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, uint64_t *value,
-                                 struct cnnvp_error *error)
+cnnvp_result cnnvp_point_derive(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, cnnvp_config *config,
+                                uint64_t *value, struct cnnvp_error *error)
 {
-    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
-    const struct allowed_context context = {sweep, number, derived, &config};
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *own = NULL;
+    const struct allowed_context context = {sweep, number, derived, config != NULL ? &config : &own};
     const struct cnnvp_derived *of = &sweep->derived[derived];
     double result = 0;
     *value = 0;
@@ -272,6 +275,12 @@ cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t numbe
             error, of->place, "derive: %s is %g for a point; a parameter is a whole number", of->name, result);
     *value = (uint64_t)result;
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, uint64_t *value,
+                                 struct cnnvp_error *error)
+{
+    return cnnvp_point_derive(sweep, number, derived, NULL, value, error);
 }
 
 cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,

@@ -66,6 +66,42 @@ static void test_numbers_of_the_part(void **state)
                "{\"dram.preset\":\"hbm2\",\"vector.lanes\":8,\"dram.ranks\":1}");
 }
 
+/* Many derived parameters of which each sees the part's numbers: the time grows with their number, not with 2 to it. */
+static void test_many_derived(void **state)
+{
+    char spec[4096] = "parameters: {dram.preset: [ddr4-2400]}\nderive:\n",
+         params[4096] = "{\"dram.preset\":\"ddr4-2400\"";
+    static const char *const names[] = {
+        "input_buffer.banks",
+        "weight_buffer.banks",
+        "output_buffer.banks",
+        "input_buffer.line_words",
+        "weight_buffer.line_words",
+        "output_buffer.line_words",
+        "input_buffer.width_words",
+        "weight_buffer.width_words",
+        "output_buffer.width_words",
+        "vector.lanes",
+        "pe_array.rows",
+        "pe_array.cols",
+        "dram.ranks",
+        "dram.queue",
+        "cpu.clock_mhz",
+        "pe_array.clock_mhz",
+        "instruction.queue_depth",
+        "dma.burst_bytes",
+        "dma.outstanding",
+        "dma.port_bytes"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const size_t used = strlen(spec), shown = strlen(params);
+        (void)snprintf(spec + used, sizeof spec - used, "  %s: dram.channels * 64\n", names[i]);
+        (void)snprintf(params + shown, sizeof params - shown, ",\"%s\":64", names[i]);
+    }
+    (void)strcat(params, "}");
+    check_only(spec, params);
+}
+
 static void check_random(const char *spec, size_t expected, uint64_t combinations)
 {
     struct cnnvp_error error = {""};
@@ -121,7 +157,8 @@ static void test_chance(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grid), cmocka_unit_test(test_numbers_of_the_part),
-                                       cmocka_unit_test(test_random), cmocka_unit_test(test_chance)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_grid), cmocka_unit_test(test_numbers_of_the_part), cmocka_unit_test(test_many_derived),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_chance)};
     return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
 }
