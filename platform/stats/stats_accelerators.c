@@ -48,15 +48,6 @@ uint64_t cnnvp_stats_idle_cycles(const struct cnnvp_stats *stats)
     return sum;
 }
 
-uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < stats->platform->instance_count; ++i)
-        count += is_element(stats, i) && cnnvp_stats_total(stats, i, "instructions") != 0;
-    return count != 0 ? count : 1;
-}
-
 /* ---- which units are an accelerator's ---- */
 
 enum { NO_OWNER = 0, SHARED = 1, FIRST_OWNER = 2 }; /* otherwise the element's number + FIRST_OWNER */
@@ -122,6 +113,28 @@ static void sum_units(const struct cnnvp_stats *stats, const size_t *owners, siz
                     sums[column] += mine->requesters[r].counts[s];
         }
     }
+}
+
+uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats)
+{
+    uint32_t elements = 0, worked = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
+        elements += (uint32_t)is_element(stats, i);
+    if (elements < 2)
+        return 1;
+
+    CNNVP_FREED size_t *owners = find_owners(stats);
+
+    for (size_t i = 0; owners != NULL && i < stats->platform->instance_count; ++i) {
+        uint64_t sums[CNNVP_LAYER_COLUMNS] = {0};
+
+        if (!is_element(stats, i))
+            continue;
+        sum_units(stats, owners, i + FIRST_OWNER, sums);
+        worked += cnnvp_stats_row_cycles(sums) != 0;
+    }
+    return worked != 0 ? worked : 1;
 }
 
 static void add_unit_names(struct stats_builder *b, json_t *object, const size_t *owners, size_t owner)

@@ -115,7 +115,7 @@ const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds);
 size_t cnnvp_stats_find(const struct cnnvp_stats *stats, const char *name);
 /* Total of a statistic over all instruction elements. */
 uint64_t cnnvp_stats_elements_total(const struct cnnvp_stats *stats, const char *name);
-/* Number of instruction elements that have executed instructions, at least 1. */
+/* Number of accelerators with cycles that are not idle, at least 1. One without work executes instructions, too. */
 uint32_t cnnvp_stats_accelerators(const struct cnnvp_stats *stats);
 /* Accelerator cycles of all instruction elements that belong to no layer. */
 uint64_t cnnvp_stats_idle_cycles(const struct cnnvp_stats *stats);

@@ -14,7 +14,7 @@ static void add_parameters(struct stats_builder *b, json_t *object, const struct
     }
 }
 
-/* Interrupt line, clock, speedup and connections, in the form of a platform file. */
+/* Interrupt line, clock, switches and connections, in the form of a platform file. */
 static void add_wiring(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
 {
     const struct cnnvp_resolved *platform = b->stats->platform;
@@ -27,6 +27,8 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
         set_count(b, object, "irq", line);
     if (clock != NULL)
         set_text(b, object, "clock", clock->name);
+    if (instance->idle)
+        set(b, object, "idle", json_true());
     if (instance->speedup > 1)
         set_count(b, object, "speedup", instance->speedup);
     for (size_t i = 0; i < instance->binding_count; ++i) {
@@ -42,15 +44,24 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
     }
 }
 
+/* A table that is not built in is written as its entries, on the first built-in one. */
 static void add_energy_table(struct stats_builder *b, json_t *object)
 {
     const struct cnnvp_energy_table *table = &b->stats->energy;
+    struct cnnvp_energy_table base;
     json_t *entries = set_object(b, object, "energy");
+    size_t number = 0;
 
-    set_text(b, entries, "table", table->name);
+    while (cnnvp_energy_builtin(number, &base) && strcmp(base.name, table->name) != 0)
+        ++number;
+    if (strcmp(base.name, table->name) != 0)
+        cnnvp_energy_default(&base);
+    set_text(b, entries, "table", base.name);
+    set_text(b, entries, "technology", cnnvp_technology_of(table)->name);
     set_text(b, entries, "sram_scaling", table->sram_scaling ? "on" : "off");
     for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
-        set_real(b, entries, cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
+        if (i != CNNVP_ENERGY_dram_byte || !table->own_energies) /* it would replace the memory's own energies */
+            set_real(b, entries, cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
 }
 
 void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,16 +164,22 @@ static void write_number(struct writer *writer, uint64_t number, int first)
     cnnvp_output_printf(writer->output, "%s%" PRIu64, first ? "" : ",", number);
 }
 
+/* As in the statistics, each byte beyond ASCII becomes '?' in a text that is not UTF-8. */
 static void write_quoted(struct writer *writer, const char *text)
 {
+    json_t *valid = json_string(text);
+
     write_text(writer, "\"");
     for (; *text; ++text) {
-        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20)
-            cnnvp_output_printf(writer->output, "\\u%04x", (unsigned)(unsigned char)*text);
+        const unsigned char byte = (unsigned char)*text;
+
+        if (byte == '"' || byte == '\\' || byte < 0x20)
+            cnnvp_output_printf(writer->output, "\\u%04x", (unsigned)byte);
         else
-            cnnvp_output_write(writer->output, text, 1);
+            cnnvp_output_write(writer->output, valid == NULL && byte >= 0x80 ? "?" : text, 1);
     }
     write_text(writer, "\"");
+    json_decref(valid);
 }
 
 static void write_spans(struct writer *writer, const struct series *series)

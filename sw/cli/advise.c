@@ -159,7 +159,7 @@ static void add_change(struct advice *advice, const char *name, const char *from
     if (advice->count == MAX_CHANGES || strcmp(from, to) == 0 || promise < PROMISE)
         return;
     change->promise = promise;
-    (void)snprintf(change->setting, sizeof change->setting, "%.121s=%.60s", name, to);
+    (void)snprintf(change->setting, sizeof change->setting, "%.140s=%.60s", name, to);
     (void)snprintf(change->from, sizeof change->from, "%.60s", from);
     (void)snprintf(change->opposite, sizeof change->opposite, "%.31s", opposite);
     ++advice->count;
@@ -348,17 +348,58 @@ static int moves_data(const struct cnnvp_unit *unit)
     return ports;
 }
 
-/* The instance's share of the critical path; NULL: the share of all units that move data. */
+static int has_instance(const struct advice *advice, const char *name, size_t length)
+{
+    struct cnnvp_config_instance instance;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
+        if (strlen(instance.name) == length && strncmp(instance.name, name, length) == 0)
+            return 1;
+    return 0;
+}
+
+/* Length of a name without a further accelerator's suffix: that of the first accelerator's instance. */
+static size_t first_length(const struct advice *advice, const char *name)
+{
+    const size_t length = strlen(name), element = strlen(CNNVP_INSTRUCTION_ELEMENT);
+    struct cnnvp_config_instance instance;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i) {
+        const size_t end = strlen(instance.name) > element ? strlen(instance.name) - element : 0;
+        if (end != 0 && end < length && strncmp(instance.name, CNNVP_INSTRUCTION_ELEMENT, element) == 0 &&
+            strcmp(name + length - end, instance.name + element) == 0 && has_instance(advice, name, length - end))
+            return length - end;
+    }
+    return length;
+}
+
+/* 1: this is the instance, or that of a further accelerator. */
+static int is_like(const struct advice *advice, const char *instance, const char *name)
+{
+    const size_t length = first_length(advice, instance);
+    return strlen(name) == length && strncmp(instance, name, length) == 0;
+}
+
+/* The share of the critical path of the instance, in all accelerators; NULL: that of all units that move data. */
 static double waited_for(const struct advice *advice, const char *name)
 {
     struct cnnvp_config_instance instance;
     double ps = 0;
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
-        if (name != NULL ? strcmp(instance.name, name) == 0 : moves_data(instance.unit))
+        if (name != NULL ? is_like(advice, instance.name, name) : moves_data(instance.unit))
             ps += json_number_value(json_object_get(advice->path, instance.name));
     return ps / advice->now.ps;
 }
 
+/* 1: each of several accelerators has the instance. */
+static int is_in_several(const struct advice *advice, const char *name)
+{
+    struct cnnvp_config_instance instance;
+    size_t count = 0;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
+        count += is_like(advice, instance.name, name) != 0;
+    return count > 1;
+}
+
+/* Accelerators that share images are alike, so a parameter changes in all of them. */
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
                           const struct cnnvp_param *param)
 {
@@ -367,9 +408,12 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     uint64_t value;
     const char *text = NULL;
     (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
-    if (cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
+    if (first_length(advice, instance->name) < strlen(instance->name) ||
+        cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
         strcmp(param->unit, "what if") == 0 || strcmp(param->unit, "simulation") == 0)
         return;
+    if (is_in_several(advice, instance->name))
+        (void)snprintf(name, sizeof name, CNNVP_ALL_ACCELERATORS "%.60s.%.60s", instance->name, param->name);
     if (param->type == CNNVP_PARAM_UINT)
         add_number(advice, param, name, value, part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "explore.h"
+#include "network_data.h"
 
 /* 1: the text is a whole decimal number that a JSON integer can hold unchanged. */
 static int is_whole(const char *text)
@@ -89,6 +90,12 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     }
     if (cnnvp_hash_file(value->file, value->hash, &reason) != CNNVP_DONE)
         return refuse(error, axis, value->place, reason.text);
+    const uint64_t data = strcmp(axis->name, "network") == 0 ? cnnvp_network_data_hash(value->file) : 0;
+    const char *both = data != 0 ? cnnvp_arena_printf(&sweep->arena, "%s %" PRIx64, value->hash, data) : value->hash;
+    if (both == NULL)
+        return cnnvp_config_no_memory(error);
+    if (data != 0)
+        cnnvp_hash_text(both, value->hash);
     return CNNVP_DONE;
 }
 

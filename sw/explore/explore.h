@@ -168,6 +168,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_expression_number(const struct cnnvp_expressio
 CNNVP_MUST_USE cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived,
                                                 uint64_t *value, struct cnnvp_error *error);
 
+/* The same; `config` has the point's parameters and the derived ones before it. It may become resolved. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_derive(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived,
+                                               cnnvp_config *config, uint64_t *value, struct cnnvp_error *error);
+
 /* Whether all constraints allow a point. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
                                                 struct cnnvp_error *error);
@@ -220,6 +224,9 @@ struct cnnvp_point {
 /* Sets the command's options from a point's axes. The caller clears `options` in any case. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_options(const struct cnnvp_sweep *sweep, uint64_t number,
                                                 struct cnnvp_options *options, struct cnnvp_error *error);
+/* Applies a point's parameters and the first derived ones to a copy of the sweep's base, and resolves it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_settle(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived_count,
+                                               cnnvp_config *config, struct cnnvp_error *error);
 /* Resolves a point's configuration, without making its key. A refused configuration is not an error here: point->config
  * is then NULL, and point->refused has the reason. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number,
@@ -264,6 +271,7 @@ struct cnnvp_row {
     int damaged; /* 1: counts as failed because its statistics are damaged or of another schema; it may run again */
     char *stats; /* NULL: failed */
     char *error; /* NULL: ok */
+    char *words; /* JSON: words of the command line beside the params; NULL: those of the last sweep */
     double seconds;
 };
 void cnnvp_row_clear(struct cnnvp_row *row);
@@ -295,6 +303,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_results_each(struct cnnvp_results *results, co
                                                int (*take)(void *context, const struct cnnvp_row *row), void *context,
                                                struct cnnvp_error *error);
 /* Replaces a row's params. */
+/* Makes the command line's words of the last sweep (its fact `fixed`) those of a point. */
+CNNVP_MUST_USE cnnvp_result cnnvp_results_set_words(struct cnnvp_results *results, const char *key,
+                                                    struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,
                                                      struct cnnvp_error *error);
 /* Deletes the failed points, so that they run again. */

@@ -159,17 +159,6 @@ static void add_numbers(json_t *columns, const char *path, json_t *value)
     }
 }
 
-/* Lists the statistics that become columns: the objectives, then the totals. */
-static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats)
-{
-    json_t *columns = json_object();
-    for (size_t i = 0; i < sweep->objective_count; ++i)
-        (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
-    for (size_t i = 0; i < CNNVP_COLUMN_SECTIONS; ++i)
-        add_numbers(columns, cnnvp_column_sections[i], json_object_get(stats, cnnvp_column_sections[i]));
-    return columns;
-}
-
 static void write_head(FILE *stream, const struct cnnvp_sweep *sweep, json_t *columns)
 {
     const char *path;
@@ -215,16 +204,19 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
     cnnvp_csv_field(stream, row->error != NULL ? row->error : "", 1);
 }
 
-/* Takes the columns from the first point that has statistics. */
-static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnnvp_error *error)
+/* Lists the statistics that become columns: the objectives, then the totals of any point. */
+static cnnvp_result find_columns(struct rows *rows, json_t *columns, struct cnnvp_error *error)
 {
-    CNNVP_JSON *stats = NULL;
-    for (size_t i = 0; i < rows->count && stats == NULL; ++i) {
+    for (size_t i = 0; i < rows->sweep->objective_count; ++i)
+        (void)json_object_set_new(columns, rows->sweep->objectives[i].path, json_true());
+    for (size_t i = 0; i < rows->count; ++i) {
         CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
+        CNNVP_JSON *stats = NULL;
         CNNVP_TRY(stats_of(rows, i, &row, &stats, error));
+        for (size_t k = 0; k < CNNVP_COLUMN_SECTIONS; ++k)
+            add_numbers(columns, cnnvp_column_sections[k], json_object_get(stats, cnnvp_column_sections[k]));
     }
-    *columns = list_columns(rows->sweep, stats);
-    return *columns != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result write_rows(FILE *stream, struct rows *rows, json_t *columns, struct cnnvp_error *error)
@@ -243,10 +235,10 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
 {
     CNNVP_DECIMAL_POINT;
     CNNVP_SCOPED(close_rows) struct rows rows = {.sweep = sweep};
-    CNNVP_JSON *columns = NULL;
+    CNNVP_JSON *columns = json_object();
     struct cnnvp_printed csv;
     CNNVP_TRY(open_rows(sweep, &rows, error));
-    CNNVP_TRY(find_columns(&rows, &columns, error));
+    CNNVP_TRY(columns != NULL ? find_columns(&rows, columns, error) : cnnvp_config_no_memory(error));
     FILE *stream = cnnvp_print_begin(&csv);
     const cnnvp_result result = stream != NULL ? write_rows(stream, &rows, columns, error) : CNNVP_DONE;
     CNNVP_FREED char *text = cnnvp_print_end(&csv);

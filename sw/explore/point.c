@@ -122,13 +122,13 @@ static cnnvp_result set_derived(const struct cnnvp_sweep *sweep, uint64_t number
 {
     char assignment[256];
     uint64_t value;
-    const cnnvp_result result = cnnvp_point_derived(sweep, number, derived, &value, error);
+    const cnnvp_result result = cnnvp_point_derive(sweep, number, derived, config, &value, error);
     (void)snprintf(assignment, sizeof assignment, "%.200s=%" PRIu64, sweep->derived[derived].name, value);
     return result == CNNVP_DONE ? cnnvp_config_set(config, assignment, error) : result;
 }
 
-static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config *config,
-                              struct cnnvp_error *error)
+cnnvp_result cnnvp_point_settle(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived_count,
+                                cnnvp_config *config, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < sweep->axis_count; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
@@ -138,7 +138,7 @@ static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, 
             cnnvp_text_printf("%s=%s", axis->name, axis->values[cnnvp_point_index(sweep, number, i)].text);
         CNNVP_TRY(assignment != NULL ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error));
     }
-    for (size_t i = 0; i < sweep->derived_count; ++i)
+    for (size_t i = 0; i < derived_count; ++i)
         CNNVP_TRY(set_derived(sweep, number, i, config, error));
     return cnnvp_config_resolve(config, error);
 }
@@ -149,7 +149,7 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
     if (point->config == NULL)
         return cnnvp_config_no_memory(error);
-    if (configure(sweep, number, point->config, &point->refused) != CNNVP_DONE) {
+    if (cnnvp_point_settle(sweep, number, sweep->derived_count, point->config, &point->refused) != CNNVP_DONE) {
         cnnvp_config_free(point->config);
         point->config = NULL;
     }

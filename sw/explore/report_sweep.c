@@ -21,6 +21,7 @@ struct page {
     json_t *lists;      /* the different lists of layer names */
     json_t *list_index; /* maps a list, as JSON text, to its index in `lists` */
     json_t *networks;   /* maps "HASH NAME" to an index */
+    json_t *commands;   /* maps the words of a sweep's command line, as JSON text, to an index */
     json_t *objectives;
     const char *runs;      /* folder in which runs may be recorded, as folders named by keys */
     const char *html_runs; /* folder for the pages of these runs */
@@ -193,6 +194,8 @@ static int take(void *context, const struct cnnvp_row *row)
     (void)json_object_set_new(point, "seconds", json_real(row->seconds));
     if (row->error != NULL)
         (void)json_object_set_new(point, "error", json_string(row->error));
+    if (row->words != NULL)
+        (void)json_object_set_new(point, "command", json_integer((json_int_t)index_of(page->commands, row->words)));
     json_object_foreach(params, key, value) put_at(values, index_of(page->params, key), value);
     (void)json_object_set_new(point, "params", values);
     for (size_t i = 0; stats != NULL && i < CNNVP_COLUMN_SECTIONS; ++i)
@@ -235,11 +238,11 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     CNNVP_JSON *root = json_pack(
-        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", cnnvp_base_name(database), "objectives",
-        page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"), "derived",
-        fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)), "params",
-        names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics), "networks",
-        names_of(page->networks), "lists", page->lists);
+        "{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "title", cnnvp_base_name(database),
+        "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"), "fixed", fact(results, "fixed"),
+        "derived", fact(results, "derived"), "others", json_integer((json_int_t)cnnvp_results_others(results)),
+        "params", names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
+        "networks", names_of(page->networks), "commands", names_of(page->commands), "lists", page->lists);
     CNNVP_FREED char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
@@ -250,8 +253,8 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
 
 static void clear(struct page *page)
 {
-    json_t *const held[] = {
-        page->params, page->paths, page->metrics, page->networks, page->lists, page->list_index, page->objectives};
+    json_t *const held[] = {page->params,   page->paths, page->metrics,    page->networks,
+                            page->commands, page->lists, page->list_index, page->objectives};
     for (size_t i = 0; i < sizeof held / sizeof *held; ++i)
         json_decref(held[i]);
 }
@@ -275,6 +278,7 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, voi
         .paths = json_object(),
         .metrics = json_object(),
         .networks = json_object(),
+        .commands = json_object(),
         .lists = json_array(),
         .list_index = json_object(),
         .objectives = fact(results, "objectives"),

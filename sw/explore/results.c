@@ -19,6 +19,7 @@ struct cnnvp_results {
     sqlite3_stmt *get;
     sqlite3_stmt *params;
     sqlite3_stmt *put_build; /* NULL: opened for reading */
+    sqlite3_stmt *put_words; /* likewise */
     int open_transaction;
     int write;   /* 0: opened for reading, as for a page */
     char *build; /* build of the points that are put; NULL: unknown */
@@ -30,7 +31,8 @@ void cnnvp_row_clear(struct cnnvp_row *row)
     free(row->params);
     free(row->stats);
     free(row->error);
-    row->params = row->stats = row->error = NULL;
+    free(row->words);
+    row->params = row->stats = row->error = row->words = NULL;
 }
 
 /* Reports SQLite's message, with the reason of the operating system if there is one. */
@@ -121,7 +123,8 @@ static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_erro
     "SELECT key, status, params, error, seconds, " IS_WHOLE ", "                     \
     "CASE WHEN ?2 IS NOT NULL AND " IS_WHOLE " THEN (SELECT json_group_object(key, " \
     "CASE WHEN type IN ('object', 'array') THEN json(value) ELSE atom END) "         \
-    "FROM json_each(stats) WHERE instr(?2, ' ' || key || ' ')) END FROM points "
+    "FROM json_each(stats) WHERE instr(?2, ' ' || key || ' ')) END, "                \
+    "(SELECT words FROM words WHERE words.key = points.key) FROM points "
 
 /* Reads a row. A point with damaged statistics counts as failed, whatever its status says. */
 static void read_row(sqlite3_stmt *statement, struct cnnvp_row *row)
@@ -136,6 +139,21 @@ static void read_row(sqlite3_stmt *statement, struct cnnvp_row *row)
                               : column(statement, 3);
     row->seconds = sqlite3_column_double(statement, 4);
     row->stats = column(statement, 6);
+    row->words = column(statement, 7);
+}
+
+/* SQL: the words that all points of the sweep share become those of a point. */
+#define SET_WORDS "INSERT OR REPLACE INTO words SELECT ?1, value FROM sweep WHERE name = 'fixed'"
+
+/* Makes a temporary table in place of one that the database lacks. */
+static int lay_out(struct cnnvp_results *results, const char *table)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "SELECT 1 FROM %.*s", (int)strcspn(table, "("), table);
+    if (execute(results, text))
+        return 1;
+    (void)snprintf(text, sizeof text, "CREATE TEMP TABLE %s", table);
+    return execute(results, text);
 }
 
 cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
@@ -146,6 +164,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
         "seconds REAL);"
         "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT);"
         "CREATE TABLE IF NOT EXISTS builds(key TEXT PRIMARY KEY, build TEXT);"
+        "CREATE TABLE IF NOT EXISTS words(key TEXT PRIMARY KEY, words TEXT);"
         "COMMIT";
     *results = NULL;
     if (!write && access(file, R_OK) != 0)
@@ -170,13 +189,14 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
         cnnvp_results_close(made);
         return ours;
     }
-    fine = fine && (!write || execute(made, table)) &&
-           prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
+    fine = fine && (!write || execute(made, table));
+    if (fine && !write) /* an earlier cnnvp may have written it */
+        fine = lay_out(made, "builds(key, build)") && lay_out(made, "words(key, words)");
+    fine = fine && prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
            prepare(made, ROWS "WHERE key = ?1", &made->get) &&
            prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params) &&
-           (!write || prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build));
-    if (fine && !write && !execute(made, "SELECT 1 FROM builds")) /* of an earlier cnnvp */
-        fine = execute(made, "CREATE TEMP TABLE builds(key, build)");
+           (!write || (prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build) &&
+                       prepare(made, SET_WORDS, &made->put_words)));
     made->build = fine && write ? cnnvp_results_fact(made, "build") : NULL;
     if (!fine) {
         cnnvp_result result = database_error(made, error);
@@ -200,6 +220,7 @@ void cnnvp_results_close(struct cnnvp_results *results)
     (void)sqlite3_finalize(results->get);
     (void)sqlite3_finalize(results->params);
     (void)sqlite3_finalize(results->put_build);
+    (void)sqlite3_finalize(results->put_words);
     (void)sqlite3_close(results->database); /* rolls back an open transaction */
     free(results->build);
     free(results->file);
@@ -241,8 +262,16 @@ cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp
     int bound = bind(results->put, 1, row->key) && bind(results->put, 2, row->failed ? "failed" : "ok") &&
                 bind(results->put, 3, row->params) && bind(results->put, 4, row->stats) &&
                 bind(results->put, 5, row->error) && sqlite3_bind_double(results->put, 6, row->seconds) == SQLITE_OK;
-    const cnnvp_result result = finish(results, results->put, bound, error);
-    return result == CNNVP_DONE && results->build != NULL ? put_build(results, row->key, error) : result;
+    CNNVP_TRY(finish(results, results->put, bound, error));
+    CNNVP_TRY(cnnvp_results_set_words(results, row->key, error));
+    return results->build != NULL ? put_build(results, row->key, error) : CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_results_set_words(struct cnnvp_results *results, const char *key, struct cnnvp_error *error)
+{
+    if (!begin(results))
+        return database_error(results, error);
+    return finish(results, results->put_words, bind(results->put_words, 1, key), error);
 }
 
 cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,

@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "guest_file.h"
 #include "explore.h"
+#include "memory/dram/dram_timing.h"
 
 /* The keys, in the order in which messages list them. */
 enum key {
@@ -169,20 +171,30 @@ static void offer_names(void *context, struct cnnvp_suggest *suggest)
     }
 }
 
-static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t index)
+/* What a number of the configuration stands for: a 0 of an off-chip memory may mean the number of its part. */
+static double number_of(const cnnvp_config *config, const char *name, uint64_t value)
 {
-    struct cnnvp_config_instance instance;
-    const struct cnnvp_param *param = parameter_at(sweep, index - CNNVP_AXES, &instance);
-    char name[128];
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    for (size_t i = 0; value == 0 && i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        const size_t length = strlen(instance->name);
+        if (strncmp(name, instance->name, length) == 0 && name[length] == '.' && strcmp(instance->model, "dram") == 0)
+            return (double)cnnvp_dram_of_part(instance->values, name + length + 1);
+    }
+    return (double)value;
+}
+
+static struct cnnvp_operand config_value(const cnnvp_config *config, const char *name, const struct cnnvp_param *param)
+{
     uint64_t value;
     const char *text;
-    (void)snprintf(name, sizeof name, "%s.%s", instance.name, param->name);
-    if (cnnvp_config_get(sweep->base, name, &value, &text) != CNNVP_DONE)
+    if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE)
         return (struct cnnvp_operand){"", 0};
     int digits = *text && strspn(text, "0123456789") == strlen(text);
     if (param->type == CNNVP_PARAM_TEXT || (param->type == CNNVP_PARAM_ENUM && !digits))
         return (struct cnnvp_operand){text, 0};
-    return (struct cnnvp_operand){NULL, param->type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)value};
+    return (struct cnnvp_operand){
+        NULL, param->type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : number_of(config, name, value)};
 }
 
 #define MAX_DERIVED 9007199254740992.0 /* 2^53 */
@@ -190,7 +202,51 @@ static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t
 struct allowed_context {
     const struct cnnvp_sweep *sweep;
     uint64_t number;
+    size_t derived;        /* number of derived parameters before the expression */
+    cnnvp_config **config; /* the point's, made when it is first needed */
 };
+
+/* The base if the point, or what is set of it so far, is refused, which is reported when it is configured. */
+static const cnnvp_config *config_of(const struct allowed_context *point)
+{
+    struct cnnvp_error refused;
+    CNNVP_SCOPED(cnnvp_config_drop)
+    cnnvp_config *made = *point->config == NULL ? cnnvp_config_copy(point->sweep->base) : NULL;
+    if (made != NULL && cnnvp_point_settle(point->sweep, point->number, point->derived, made, &refused) == CNNVP_DONE) {
+        *point->config = made;
+        made = NULL;
+    }
+    const int resolved =
+        *point->config != NULL &&
+        (cnnvp_config_resolved(*point->config) != NULL || cnnvp_config_resolve(*point->config, &refused) == CNNVP_DONE);
+    return resolved ? *point->config : point->sweep->base;
+}
+
+static int is_number(const struct cnnvp_param *param)
+{
+    return param != NULL && (param->type == CNNVP_PARAM_UINT || param->type == CNNVP_PARAM_SIZE);
+}
+
+/* A number of the axis; 0 may mean "as the part", so it is looked up in the point's configuration. */
+static struct cnnvp_operand axis_value(const struct allowed_context *point, const struct cnnvp_axis *axis)
+{
+    const size_t index = (size_t)(axis - point->sweep->axes);
+    const struct cnnvp_operand own = axis->values[cnnvp_point_index(point->sweep, point->number, index)].operand;
+    const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
+    const char *name = strncmp(axis->name, CNNVP_ALL_ACCELERATORS, all) == 0 ? axis->name + all : axis->name;
+    return is_number(axis->param) && own.number < 1 ? config_value(config_of(point), name, axis->param) : own;
+}
+
+/* A number that an off-chip part decides, such as dma.outstanding, is that of the point's part. */
+static struct cnnvp_operand base_value(const struct allowed_context *point, uint32_t index)
+{
+    struct cnnvp_config_instance instance;
+    const struct cnnvp_param *param = parameter_at(point->sweep, index - CNNVP_AXES, &instance);
+    const int fits = is_number(param) && instance.unit->fit != NULL;
+    char name[128];
+    (void)snprintf(name, sizeof name, "%s.%s", instance.name, param->name);
+    return config_value(fits ? config_of(point) : point->sweep->base, name, param);
+}
 
 static struct cnnvp_operand value_of(const void *context, uint32_t index)
 {
@@ -202,15 +258,14 @@ static struct cnnvp_operand value_of(const void *context, uint32_t index)
         (void)(cnnvp_point_derived(point->sweep, point->number, index - DERIVED_INDEX, &value, &error) == CNNVP_DONE);
         return (struct cnnvp_operand){NULL, (double)value};
     }
-    if (index >= CNNVP_AXES)
-        return base_value(point->sweep, index);
-    return point->sweep->axes[index].values[cnnvp_point_index(point->sweep, point->number, index)].operand;
+    return index >= CNNVP_AXES ? base_value(point, index) : axis_value(point, &point->sweep->axes[index]);
 }
 
-cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, uint64_t *value,
-                                 struct cnnvp_error *error)
+cnnvp_result cnnvp_point_derive(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, cnnvp_config *config,
+                                uint64_t *value, struct cnnvp_error *error)
 {
-    const struct allowed_context context = {sweep, number};
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *own = NULL;
+    const struct allowed_context context = {sweep, number, derived, config != NULL ? &config : &own};
     const struct cnnvp_derived *of = &sweep->derived[derived];
     double result = 0;
     *value = 0;
@@ -222,10 +277,17 @@ cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t numbe
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_point_derived(const struct cnnvp_sweep *sweep, uint64_t number, size_t derived, uint64_t *value,
+                                 struct cnnvp_error *error)
+{
+    return cnnvp_point_derive(sweep, number, derived, NULL, value, error);
+}
+
 cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
                                  struct cnnvp_error *error)
 {
-    const struct allowed_context context = {sweep, number};
+    CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
+    const struct allowed_context context = {sweep, number, sweep->derived_count, &config};
     *allowed = 1;
     for (size_t i = 0; i < sweep->constraint_count && *allowed; ++i) {
         CNNVP_TRY(cnnvp_expression_holds(sweep->constraints[i], value_of, &context, allowed, error));

@@ -162,6 +162,7 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
     ++driver->progress.finished;
     ++driver->progress.found;
     driver->progress.failed += row.failed != 0;
+    CNNVP_TRY(cnnvp_results_set_words(driver->results, row.key, error));
     return merge_params(driver, &row, point, error);
 }
 
@@ -349,6 +350,7 @@ static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error 
         (void)json_array_append_new(derived, json_string(driver->sweep->derived[i].name));
     CNNVP_TRY(write_fact(driver, "derived", derived, error));
     CNNVP_TRY(write_fact(driver, "fixed", fixed_words(driver->sweep), error));
+    CNNVP_TRY(write_fact(driver, "hypervolume", json_array(), error)); /* of an earlier sweep; nsga2 writes its own */
     json_t *list = json_array();
     for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",

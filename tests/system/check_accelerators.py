@@ -125,8 +125,14 @@ def check_time():
     assert two["summary"]["bound_by"] == "dram" and two["summary"]["bandwidth_share"] > 0.8, two["summary"]
     assert two["summary"]["bound_shares"]["memory"] > one["summary"]["bound_shares"]["memory"]
     assert all(a["bound_by"] == "memory" for a in two["accelerators"])
-    alone = run(LENET, DUAL, 1, "--timing-only")[0]["accelerators"]
+    whole = run(LENET, DUAL, 1, "--timing-only")[0]
+    alone = whole["accelerators"]
     assert alone[1]["compute_cycles"] == 0 and alone[1]["idle_cycles"] > 0.9 * alone[0]["cycles"], alone
+    # Layers take the chip's static power for all of the one accelerator's cycles, of 1 ns each.
+    states = sum(sum(unit.get("states_pj", {}).values()) for unit in whole["energy"]["by_unit"].values())
+    share = sum(layer["cycles"] for layer in whole["layers"]) * 1000 / whole["total"]["time_ps"]
+    standing = sum(layer["static_pj"] for layer in whole["layers"])
+    assert abs(standing / ((whole["energy"]["static_pj"] - states) * share) - 1) < 0.01, (standing, states, share)
 
 
 def refused(change, message, network=LENET, command="run"):

@@ -126,8 +126,23 @@ def check_states():
             assert time and abs(energy - time * 1.2 * 8 * current / 1000) < .01, (name, time, energy)
 
 
+def check_platform():
+    """The platform that the statistics print, read as a platform file, is the same one."""
+    for settings in ([], ["energy.technology=28nm"], ["energy.dram_byte=243.75"], ["energy.table=eyeriss"],
+                     ["dram.preset=hbm2", "vector.speedup=2"]):
+        words = [word for setting in settings for word in ("-s", setting)]
+        first = run("run", network("lenet5"), "--timing-only", *words)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            json.dump(first["platform"], file)
+            file.flush()
+            again = run("run", network("lenet5"), "--timing-only", "-p", file.name)
+        del first["wall_seconds"], again["wall_seconds"]
+        assert again == first, (settings, again["energy"]["total_pj"], first["energy"]["total_pj"])
+
+
 def main():
     check_clocks()
+    check_platform()
     check_states()
     check_pins()
     # 43 % of these bursts are forwarded or merged: by the bursts the share was 1.3.

@@ -5,6 +5,7 @@
 #include "cnnvp_integer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define UNIT_DEF "memory/dram/dram.def"
 #define TURN 4096u /* bursts; longer than any drain in published burst sequences */
@@ -139,6 +140,24 @@ uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_T
         t[i] = options->timings[i] != 0 ? options->timings[i] : of_part(preset, i, narrower);
     derive(options, t);
     return preset->tck_ps;
+}
+
+uint64_t cnnvp_dram_of_part(const uint64_t *values, const char *param)
+{
+    struct dram_options options;
+    uint32_t t[DRAM_TIMINGS];
+    cnnvp_dram_options_read(values, &options);
+    (void)cnnvp_dram_clocks(&options, t);
+    if (strcmp(param, "channels") == 0)
+        return options.channels;
+    if (strcmp(param, "pseudo_channels") == 0)
+        return options.pseudo_channels;
+    if (strcmp(param, "width_bits") == 0)
+        return presets[options.preset].width;
+    for (size_t i = 0; i < DRAM_TIMINGS; ++i)
+        if (strcmp(param, names[i]) == 0)
+            return t[i];
+    return 0;
 }
 
 /* Converts timings between the last clocks of two commands, as in the standards, to timings between their first clocks:

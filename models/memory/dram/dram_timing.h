@@ -93,6 +93,9 @@ uint32_t cnnvp_dram_narrower(const struct dram_options *options);
 /* Timings in clocks as the standards count them; returns tCK in ps. */
 uint32_t cnnvp_dram_clocks(const struct dram_options *options, uint32_t t[DRAM_TIMINGS]);
 
+/* What a 0 of the parameter means, given the values of all: the number of the part, or 0. */
+uint64_t cnnvp_dram_of_part(const uint64_t *values, const char *param);
+
 /* Combines the preset with the overriding options. On CNNVP_E_INVAL, `message` says what is impossible, and `wrong` is
  * the index of the parameter at fault. */
 CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,

@@ -7,6 +7,8 @@
 
 #include "cnnvp_network.h"
 #include "compiler.h"
+#include "network_data.h"
+#include "onnx.h"
 
 #define SUFFIX ".onnx"
 
@@ -54,4 +56,9 @@ cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struc
         return refuse_file(&arena, name, error);
     const char *installed = cnnvp_installed_find(&arena, &networks, name);
     return installed != NULL ? take(installed, path, room, error) : refuse_word(&arena, name, error);
+}
+
+uint64_t cnnvp_network_data_hash(const char *file)
+{
+    return cnnvp_onnx_data_hash(file);
 }

@@ -329,7 +329,8 @@ static cnnvp_result run_whole(const struct cnnvp_network *network, const struct 
     CNNVP_TRY(run_trial(network, &planned, bench, part, NULL, taken, all, &ps, error));
     for (size_t i = 0; i < layers; ++i)
         cnnvp_plan_add(all, &taken[i]);
-    all->pj += ((double)ps - all->ps / network->target.accelerator_count) * network->target.limits.energy.ps;
+    const uint32_t at_work = cnnvp_minimum32(network->target.accelerator_count, network->images);
+    all->pj += ((double)ps - all->ps / at_work) * network->target.limits.energy.ps;
     all->ps = (double)ps;
     return CNNVP_DONE;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "input_file.h"
 
@@ -511,6 +512,54 @@ cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorPr
             memcpy(&narrow, raw + i * sizeof narrow, sizeof narrow), out[i] = narrow;
     }
     return CNNVP_DONE;
+}
+
+/* ---- a hash of external data ---- */
+
+static void open_tensor(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor)
+{
+    const char *location = tensor != NULL && cnnvp_onnx_is_external(tensor) ? external_entry(tensor, "location") : NULL;
+    const struct cnnvp_onnx_file *file;
+    struct cnnvp_error unwanted; /* a run that needs the file reports it */
+    if (location != NULL && stays_inside(location))
+        (void)(open_external(onnx, location, &file, &unwanted) == CNNVP_DONE);
+}
+
+static void open_graph(const struct cnnvp_onnx *onnx, const Onnx__GraphProto *graph);
+
+static void open_nodes(const struct cnnvp_onnx *onnx, Onnx__NodeProto *const *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        for (size_t k = 0; k < nodes[i]->n_attribute; ++k) {
+            open_tensor(onnx, nodes[i]->attribute[k]->t);
+            open_graph(onnx, nodes[i]->attribute[k]->g);
+        }
+}
+
+static void open_graph(const struct cnnvp_onnx *onnx, const Onnx__GraphProto *graph)
+{
+    for (size_t i = 0; graph != NULL && i < graph->n_initializer; ++i)
+        open_tensor(onnx, graph->initializer[i]);
+    if (graph != NULL)
+        open_nodes(onnx, graph->node, graph->n_node);
+}
+
+uint64_t cnnvp_onnx_data_hash(const char *file)
+{
+    struct cnnvp_onnx onnx;
+    struct cnnvp_error unwanted;
+    uint64_t hash = 0;
+    if (cnnvp_onnx_open(file, &onnx, &unwanted) != CNNVP_DONE)
+        return 0;
+    open_graph(&onnx, onnx.model->graph);
+    for (size_t i = 0; i < onnx.model->n_functions; ++i)
+        open_nodes(&onnx, onnx.model->functions[i]->node, onnx.model->functions[i]->n_node);
+    for (size_t i = 0; i < CNNVP_ONNX_FILES && onnx.files[i].location != NULL; ++i) {
+        announce(onnx.files[i].data, onnx.files[i].size);
+        hash = XXH3_64bits_withSeed(onnx.files[i].data, onnx.files[i].size, hash);
+    }
+    cnnvp_onnx_close(&onnx);
+    return hash;
 }
 
 /* ---- attributes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a sweep: data = {title, objectives, hypervolume, fixed, derived, others, params, paths, metrics, networks, lists, points}. A point is
-   {key, status, error, seconds, network, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
+/* The page of a sweep: data = {title, objectives, hypervolume, fixed, derived, others, params, paths, metrics, networks, commands, lists, points}. A point is
+   {key, status, error, seconds, network, command, page, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
    Points of different networks do different work: each network has panels of its own. */
 document.title = data.title;
 /* The order of points by their parameters. */
@@ -194,7 +194,7 @@ const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At firs
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 /* The command line that runs a point again and records its page. */
 function commandOf(p) {
-    const words = (data.fixed || ["run"]).slice(), option = name => "--" + name.replace(/_/g, "-");
+    const words = p.command === undefined ? (data.fixed || ["run"]).slice() : JSON.parse(data.commands[p.command]), option = name => "--" + name.replace(/_/g, "-");
     data.params.forEach((name, i) => {
         const value = p.params[i];
         if (value === undefined || value === null || value === false) return;

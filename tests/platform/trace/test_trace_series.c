@@ -65,6 +65,25 @@ static void values_share_a_window(void **state)
     json_decref(root);
 }
 
+/* Names from a file may have any bytes; JSON is UTF-8. */
+static void names_are_utf8(void **state)
+{
+    cnnvp_recorder *recorder = make(path("names.series"));
+
+    (void)state;
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV,
+                        "\xff"
+                        "C\xe9",
+                        0, 0, 0, 10);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "\xc3\xa9", 0, 0, 10, 20);
+    finish(recorder, 20);
+    json_t *root = series_of("names.series");
+    const json_t *names = json_object_get(root, "names");
+    assert_string_equal(json_string_value(json_array_get(names, 0)), "?C?");
+    assert_string_equal(json_string_value(json_array_get(names, 1)), "\xc3\xa9");
+    json_decref(root);
+}
+
 static json_int_t sum_of(const json_t *stream, const char *member)
 {
     json_int_t sum = 0;
@@ -108,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(small_series_in_full),
         CASE(values_share_a_window),
+        CASE(names_are_utf8),
         CASE(many_spans_are_joined),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

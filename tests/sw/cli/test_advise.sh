@@ -40,6 +40,9 @@ expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4 -s dram.p
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
 helps "$SOURCE/scripts/networks/digits.onnx" "-n 4" total.time_ps --objective
 helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
+# Accelerators that share images are alike: what helps changes in all of them.
+helps "$network" "-n 2 -p $SOURCE/scripts/examples/accelerators/dual.yaml" total.time_ps accelerators.pe_array.rows
+grep -q '_2\.' helps && fail "advice to make accelerators differ: $(grep _2 helps)"
 # Twice as many lose, so half as many are tried.
 helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.

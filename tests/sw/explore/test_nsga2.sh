@@ -23,6 +23,11 @@ sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -q
 volumes=$(sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'" | grep -o '"hypervolume":[0-9.]*' | cut -d: -f2)
 [ "$(echo "$volumes" | sort -n)" = "$volumes" ] || fail "the hypervolume shrinks: $volumes"
 
+# A later sweep into the same database has no generations.
+printf 'network: %s\noptions: {timing_only: true}\nparameters: {pe_array.rows: [4, 8]}\n' "$network" >grid.yaml
+expect 0 sweep grid.yaml -o n2.sqlite -q
+[ "$(sqlite3 n2.sqlite "select value from sweep where name = 'hypervolume'")" = "[]" ] || fail "hypervolume of an earlier search"
+
 # Constraints that allow one combination of six million: no child breaks them.
 cat >tight.yaml <<END
 network: $network

@@ -17,6 +17,18 @@ sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/, 
     -e 's/, layers[^]]*//' spec.yaml >two.yaml
 expect 0 sweep two.yaml -o two.sqlite -j 2 -q
 expect 0 report two.sqlite -o two.html
+# Points of two sweeps in one database: each has the command line of its own sweep.
+printf 'network: lenet5\noptions: {timing_only: true}\nparameters: {pe_array.rows: [4, 8]}\n' >first.yaml
+printf 'network: lenet5\nplatform: window\noptions: {timing_only: true}\nparameters: {vector.lanes: [8]}\n' >second.yaml
+expect 0 sweep first.yaml -o both.sqlite -q
+expect 0 sweep second.yaml -o both.sqlite -q
+expect 0 report both.sqlite -o both.html
+/usr/bin/python3 - <<'PYTHON' || fail "command lines of two sweeps"
+import json, re
+data = json.loads(re.search('id="data">(.*?)</script>', open("both.html").read()).group(1))
+found = [(point["params"], json.loads(data["commands"][point["command"]])[-1]) for point in data["points"]]
+assert sorted(found, key=str) == [([4], "nfu"), ([8], "nfu"), ([None, 8], "window")], found
+PYTHON
 # Every point fails: the table with its errors is left. Derived parameters, and one without an effect.
 sed -e 's/{timing_only.*/{on_chip: true}/' -e 's/, dram.*}/, input_buffer.size: [64, 128]}/' -e 's/, layers[^]]*//' spec.yaml >failed.yaml
 refused 1 "all 6 points failed; their errors are in failed.sqlite" sweep failed.yaml -o failed.sqlite

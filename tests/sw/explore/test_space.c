@@ -31,6 +31,77 @@ static void test_grid(void **state)
     cnnvp_sweep_free(sweep);
 }
 
+/* Checks that one combination is allowed, and its params. */
+static void check_only(const char *spec, const char *expected)
+{
+    struct cnnvp_error error = {""};
+    uint64_t *numbers = NULL, allowed = 0;
+    size_t count = 0;
+    cnnvp_sweep *sweep = explore_sweep(spec);
+    assert_int_equal(cnnvp_space_points(sweep, 0, &numbers, &count, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(count, 1);
+    json_t *params = cnnvp_point_params(sweep, numbers[0]);
+    char *text = json_dumps(params, JSON_COMPACT);
+    assert_string_equal(text, expected);
+    free(text);
+    json_decref(params);
+    free(numbers);
+    cnnvp_sweep_free(sweep);
+}
+
+/* A 0 that means "as the part" or "as the memory needs" counts as the number of the point's platform. A stack of HBM2
+ * has 8 channels of 128 bits (JESD235); a DIMM of DDR4 has one of 64. */
+static void test_numbers_of_the_part(void **state)
+{
+    (void)state;
+    check_only("parameters: {dram.preset: [ddr4-2400, hbm2]}\nconstraints: dram.channels == 8",
+               "{\"dram.preset\":\"hbm2\"}");
+    check_only("parameters: {dram.preset: [ddr4-2400, hbm2]}\n"
+               "constraints: dram.channels * dram.width_bits == 64 and dram.pseudo_channels == 1",
+               "{\"dram.preset\":\"ddr4-2400\"}");
+    check_only("parameters: {dram.channels: [0, 2]}\nconstraints: dram.channels == 1", "{\"dram.channels\":0}");
+    check_only("parameters: {dram.preset: [ddr4-2400, hbm2]}\nconstraints: dma.port_bytes > 64",
+               "{\"dram.preset\":\"hbm2\"}");
+    check_only("parameters: {dram.preset: [hbm2]}\nderive: {vector.lanes: dram.channels, dram.ranks: vector.lanes / 8}",
+               "{\"dram.preset\":\"hbm2\",\"vector.lanes\":8,\"dram.ranks\":1}");
+}
+
+/* Many derived parameters of which each sees the part's numbers: the time grows with their number, not with 2 to it. */
+static void test_many_derived(void **state)
+{
+    char spec[4096] = "parameters: {dram.preset: [ddr4-2400]}\nderive:\n",
+         params[4096] = "{\"dram.preset\":\"ddr4-2400\"";
+    static const char *const names[] = {
+        "input_buffer.banks",
+        "weight_buffer.banks",
+        "output_buffer.banks",
+        "input_buffer.line_words",
+        "weight_buffer.line_words",
+        "output_buffer.line_words",
+        "input_buffer.width_words",
+        "weight_buffer.width_words",
+        "output_buffer.width_words",
+        "vector.lanes",
+        "pe_array.rows",
+        "pe_array.cols",
+        "dram.ranks",
+        "dram.queue",
+        "cpu.clock_mhz",
+        "pe_array.clock_mhz",
+        "instruction.queue_depth",
+        "dma.burst_bytes",
+        "dma.outstanding",
+        "dma.port_bytes"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const size_t used = strlen(spec), shown = strlen(params);
+        (void)snprintf(spec + used, sizeof spec - used, "  %s: dram.channels * 64\n", names[i]);
+        (void)snprintf(params + shown, sizeof params - shown, ",\"%s\":64", names[i]);
+    }
+    (void)strcat(params, "}");
+    check_only(spec, params);
+}
+
 static void check_random(const char *spec, size_t expected, uint64_t combinations)
 {
     struct cnnvp_error error = {""};
@@ -87,6 +158,7 @@ static void test_chance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid), cmocka_unit_test(test_random), cmocka_unit_test(test_chance)};
+        cmocka_unit_test(test_grid), cmocka_unit_test(test_numbers_of_the_part), cmocka_unit_test(test_many_derived),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_chance)};
     return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
 }

@@ -87,6 +87,18 @@ cmp -s a.csv b.csv || fail "the export of the cache differs"
 expect 0 sweep grid.yaml -o other.sqlite -j 1 --export c.csv
 cmp -s a.csv c.csv || fail "one worker gives other results than two"
 
+# Numbers that only some points have: the energy of a memory's states.
+cat >states.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters: {dram.power_down: ["off", power-down]}
+END
+expect 0 sweep states.yaml -o states.sqlite -q --export states.csv
+state=energy.by_unit.dram.states_pj.standby_ps
+wanted=$(sqlite3 states.sqlite "select json_extract(stats, '\$.$state') from points where params like '%power-down%'")
+[ "$(sqlite3 :memory: '.import --csv states.csv t' "select group_concat(\"$state\" || '', '/') from t")" = "/$wanted" ] ||
+    fail "$state in an export: $(head -1 states.csv)"
+
 # What follows from other parameters: derived, in order, with the same result as setting it.
 cat >derived.yaml <<END
 network: $network
@@ -115,6 +127,20 @@ sed 's#pe_array.cols: pe_array.rows#pe_array.cols: pe_array.rows / 3#' derived.y
 expect 1 sweep wrong.yaml -o w.sqlite -q
 sqlite3 w.sqlite "select error from points" | grep -q "wrong.yaml:4:.*is 1.33333 for a point; a parameter is a whole number" ||
     fail "a fraction: $(sqlite3 w.sqlite "select error from points")"
+
+# Weights in a file beside the network decide results, too.
+/usr/bin/python3 - "$network" <<'PYTHON' || fail "a network with its weights in another file"
+import sys, onnx
+model = onnx.load(sys.argv[1])
+onnx.save(model, "beside.onnx", save_as_external_data=True, location="beside.bin", size_threshold=0)
+PYTHON
+printf 'network: beside.onnx\n' >beside.yaml
+expect 0 sweep beside.yaml -o beside.sqlite
+expect 0 sweep beside.yaml -o beside.sqlite
+says "1 were in beside.sqlite already"
+printf 'other' | dd of=beside.bin conv=notrunc 2>/dev/null
+expect 0 sweep beside.yaml -o beside.sqlite
+says "0 were in beside.sqlite already"
 
 # A network's name is not taken for a folder of that name, as `cnnvp run lenet5 --report lenet5` makes one.
 mkdir lenet5

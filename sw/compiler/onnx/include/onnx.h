@@ -52,6 +52,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_operators(const char *file, struct cnnvp_
                                                  struct cnnvp_error *error);
 void cnnvp_onnx_operators_clear(struct cnnvp_onnx_operators *operators);
 
+/* A hash of the other files that have data of a network's tensors; 0: there is none, or the file is no network. */
+uint64_t cnnvp_onnx_data_hash(const char *file);
+
 /* ---- training: every parameter keeps its own values and its place in the file ---- */
 
 struct cnnvp_train_import_options {

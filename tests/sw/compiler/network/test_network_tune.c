@@ -186,15 +186,13 @@ static void impossible_trials_are_refused(void **state)
     cnnvp_config_free(config);
 }
 
-/* What a trial of the whole network takes is what its run does. */
-static void a_trial_takes_what_the_run_does(void **state)
+static void check_trial(const char *platform, uint64_t images)
 {
     const struct cnnvp_network_options options = {
-        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .images = 2, .timing_only = 1};
-    cnnvp_config *config = configure("nfu", NULL);
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .images = images, .timing_only = 1};
+    cnnvp_config *config = configure(platform, NULL);
     cnnvp_network *network;
     struct cnnvp_plan_taken taken;
-    (void)state;
     done(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem));
     done(cnnvp_network_take(network, config, &taken, &problem));
     char *stats = run(network, config, 1);
@@ -208,6 +206,15 @@ static void a_trial_takes_what_the_run_does(void **state)
     free(stats);
     cnnvp_network_free(network);
     cnnvp_config_free(config);
+}
+
+/* What a trial of the whole network takes is what its run does, also where one of two accelerators has no image. */
+static void a_trial_takes_what_the_run_does(void **state)
+{
+    (void)state;
+    check_trial("nfu", 2);
+    check_trial(TEST_DUAL, 1);
+    check_trial(TEST_DUAL, 2);
 }
 
 int main(void)
