@@ -230,12 +230,29 @@ static void test_refused(void **state)
     assert_refused(&setup, "dram");
 }
 
+/* 16 images and 10 classes: the softmax's inputs, labels of 64 bytes, gradient, and records of 16 + 40 bytes each. */
+static void test_room_for_classes(void **state)
+{
+    (void)state;
+    struct session_setup setup = digits();
+    setup.images = setup.options.batch = 16;
+    setup.sets[0] = "pe_array.arrays=16";
+    setup.sets[1] = "pe_array.cols=1";
+    setup.sets[2] = "intermediate_buffer.size=4448"; /* 2 * (640 + 64 + 640 + 896) is 4480 */
+    assert_refused(&setup, "the 10 classes of 16 images do not fit into intermediate_buffer; use "
+                           "intermediate_buffer.size=4480 or more");
+    setup.sets[2] = "intermediate_buffer.size=4480";
+    struct outcome outcome = outcome_of(&setup);
+    outcome_clear(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum), cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_learns),        cmocka_unit_test(test_resume),  cmocka_unit_test(test_foreign_states),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum),
+        cmocka_unit_test(test_timing_only),   cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_resume),        cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_room_for_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
