@@ -169,6 +169,20 @@ static cnnvp_result check_spill(const struct cnnvp_trainer *trainer, struct cnnv
     return CNNVP_DONE;
 }
 
+/* A bias that the file has as a single value would come out of training as one a channel, for which it has no place. */
+static cnnvp_result check_biases(const struct cnnvp_trainer *trainer, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+        const struct cnnvp_graph_layer *layer = &trainer->graph.layers[node->layer];
+        if (node->has_bias && node->norm == CNNVP_TRAIN_NO_LAYER && layer->origins[CNNVP_GRAPH_BIAS].node == 0)
+            return cnnvp_compiler_error(
+                error, "%s: node \"%s\" (%s): its bias is one value for all channels; to learn it needs %u",
+                trainer->file, layer->name, layer->op_type, node->co);
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
@@ -185,6 +199,7 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&trainer->graph, &trainer->net, error));
+    CNNVP_TRY(check_biases(trainer, error));
     CNNVP_TRY(check_dataset(trainer, options->dataset, "data set", &trainer->images, error));
     if (options->evaluation != NULL)
         CNNVP_TRY(check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error));

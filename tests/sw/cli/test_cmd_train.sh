@@ -238,6 +238,19 @@ refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
 cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
+# A single value for all classes has no place for what each of them learns.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+weights, bias = numpy.zeros((10, 64), numpy.float32), numpy.ones(1, numpy.float32)
+graph = helper.make_graph(
+    [helper.make_node("Flatten", ["x"], ["f"]), helper.make_node("Gemm", ["f", "w", "b"], ["y"], name="fc", transB=1)], "one",
+    [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "one.onnx")
+PYTHON
+refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
+expect 0 run one.onnx -p trainer -i images.npy -q
 # No output takes the place of a file of a data set, nor one of two, nor of another output that is named in another way.
 cp test_images own_images
 cp test_labels own_labels
