@@ -571,7 +571,7 @@ static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *pla
 cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_train_record *record,
                                 struct cnnvp_run_result *result, struct cnnvp_error *error)
 {
-    *record = (struct cnnvp_train_record){.event = CNNVP_TRAIN_END};
+    *record = (struct cnnvp_train_record){.event = CNNVP_TRAIN_END, .step = trainer->next_step};
     const cnnvp_result status = cnnvp_platform_run(platform, result);
     record->time_ps = result->time_ps;
     if (trainer->marked && (status == CNNVP_DONE || result->end == CNNVP_END_INTERRUPTED))
