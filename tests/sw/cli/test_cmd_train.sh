@@ -177,7 +177,14 @@ for name, size in (("images", 64), ("labels", 1)):
         file.write(head + b"".join(items[i * size:i * size + size] for i in reversed(range(70))))
 down = list(reversed(range(70)))
 mixed = random.Random(1).sample(down, 70)
-for name, numbers in (("down", down), ("both", down + down), ("mixed", down + mixed), ("few", down[1:]), ("high", [3, 70]),
+repeated = [i - 4 if i % 4 == 0 and i else i for i in range(70)]  # images of one step, and of two
+with open("images", "rb") as images, open("labels", "rb") as labels:
+    for file, size in ((images, 64), (labels, 1)):
+        data = file.read()
+        head, items = data[:len(data) - 70 * size], data[len(data) - 70 * size:]
+        with open("repeated_" + file.name, "wb") as out:
+            out.write(head + b"".join(items[i * size:i * size + size] for i in repeated))
+for name, numbers in (("down", down), ("repeated", repeated), ("both", down + down), ("mixed", down + mixed), ("few", down[1:]), ("high", [3, 70]),
                       ("word", ["1", "two"])):
     with open(name, "w", encoding="ascii") as file:
         file.write("\n".join(map(str, numbers)) + "\n")
@@ -194,11 +201,13 @@ learned() {
     learned chance $set --shuffle on
     learned off $set --shuffle off
     learned turned --dataset idx:turned_images,turned_labels --shuffle off
-    for order in down both mixed; do
+    learned repeats --dataset idx:repeated_images,repeated_labels --shuffle off
+    for order in down both mixed repeated; do
         learned $order $set --shuffle $order
     done
     cmp by_chance.onnx chance.onnx || fail "--shuffle on is not the default"
     cmp turned.onnx down.onnx || fail "an order is not that of images that lie so"
+    cmp repeats.onnx repeated.onnx || fail "an order with images that repeat is not that of images that lie so"
     cmp down.onnx both.onnx || fail "the order of an epoch is not that of each"
     for other in chance off mixed; do
         ! cmp -s down.onnx $other.onnx || fail "the order of images changes nothing: $other"
