@@ -132,6 +132,13 @@ static inline uint32_t cnnvp_train_record_bytes(uint32_t classes)
     return (uint32_t)sizeof(struct cnnvp_train_result) + classes * 4u;
 }
 
+/* Rows at the end of a convolution's input that no window covers. Their error is 0: it goes with the rows before. */
+static inline uint32_t cnnvp_train_uncovered(uint32_t in, uint32_t pad, uint32_t out, uint32_t kernel, uint32_t stride)
+{
+    const uint32_t covered = (out - 1u) * stride + kernel;
+    return covered < in + pad ? in + pad - covered : 0;
+}
+
 /* Rounds up: regions of a half begin at multiples of 8. */
 static inline uint32_t cnnvp_train_region(uint32_t bytes)
 {

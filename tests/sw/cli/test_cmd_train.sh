@@ -260,6 +260,25 @@ onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], 
 PYTHON
 refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
 expect 0 run one.onnx -p trainer -i images.npy -q
+# Where a half holds two rows of errors, which give two rows of the layer's input, the ninth row, which no window covers, is
+# not a tile of its own.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+shapes = {"a": (4, 1, 1, 1), "b": (4, 4, 2, 1), "c": (10, 4 * 4 * 60)}
+rng = numpy.random.default_rng(2)
+graph = helper.make_graph(
+    [helper.make_node("Conv", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["q"]),
+     helper.make_node("Conv", ["q", "b"], ["r"], strides=[2, 1]), helper.make_node("Relu", ["r"], ["s"]),
+     helper.make_node("Flatten", ["s"], ["f"]), helper.make_node("Gemm", ["f", "c"], ["y"], transB=1)], "rows",
+    [helper.make_tensor_value_info("x", 1, [None, 1, 9, 60])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array((0.3 * rng.standard_normal(shape)).astype(numpy.float32), name) for name, shape in shapes.items()])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "rows.onnx")
+PYTHON
+expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o many.onnx
+expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o few.onnx -s input_buffer.size=256 -s pe_array.arrays=1
+cmp many.onnx few.onnx || fail "rows that no window covers are learned from otherwise in a small buffer"
+
 # No output takes the place of a file of a data set, nor one of two, nor of another output that is named in another way.
 cp test_images own_images
 cp test_labels own_labels
