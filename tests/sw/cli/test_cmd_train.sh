@@ -279,6 +279,34 @@ expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o many.onnx
 expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o few.onnx -s input_buffer.size=256 -s pe_array.arrays=1
 cmp many.onnx few.onnx || fail "rows that no window covers are learned from otherwise in a small buffer"
 
+# 90000 rows of a kernel's channels are more than a map may have. What is learned lies on its side like the images do.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+rng = numpy.random.default_rng(3)
+images, labels = rng.integers(0, 256, (4, 3, 1), numpy.uint8), rng.integers(0, 2, 4).astype(numpy.uint8)
+first = rng.standard_normal((30000, 1, 1, 1)).astype(numpy.float32)
+second = (0.01 * rng.standard_normal((2, 30000, 3, 1))).astype(numpy.float32)
+for name, turn in (("tall", False), ("flat", True)):
+    lie = (lambda array: numpy.ascontiguousarray(array.swapaxes(-1, -2))) if turn else (lambda array: array)
+    for kind, array in (("images", lie(images)), ("labels", labels)):
+        head = bytes([0, 0, 8, array.ndim]) + b"".join(size.to_bytes(4, "big") for size in array.shape)
+        with open(f"{name}_{kind}", "wb") as file:
+            file.write(head + array.tobytes())
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["q"]),
+         helper.make_node("Conv", ["q", "b"], ["r"]), helper.make_node("Flatten", ["r"], ["y"])], name,
+        [helper.make_tensor_value_info("x", 1, [None, 1, *lie(images).shape[1:]])],
+        [helper.make_tensor_value_info("y", 1, [None, 2])],
+        [numpy_helper.from_array(first, "a"), numpy_helper.from_array(lie(second), "b")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), f"{name}.onnx")
+PYTHON
+for way in tall flat; do
+    expect 0 train $way.onnx --dataset idx:${way}_images,${way}_labels --epochs 3 --batch 4 --lr 0.001 --rounding nearest -q \
+        --errors plain --log $way.csv
+done
+cmp tall.csv flat.csv || fail "many channels learn otherwise than on their side"
+
 # No output takes the place of a file of a data set, nor one of two, nor of another output that is named in another way.
 cp test_images own_images
 cp test_labels own_labels
