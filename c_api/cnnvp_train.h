@@ -134,12 +134,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_pla
 enum cnnvp_train_event {
     CNNVP_TRAIN_STEP = 0,       /* a step is complete, weights included */
     CNNVP_TRAIN_EVALUATION = 1, /* the evaluation after an epoch's last step is complete */
-    CNNVP_TRAIN_END = 2         /* the guest software has ended; no other member except time_ps is valid */
+    CNNVP_TRAIN_END = 2         /* the guest software has ended; of the other members, step and time_ps are valid */
 };
 
 struct cnnvp_train_record {
     enum cnnvp_train_event event;
-    uint64_t step;      /* from 0; for an evaluation: the step before it */
+    uint64_t step;      /* from 0; for an evaluation: the step before it; without an event, or at the end: the next */
     uint64_t epoch;     /* from 0 */
     uint64_t images;    /* of the step or evaluation */
     uint64_t correct;   /* images whose largest output is at the label */

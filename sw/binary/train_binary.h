@@ -127,6 +127,40 @@ struct cnnvp_train_result {
     uint32_t nonfinite; /* number of non-finite outputs */
 };
 
+static inline uint32_t cnnvp_train_record_bytes(uint32_t classes)
+{
+    return (uint32_t)sizeof(struct cnnvp_train_result) + classes * 4u;
+}
+
+/* Rows at the end of a convolution's input that no window covers. Their error is 0: it goes with the rows before. */
+static inline uint32_t cnnvp_train_uncovered(uint32_t in, uint32_t pad, uint32_t out, uint32_t kernel, uint32_t stride)
+{
+    const uint32_t covered = (out - 1u) * stride + kernel;
+    return covered < in + pad ? in + pad - covered : 0;
+}
+
+/* Rounds up: regions of a half begin at multiples of 8. */
+static inline uint32_t cnnvp_train_region(uint32_t bytes)
+{
+    return (bytes + 7u) & ~7u;
+}
+
+/* Addresses in a half of the intermediate buffer that has `images` images' inputs of the softmax at 0. */
+struct cnnvp_train_class_places {
+    uint32_t labels, gradient, records, end;
+};
+
+static inline struct cnnvp_train_class_places cnnvp_train_class_places(uint32_t images, uint32_t classes)
+{
+    const uint32_t values = cnnvp_train_region(images * classes * 4u);
+    struct cnnvp_train_class_places places;
+    places.labels = values;
+    places.gradient = places.labels + cnnvp_train_region(images * 4u);
+    places.records = places.gradient + values;
+    places.end = places.records + images * cnnvp_train_record_bytes(classes);
+    return places;
+}
+
 enum cnnvp_train_buffer { CNNVP_TRAIN_INPUT = 0, CNNVP_TRAIN_WEIGHTS = 1, CNNVP_TRAIN_MIDDLE = 2 };
 
 /* Zones per map in post-processing. Forward: sums, results. Backward: errors, batch norm's inputs, results. */

@@ -21,8 +21,6 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
     const struct cnnvp_options *options = &train->options->all;
     const struct train_point point = point_of(record);
     const int epoch_end = point.step == train->info.steps || point.step % train->info.steps_per_epoch == 0;
-    if (train->history.step_count == 0)
-        train->first_step = record->step;
     CNNVP_TRY(train_history_add(&train->history, &point));
     train->history.nonfinite += record->nonfinite;
     train_show_progress(train, 0);
@@ -77,11 +75,11 @@ cnnvp_result train_loop(struct train *train, int *complete)
     train_show_header(train);
     for (;;) {
         result = next_event(train, &record);
+        if (train->history.step_count == 0)
+            train->first_step = record.step;
         if (result != CNNVP_DONE)
             break;
         if (record.event == CNNVP_TRAIN_END) {
-            if (train->history.step_count == 0)
-                train->first_step = train->info.steps; /* the checkpoint was the end already */
             *complete = 1;
             break;
         }

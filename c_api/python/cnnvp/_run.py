@@ -115,6 +115,8 @@ class _Work:
         return struct
 
     def platform(self, config, console=None, log=None):
+        if log is not None and not callable(log):
+            raise Error(f"log: a function of a level and a line is expected, not {type(log).__name__}")
         options = self.members("platform", PlatformOptions)
         options.log = Log(lambda context, level, line: (log or _log)(level, text(line)))
         if console is not None:
@@ -349,8 +351,8 @@ def _write_run(work, options, network, platform, outputs, stats):
 
 def train(network, *, platform=None, set=None, progress=None, log=None, **options):
     """Trains an ONNX file or an installed network, as `cnnvp train` does. progress: called with the dictionary of each
-    step. Checkpoints and the log file are only available in the command."""
-    for name in ("checkpoint", "checkpoint_every", "resume", "log"):
+    step. log: as in run. Checkpoints and the file of losses are only available in the command."""
+    for name in ("checkpoint", "checkpoint_every", "resume"):
         if name in options:
             raise Error(f"{name}: `cnnvp train` has it")
     with _work("train", options) as work:

@@ -98,10 +98,10 @@ static void softmax(const struct lanes_job *job, uint64_t o)
     for (uint64_t i = 0; i < job->count; ++i) {
         int64_t value;
         lanes_load(&job->a, o, i, 1, &value);
-        /* at most 1: the largest is part of the sum, unless an earlier result overwrote an operand with a larger
-         * value */
-        const uint64_t part = value > largest ? sum : exponential(largest, value, fraction);
-        const uint64_t twice = (part << (bits + 1u)) / sum;
+        /* An operand above the largest is a result that overtook the first sweep. The others' exponentials are at most
+         * 2^30, and part of the sum. */
+        const uint64_t twice =
+            value > largest ? 2u * most : (exponential(largest, value, fraction) << (bits + 1u)) / sum;
         const uint64_t word = (twice + 1u) / 2u;
         const int16_t result = (int16_t)(word > most ? most : word);
         lanes_put(&job->out, o, i, 1, &result);

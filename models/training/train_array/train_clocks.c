@@ -26,63 +26,105 @@ static uint32_t shared(uint64_t cycles, uint64_t clocks)
     return (uint32_t)cnnvp_minimum(each, UINT32_MAX);
 }
 
+/* Groups of arrays and columns with the same numbers of both at work. */
+struct group {
+    uint64_t times;
+    uint32_t arrays, columns;
+};
+
+static void add_products(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                         const struct group *of, struct cnnvp_train_port_clocks *ports)
+{
+    const uint64_t times = of->times * tile->images;
+    add(&ports->input, (struct cnnvp_buffer_clocks){.times = times, .columns = of->arrays});
+    add(&ports->weight, (struct cnnvp_buffer_clocks){.times = times, .columns = of->columns});
+    add(&ports->output, (struct cnnvp_buffer_clocks){
+                            .times = times, .maps = shape->arrays * shape->cols, .words = of->arrays * of->columns});
+}
+
+/* The outputs of a row of PEs leave together, row after row. */
+static void add_connected(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, uint32_t working,
+                          const struct group *of, struct cnnvp_train_port_clocks *ports)
+{
+    const uint64_t parts = cnnvp_train_parts(tile);
+    const uint64_t times = of->times * tile->in_channels;
+    struct cnnvp_parts rows[2];
+    cnnvp_cut(of->columns, shape->cols, rows);
+    add(&ports->input, (struct cnnvp_buffer_clocks){.times = times, .maps = shape->arrays, .words = of->arrays});
+    add(&ports->weight,
+        (struct cnnvp_buffer_clocks){.times = times, .maps = shape->cols * working, .words = of->columns});
+    for (const struct cnnvp_parts *r = rows; r < rows + 2; ++r)
+        add(&ports->output, (struct cnnvp_buffer_clocks){.times = of->times * parts * r->count,
+                                                         .cycles = shared(tile->in_channels / parts, working),
+                                                         .maps = shape->arrays * shape->cols,
+                                                         .words = of->arrays * r->size});
+}
+
+/* Gradients of positions outside the kernel do not leave. */
+static void add_gradient(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, uint64_t pieces,
+                         const struct group *of, struct cnnvp_train_port_clocks *ports)
+{
+    const bool adder = shape->gradient_adder;
+    const uint64_t images = of->times * tile->images;
+    const uint64_t passes = images * pieces * CNNVP_TRAIN_TAPS * (adder ? shape->rows : 1u);
+    const uint64_t cycles = (adder ? cnnvp_divide_up(tile->out_h, shape->rows) : tile->out_h) * tile->out_w;
+    struct cnnvp_parts errors[2], kernel[2];
+    cnnvp_cut(tile->out_h, adder ? shape->rows : 1u, errors);
+    cnnvp_cut(tile->ky, shape->rows, kernel);
+    for (const struct cnnvp_parts *e = errors; e < errors + 2; ++e) {
+        const uint64_t times = passes * e->count * tile->out_w;
+        const uint32_t rows = adder ? e->size : shape->rows;
+        add(&ports->input, (struct cnnvp_buffer_clocks){
+                               .times = times, .maps = shape->arrays, .rows = rows, .words = of->arrays * rows});
+        add(&ports->weight, (struct cnnvp_buffer_clocks){
+                                .times = times, .maps = shape->cols, .rows = e->size, .words = of->columns * e->size});
+    }
+    for (const struct cnnvp_parts *k = kernel; k < kernel + 2; ++k)
+        add(&ports->output, (struct cnnvp_buffer_clocks){.times = images * tile->kx * k->count * k->size,
+                                                         .cycles = shared(cycles, adder ? 1u : k->size),
+                                                         .maps = shape->arrays * shape->cols,
+                                                         .words = of->arrays * of->columns});
+}
+
+static void add_convolution(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, uint64_t pieces,
+                            const struct group *of, struct cnnvp_train_port_clocks *ports)
+{
+    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
+    const uint64_t sets = of->times * tile->in_channels * pieces;
+    add(&ports->input, (struct cnnvp_buffer_clocks){.times = sets * area * CNNVP_TRAIN_TAPS,
+                                                    .maps = shape->arrays,
+                                                    .rows = shape->rows,
+                                                    .words = of->arrays * shape->rows});
+    add(&ports->weight, (struct cnnvp_buffer_clocks){.times = sets * CNNVP_TRAIN_TAPS,
+                                                     .cycles = shared(area, 1u),
+                                                     .maps = shape->cols * shape->rows,
+                                                     .words = of->columns * shape->rows});
+    add(&ports->output, (struct cnnvp_buffer_clocks){.times = sets * area,
+                                                     .cycles = CNNVP_TRAIN_TAPS,
+                                                     .maps = shape->arrays * shape->cols,
+                                                     .words = of->arrays * of->columns});
+}
+
 void cnnvp_train_clocks(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                         struct cnnvp_train_port_clocks *ports)
 {
     const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
-    const uint64_t pieces =
-        tile->connected ? 1u : cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
-    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
-    const uint32_t working = tile->connected && !gradient && !shape->fc_all_rows ? 1u : shape->rows;
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
+    const uint32_t working = tile->connected && !gradient && shape->fc_all_rows ? shape->rows : 1u;
     struct cnnvp_parts arrays[2], columns[2];
     cnnvp_cut(gradient ? tile->in_channels : tile->images, shape->arrays, arrays);
-    cnnvp_cut(tile->out_channels, tile->connected && !gradient ? shape->cols * working : shape->cols, columns);
+    cnnvp_cut(tile->out_channels, shape->cols * working, columns);
     *ports = (struct cnnvp_train_port_clocks){0};
     for (const struct cnnvp_parts *a = arrays; a < arrays + 2; ++a)
         for (const struct cnnvp_parts *c = columns; c < columns + 2; ++c) {
-            const uint64_t groups = a->count * c->count;
-            struct cnnvp_buffer_clocks first = {.maps = shape->arrays}, second = {0};
-            struct cnnvp_buffer_clocks sums = {.maps = shape->arrays * shape->cols, .words = a->size * c->size};
-            if (tile->connected && gradient) {
-                first = (struct cnnvp_buffer_clocks){.times = groups * tile->images, .columns = a->size};
-                second = (struct cnnvp_buffer_clocks){.times = groups * tile->images, .columns = c->size};
-                sums.times = groups * tile->images;
-            } else if (tile->connected) {
-                const uint64_t parts = cnnvp_train_parts(tile);
-                first.times = groups * tile->in_channels;
-                first.words = a->size;
-                second =
-                    (struct cnnvp_buffer_clocks){.times = first.times, .maps = shape->cols * working, .words = c->size};
-                sums.times = groups * parts * working;
-                sums.words = a->size * (uint32_t)cnnvp_divide_up(c->size, working);
-                sums.cycles = shared(tile->in_channels / parts, working);
-            } else if (gradient) {
-                const uint64_t passes = groups * tile->images * pieces * CNNVP_TRAIN_TAPS;
-                const uint32_t errors = shape->gradient_adder ? shape->rows : 1u;
-                first.times = shape->gradient_adder
-                                  ? passes * tile->out_w * cnnvp_divide_up(tile->out_h, shape->rows) * shape->rows
-                                  : passes * area;
-                first.rows = shape->rows;
-                first.words = a->size * shape->rows;
-                second = (struct cnnvp_buffer_clocks){
-                    .times = first.times, .maps = shape->cols, .rows = errors, .words = c->size * errors};
-                sums.times = passes * shape->rows;
-                sums.cycles = shared(first.times, sums.times);
-            } else {
-                const uint64_t sets = groups * tile->in_channels * pieces;
-                first.times = sets * area * CNNVP_TRAIN_TAPS;
-                first.rows = shape->rows;
-                first.words = a->size * shape->rows;
-                second = (struct cnnvp_buffer_clocks){
-                    .times = sets * CNNVP_TRAIN_TAPS,
-                    .cycles = shared(area, 1u),
-                    .maps = shape->cols * shape->rows,
-                    .words = c->size * shape->rows};
-                sums.times = sets * area;
-                sums.cycles = CNNVP_TRAIN_TAPS;
-            }
-            add(&ports->input, first);
-            add(&ports->weight, second);
-            add(&ports->output, sums);
+            const struct group of = {a->count * c->count, a->size, c->size};
+            if (tile->connected && gradient)
+                add_products(shape, tile, &of, ports);
+            else if (tile->connected)
+                add_connected(shape, tile, working, &of, ports);
+            else if (gradient)
+                add_gradient(shape, tile, pieces, &of, ports);
+            else
+                add_convolution(shape, tile, pieces, &of, ports);
         }
 }

@@ -141,7 +141,7 @@ void cnnvp_train_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_
 /* Classes of clocks at each port (train_clocks.c). */
 struct cnnvp_train_clocks {
     uint32_t count;
-    struct cnnvp_buffer_clocks classes[4];
+    struct cnnvp_buffer_clocks classes[8];
 };
 struct cnnvp_train_port_clocks {
     struct cnnvp_train_clocks input, weight, output;

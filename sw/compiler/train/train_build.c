@@ -203,6 +203,21 @@ static cnnvp_result place_held(struct builder *b)
     return CNNVP_DONE;
 }
 
+/* The images that the engine classifies together must lie in a half of the intermediate buffer. */
+static cnnvp_result check_classes(const struct builder *b)
+{
+    const uint32_t images = cnnvp_minimum32(b->options->plan.images, b->target->arrays);
+    const struct cnnvp_train_class_places places = cnnvp_train_class_places(images, b->net->classes);
+    const uint32_t bytes = b->build->header.tag_softmax != 0 ? places.end : places.labels;
+    if (bytes <= b->target->output_half)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(
+        b->error,
+        "%s: the %u classes of %u images do not fit into intermediate_buffer; use "
+        "intermediate_buffer.size=%u or more",
+        b->graph->file, b->net->classes, images, (bytes + 15u) / 16u * 16u * b->target->output_halves);
+}
+
 /* ---- images ---- */
 
 static void place_images(struct builder *b, uint64_t count, int training, struct cnnvp_train_images *images)
@@ -266,6 +281,7 @@ static cnnvp_result build_all(struct builder *b)
     CNNVP_TRY(plan_layers(b));
     fill_header(b);
     number_layers(b);
+    CNNVP_TRY(check_classes(b));
     b->build->end = CNNVP_BINARY_ADDRESS;
     header->bytes = (uint32_t)(sizeof *header + b->net->count * sizeof *b->build->layers);
     header->layers = place(b, header->bytes) + (uint32_t)sizeof *header;

@@ -41,10 +41,4 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_buil
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                                    struct cnnvp_error *error);
 
-/* Bytes of a record of the output data buffer. */
-static inline uint32_t cnnvp_train_record_bytes(uint32_t classes)
-{
-    return (uint32_t)sizeof(struct cnnvp_train_result) + classes * 4u;
-}
-
 #endif

@@ -72,11 +72,13 @@ int cnnvp_train_product_fits(const struct cnnvp_train_fit *fit, int error, const
     const uint64_t rows = input_rows(node, error, tiles->rows);
     const uint64_t inputs = (uint64_t)tiles->images * tiles->in * rows * in_width;
     const uint64_t weights = (uint64_t)tiles->in * tiles->out * taps_of(node);
-    const uint64_t sums = (uint64_t)tiles->images * tiles->out * tiles->rows * out_width;
+    const uint64_t more = error ? cnnvp_train_uncovered(node->hi, node->py, node->ho, node->ky, node->sy) : 0;
+    const uint64_t out_rows = cnnvp_minimum(tiles->rows + more, error ? node->hi : node->ho);
+    const uint64_t sums = (uint64_t)tiles->images * tiles->out * out_rows * out_width;
     if (has_zones(target) && ((!node->connected && tiles->in != 1u) ||
                               !groups_hold(fit, CNNVP_TRAIN_INPUT, node->connected ? tiles->in : in_width, rows,
                                            exponents_of(fit, tiles->images, tiles->in)) ||
-                              !zones_hold(fit, tiles->out, tiles->rows * out_width * SUM_BYTES, 0, 1u)))
+                              !zones_hold(fit, tiles->out, out_rows * out_width * SUM_BYTES, 0, 1u)))
         return 0;
     return (has_zones(target) ||
             even(inputs * target->value_bytes) + even(exponents_of(fit, tiles->images, tiles->in)) <=

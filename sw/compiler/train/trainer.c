@@ -169,6 +169,20 @@ static cnnvp_result check_spill(const struct cnnvp_trainer *trainer, struct cnnv
     return CNNVP_DONE;
 }
 
+/* A bias that the file has as a single value would come out of training as one a channel, for which it has no place. */
+static cnnvp_result check_biases(const struct cnnvp_trainer *trainer, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+        const struct cnnvp_graph_layer *layer = &trainer->graph.layers[node->layer];
+        if (node->has_bias && node->norm == CNNVP_TRAIN_NO_LAYER && layer->origins[CNNVP_GRAPH_BIAS].node == 0)
+            return cnnvp_compiler_error(
+                error, "%s: node \"%s\" (%s): its bias is one value for all channels; to learn it needs %u",
+                trainer->file, layer->name, layer->op_type, node->co);
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
@@ -185,6 +199,7 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     CNNVP_TRY(cnnvp_target_driven(config, CNNVP_TARGET_TRAINING, error));
     CNNVP_TRY(cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&trainer->graph, &trainer->net, error));
+    CNNVP_TRY(check_biases(trainer, error));
     CNNVP_TRY(check_dataset(trainer, options->dataset, "data set", &trainer->images, error));
     if (options->evaluation != NULL)
         CNNVP_TRY(check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error));
@@ -556,7 +571,7 @@ static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *pla
 cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_train_record *record,
                                 struct cnnvp_run_result *result, struct cnnvp_error *error)
 {
-    *record = (struct cnnvp_train_record){.event = CNNVP_TRAIN_END};
+    *record = (struct cnnvp_train_record){.event = CNNVP_TRAIN_END, .step = trainer->next_step};
     const cnnvp_result status = cnnvp_platform_run(platform, result);
     record->time_ps = result->time_ps;
     if (trainer->marked && (status == CNNVP_DONE || result->end == CNNVP_END_INTERRUPTED))
@@ -568,26 +583,37 @@ cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform
 
 /* ---- results ---- */
 
-/* Copies a tensor of a layer from memory to the graph's numbers. */
-static cnnvp_result take(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, size_t layer,
-                         enum cnnvp_train_tensor tensor, size_t count, float *to, struct cnnvp_error *error)
+/* What is exported: the graph, whose own numbers are those that training begins with, with numbers from memory. */
+struct learned {
+    const struct cnnvp_trainer *trainer;
+    cnnvp_platform *platform;
+    struct cnnvp_arena arena; /* the layers and their numbers */
+    struct cnnvp_graph_layer *layers;
+    struct cnnvp_error *error;
+};
+
+/* Copies a tensor of a layer from memory. */
+static cnnvp_result take(struct learned *learned, size_t layer, enum cnnvp_train_tensor tensor, float **to)
 {
     CNNVP_SCOPED(cnnvp_array_clear) struct cnnvp_array values = {.data = NULL};
-    CNNVP_TRY(cnnvp_trainer_tensor(trainer, platform, layer, tensor, &values, error));
-    memcpy(to, values.data, count * sizeof *to);
+    CNNVP_TRY(cnnvp_trainer_tensor(learned->trainer, learned->platform, layer, tensor, &values, learned->error));
+    const size_t count = cnnvp_array_count(&values);
+    *to = cnnvp_arena_array(&learned->arena, count, sizeof **to);
+    if (*to == NULL)
+        return cnnvp_compiler_no_memory(learned->error);
+    memcpy(*to, values.data, count * sizeof **to);
     return CNNVP_DONE;
 }
 
-static cnnvp_result take_norm(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, size_t i,
-                              struct cnnvp_error *error)
+static cnnvp_result take_norm(struct learned *learned, size_t i)
 {
-    const struct cnnvp_train_node *node = &trainer->net.nodes[i];
-    const struct cnnvp_graph_layer *norm = &trainer->graph.layers[node->norm];
-    const float *bias = node->has_bias ? trainer->graph.layers[node->layer].bias : NULL;
-    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_GAMMA, node->co, norm->weights, error));
-    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_BETA, node->co, norm->bias, error));
-    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_MEAN, node->co, norm->mean, error));
-    CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_SIGMA, node->co, norm->variance, error));
+    const struct cnnvp_train_node *node = &learned->trainer->net.nodes[i];
+    struct cnnvp_graph_layer *norm = &learned->layers[node->norm];
+    const float *bias = node->has_bias ? learned->layers[node->layer].bias : NULL;
+    CNNVP_TRY(take(learned, i, CNNVP_TRAIN_GAMMA, &norm->weights));
+    CNNVP_TRY(take(learned, i, CNNVP_TRAIN_BETA, &norm->bias));
+    CNNVP_TRY(take(learned, i, CNNVP_TRAIN_MEAN, &norm->mean));
+    CNNVP_TRY(take(learned, i, CNNVP_TRAIN_SIGMA, &norm->variance));
     for (uint32_t c = 0; c < node->co; ++c) {
         const double sigma = (double)norm->variance[c];
         const double variance = sigma * sigma - (double)norm->epsilon;
@@ -597,22 +623,35 @@ static cnnvp_result take_norm(const struct cnnvp_trainer *trainer, cnnvp_platfor
     return CNNVP_DONE;
 }
 
+static cnnvp_result export(struct learned *learned, const char *file)
+{
+    const struct cnnvp_trainer *trainer = learned->trainer;
+    struct cnnvp_graph graph = trainer->graph;
+    learned->layers = cnnvp_arena_array(&learned->arena, graph.layer_count, sizeof *learned->layers);
+    if (learned->layers == NULL)
+        return cnnvp_compiler_no_memory(learned->error);
+    memcpy(learned->layers, graph.layers, graph.layer_count * sizeof *learned->layers);
+    graph.layers = learned->layers;
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        struct cnnvp_graph_layer *layer = &learned->layers[trainer->net.nodes[i].layer];
+        CNNVP_TRY(take(learned, i, CNNVP_TRAIN_WEIGHT, &layer->weights));
+        if (trainer->build.layers[i].bias)
+            CNNVP_TRY(take(learned, i, CNNVP_TRAIN_BIAS, &layer->bias));
+        if (trainer->build.layers[i].norm)
+            CNNVP_TRY(take_norm(learned, i));
+    }
+    return cnnvp_onnx_export(trainer->file, file, &graph, learned->error);
+}
+
 cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platform, const char *file,
                                   struct cnnvp_error *error)
 {
+    struct learned learned = {.trainer = trainer, .platform = platform, .error = error};
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
-    for (size_t i = 0; i < trainer->net.count; ++i) {
-        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
-        const struct cnnvp_graph_layer *layer = &trainer->graph.layers[node->layer];
-        const size_t weights = (size_t)cnnvp_train_net_weights(node);
-        CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_WEIGHT, weights, layer->weights, error));
-        if (trainer->build.layers[i].bias)
-            CNNVP_TRY(take(trainer, platform, i, CNNVP_TRAIN_BIAS, node->co, layer->bias, error));
-        if (trainer->build.layers[i].norm)
-            CNNVP_TRY(take_norm(trainer, platform, i, error));
-    }
-    return cnnvp_onnx_export(trainer->file, file, &trainer->graph, error);
+    const cnnvp_result result = export(&learned, file);
+    cnnvp_arena_free(&learned.arena);
+    return result;
 }
 
 size_t cnnvp_trainer_layers(const cnnvp_trainer *trainer)

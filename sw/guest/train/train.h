@@ -63,12 +63,6 @@ static inline uint32_t cnnvp_train_even(uint32_t bytes)
     return (bytes + 1u) & ~1u;
 }
 
-/* Rounds up: regions of a half begin at multiples of 8. */
-static inline uint32_t cnnvp_train_region(uint32_t bytes)
-{
-    return (bytes + 7u) & ~7u;
-}
-
 static inline uint32_t cnnvp_train_pack(uint32_t low, uint32_t high)
 {
     return low | high << 16;

@@ -273,7 +273,8 @@ static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, co
     const int by_image = map->block == CNNVP_TRAIN_BY_IMAGE;
     struct cnnvp_train_cut one = *cut;
     one.images = 1;
-    const struct cnnvp_train_box first = map_box(guest, map, cnnvp_train_number(guest, cut->image), &one);
+    /* by places in the step: an image may occur several times in it */
+    const struct cnnvp_train_box first = map_box(guest, map, cut->image, &one);
     if (cnnvp_train_find(guest, CNNVP_TRAIN_INPUT, first.address, cnnvp_train_pack(cut->channels, cut->rows),
                          cut->images, half))
         return exponents;

@@ -378,7 +378,7 @@ static void accumulate(const struct work *work)
 struct copy {
     uint32_t from, to;     /* addresses in memory */
     uint32_t rows, values; /* values per row */
-    uint32_t kernel;       /* a row counts as a map of this width, which divides `values` */
+    uint32_t kernel;       /* a row counts as a map of this width, which divides `values`; the height has 16 bits */
     uint32_t rows_at_once;
     uint32_t by_channel;
     uint32_t seed;
@@ -476,7 +476,7 @@ static void quantise(const struct work *work)
         .to = layer->weights.mantissas,
         .rows = layer->co,
         .values = layer->ci * work->taps,
-        .kernel = layer->kx,
+        .kernel = layer->ci * layer->ky <= UINT16_MAX ? layer->kx : work->taps,
         .rows_at_once = layer->quantise_rows,
         .by_channel = work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL,
         .seed = cnnvp_train_seed_of(work->guest, layer, CNNVP_TRAIN_SEED_WEIGHT),

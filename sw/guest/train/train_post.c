@@ -357,10 +357,8 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
     const struct cnnvp_train *train = &guest->train;
     const int learns = train->step != CNNVP_TRAIN_NO_STEP;
     const uint32_t classes = layer->co;
-    const uint32_t record = (uint32_t)sizeof(struct cnnvp_train_result) + classes * SUM_BYTES;
-    const uint32_t labels = cnnvp_train_region(cut->images * classes * SUM_BYTES);
-    const uint32_t gradient = labels + cnnvp_train_region(cut->images * 4u);
-    const uint32_t records = gradient + cnnvp_train_region(cut->images * classes * SUM_BYTES);
+    const uint32_t record = cnnvp_train_record_bytes(classes);
+    const struct cnnvp_train_class_places places = cnnvp_train_class_places(cut->images, classes);
     const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
     const struct cnnvp_train_box box = classes_box(layer->sums, classes, cut);
     const int short_step = learns && train->images != train->binary->batch;
@@ -374,15 +372,15 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
     if (train->binary->tag_softmax == 0)
         return;
     if (train->data->labels != 0)
-        load_labels(guest, cut, half, labels);
+        load_labels(guest, cut, half, places.labels);
     const struct cnnvp_tsoftmax softmax = {
         .in_image_stride = classes,
         .images = cut->images,
         .classes = classes,
         .format = cnnvp_train_format(guest),
-        .label_addr = labels,
+        .label_addr = places.labels,
         .factor = short_step ? train->binary->factor_last : train->binary->factor,
-        .out_addr = gradient,
+        .out_addr = places.gradient,
         .out_image_stride = classes,
         .entry = by_image ? cut->image : 0,
         .entry_image_stride = (uint32_t)by_image,
@@ -391,16 +389,16 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
         guest, CNNVP_OPCODE_tsoftmax,
         1u << CNNVP_STATUS_tsoftmax_fp32 | (train->data->labels != 0 ? 1u : 0u) << CNNVP_STATUS_tsoftmax_gradient,
         middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
-    const struct cnnvp_theld held = {.address = records, .bytes = cut->images * record};
+    const struct cnnvp_theld held = {.address = places.records, .bytes = cut->images * record};
     cnnvp_train_push(guest, CNNVP_OPCODE_tsave, (uint32_t)CNNVP_TRAIN_RECORDS << CNNVP_STATUS_tsave_buffer,
                      middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
     const uint32_t first = learns ? 0 : train->first;
     const struct cnnvp_train_box results = {
         train->data->results + (first + cut->image) * record, cut->images * record, 1, 0, 1, 0, 0, 0, 0};
-    cnnvp_train_put(guest, half, records, &results);
+    cnnvp_train_put(guest, half, places.records, &results);
     if (learns) {
         const struct cnnvp_train_box back = classes_box(layer->back, classes, cut);
-        cnnvp_train_put(guest, half, gradient, &back);
+        cnnvp_train_put(guest, half, places.gradient, &back);
     }
 }
 

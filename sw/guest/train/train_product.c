@@ -17,6 +17,7 @@ struct product {
     int adds_float;
     uint32_t in_channels, in_height, in_width;
     uint32_t out_channels, out_height, out_width;
+    uint32_t unreached; /* rows of the result, at its end, that no error reaches */
     struct cnnvp_train_tiles tiles;
     uint32_t sums; /* address of the result in memory */
     uint32_t held_scale;
@@ -369,7 +370,8 @@ static void run_tile(struct cnnvp_guest *guest, const struct product *product, s
     leave(guest, product, tile, 1);
 }
 
-/* Goes to the next tile of results: channels innermost, then rows. Returns 0 after the last. */
+/* Goes to the next tile of results: channels innermost, then rows. No tile begins at rows that no error reaches.
+ * Returns 0 after the last. */
 static int next_tile(const struct product *product, struct tile *tile)
 {
     struct cnnvp_train_cut *cut = &tile->cut;
@@ -384,6 +386,8 @@ static int next_tile(const struct product *product, struct tile *tile)
         return 0;
     cut->channels = cnnvp_minimum32(product->tiles.out, product->out_channels - cut->channel);
     cut->rows = cnnvp_minimum32(product->tiles.rows, product->out_height - cut->row);
+    if (product->out_height - cut->row - cut->rows <= product->unreached)
+        cut->rows = product->out_height - cut->row;
     return 1;
 }
 
@@ -455,6 +459,7 @@ void cnnvp_train_error(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         .out_channels = layer->ci,
         .out_height = layer->hi,
         .out_width = layer->wi,
+        .unreached = cnnvp_train_uncovered(layer->hi, layer->py, layer->ho, layer->ky, layer->sy),
         .tiles = layer->backward,
         .sums = below->back,
         .held_scale = guest->train.binary->held_back,

@@ -177,7 +177,14 @@ for name, size in (("images", 64), ("labels", 1)):
         file.write(head + b"".join(items[i * size:i * size + size] for i in reversed(range(70))))
 down = list(reversed(range(70)))
 mixed = random.Random(1).sample(down, 70)
-for name, numbers in (("down", down), ("both", down + down), ("mixed", down + mixed), ("few", down[1:]), ("high", [3, 70]),
+repeated = [i - 4 if i % 4 == 0 and i else i for i in range(70)]  # images of one step, and of two
+with open("images", "rb") as images, open("labels", "rb") as labels:
+    for file, size in ((images, 64), (labels, 1)):
+        data = file.read()
+        head, items = data[:len(data) - 70 * size], data[len(data) - 70 * size:]
+        with open("repeated_" + file.name, "wb") as out:
+            out.write(head + b"".join(items[i * size:i * size + size] for i in repeated))
+for name, numbers in (("down", down), ("repeated", repeated), ("both", down + down), ("mixed", down + mixed), ("few", down[1:]), ("high", [3, 70]),
                       ("word", ["1", "two"])):
     with open(name, "w", encoding="ascii") as file:
         file.write("\n".join(map(str, numbers)) + "\n")
@@ -194,11 +201,13 @@ learned() {
     learned chance $set --shuffle on
     learned off $set --shuffle off
     learned turned --dataset idx:turned_images,turned_labels --shuffle off
-    for order in down both mixed; do
+    learned repeats --dataset idx:repeated_images,repeated_labels --shuffle off
+    for order in down both mixed repeated; do
         learned $order $set --shuffle $order
     done
     cmp by_chance.onnx chance.onnx || fail "--shuffle on is not the default"
     cmp turned.onnx down.onnx || fail "an order is not that of images that lie so"
+    cmp repeats.onnx repeated.onnx || fail "an order with images that repeat is not that of images that lie so"
     cmp down.onnx both.onnx || fail "the order of an epoch is not that of each"
     for other in chance off mixed; do
         ! cmp -s down.onnx $other.onnx || fail "the order of images changes nothing: $other"
@@ -238,6 +247,66 @@ refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
 cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
+# A single value for all classes has no place for what each of them learns.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+weights, bias = numpy.zeros((10, 64), numpy.float32), numpy.ones(1, numpy.float32)
+graph = helper.make_graph(
+    [helper.make_node("Flatten", ["x"], ["f"]), helper.make_node("Gemm", ["f", "w", "b"], ["y"], name="fc", transB=1)], "one",
+    [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "one.onnx")
+PYTHON
+refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
+expect 0 run one.onnx -p trainer -i images.npy -q
+# Where a half holds two rows of errors, which give two rows of the layer's input, the ninth row, which no window covers, is
+# not a tile of its own.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+shapes = {"a": (4, 1, 1, 1), "b": (4, 4, 2, 1), "c": (10, 4 * 4 * 60)}
+rng = numpy.random.default_rng(2)
+graph = helper.make_graph(
+    [helper.make_node("Conv", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["q"]),
+     helper.make_node("Conv", ["q", "b"], ["r"], strides=[2, 1]), helper.make_node("Relu", ["r"], ["s"]),
+     helper.make_node("Flatten", ["s"], ["f"]), helper.make_node("Gemm", ["f", "c"], ["y"], transB=1)], "rows",
+    [helper.make_tensor_value_info("x", 1, [None, 1, 9, 60])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array((0.3 * rng.standard_normal(shape)).astype(numpy.float32), name) for name, shape in shapes.items()])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "rows.onnx")
+PYTHON
+expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o many.onnx
+expect 0 train rows.onnx $set --limit 8 --batch 4 -q -o few.onnx -s input_buffer.size=256 -s pe_array.arrays=1
+cmp many.onnx few.onnx || fail "rows that no window covers are learned from otherwise in a small buffer"
+
+# 90000 rows of a kernel's channels are more than a map may have. What is learned lies on its side like the images do.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+rng = numpy.random.default_rng(3)
+images, labels = rng.integers(0, 256, (4, 3, 1), numpy.uint8), rng.integers(0, 2, 4).astype(numpy.uint8)
+first = rng.standard_normal((30000, 1, 1, 1)).astype(numpy.float32)
+second = (0.01 * rng.standard_normal((2, 30000, 3, 1))).astype(numpy.float32)
+for name, turn in (("tall", False), ("flat", True)):
+    lie = (lambda array: numpy.ascontiguousarray(array.swapaxes(-1, -2))) if turn else (lambda array: array)
+    for kind, array in (("images", lie(images)), ("labels", labels)):
+        head = bytes([0, 0, 8, array.ndim]) + b"".join(size.to_bytes(4, "big") for size in array.shape)
+        with open(f"{name}_{kind}", "wb") as file:
+            file.write(head + array.tobytes())
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["q"]),
+         helper.make_node("Conv", ["q", "b"], ["r"]), helper.make_node("Flatten", ["r"], ["y"])], name,
+        [helper.make_tensor_value_info("x", 1, [None, 1, *lie(images).shape[1:]])],
+        [helper.make_tensor_value_info("y", 1, [None, 2])],
+        [numpy_helper.from_array(first, "a"), numpy_helper.from_array(lie(second), "b")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), f"{name}.onnx")
+PYTHON
+for way in tall flat; do
+    expect 0 train $way.onnx --dataset idx:${way}_images,${way}_labels --epochs 3 --batch 4 --lr 0.001 --rounding nearest -q \
+        --errors plain --log $way.csv
+done
+cmp tall.csv flat.csv || fail "many channels learn otherwise than on their side"
+
 # No output takes the place of a file of a data set, nor one of two, nor of another output that is named in another way.
 cp test_images own_images
 cp test_labels own_labels

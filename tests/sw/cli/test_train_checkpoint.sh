@@ -26,6 +26,13 @@ again --resume half.check --log log.csv
 cmp -s whole.csv log.csv || fail "a log that is continued twice: $(cat log.csv)"
 again --log log.csv --steps 3
 [ "$(wc -l <log.csv)" = 4 ] || fail "without --resume a log is begun anew: $(cat log.csv)"
+# What ends before its first step stands at the checkpoint's.
+# shellcheck disable=SC2086
+refused 1 "--max-time was reached" train "$network" $set --eval idx:test_images,test_labels --epochs 2 --batch 16 --lr 0.05 \
+    --seed 3 -q --resume half.check --max-time 1us --stats early.json
+[ "$(sqlite3 :memory: "select json_extract(readfile('early.json'), '\$.values.training.steps')")" = 3 ] ||
+    fail "steps of a run that ended before its first: $(grep -A9 training early.json)"
+
 cp "$SOURCE/README.md" other.csv
 # shellcheck disable=SC2086
 refused 2 "--log: other.csv is no log of a training" train "$network" $set --eval idx:test_images,test_labels --epochs 2 \

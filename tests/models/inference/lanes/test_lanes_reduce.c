@@ -217,6 +217,24 @@ static void test_softmax(void **state)
     bench_close(&bench);
 }
 
+/* Eight equal elements, each result a word ahead of its operand: from the second on operands are results, above the
+ * largest of the first sweep. E is above 1 then, and its share of the sum beyond the largest word. */
+static void test_softmax_overtakes(void **state)
+{
+    enum { COUNT = 8 };
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    int16_t *const words = bench_data(&bench, OUT, 0);
+    memset(words, 0, (COUNT + 1u) * sizeof *words);
+    const struct vector_tile t = {
+        .count = COUNT, .repeat = 1, .a_stride = 1, .out_addr = 2, .format = FORMAT(-15, 0, 1)};
+    assert_true(bench_run(&bench, OP_vsoftmax, A(OUT), 0, &t) > 0);
+    for (int i = 1; i <= COUNT; ++i)
+        assert_int_equal(words[i], INT16_MAX);
+    bench_close(&bench);
+}
+
 static void test_batch_normalisation(void **state)
 {
     enum { CHANNELS = 6, LENGTH = 700, FRACTION = 10, GAMMA = 12, MEAN = 2, SIGMA = 22 };
@@ -300,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_variance),
         cmocka_unit_test(test_sums_of_parts),
         cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_softmax_overtakes),
         cmocka_unit_test(test_batch_normalisation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,41 @@ static struct {
     uint64_t late;
 } input;
 
+/* Clocks by which a buffer of that shape is late with `words` words, which lie in the banks of `maps` maps: in those of
+ * each map `columns` words side by side, from word number `first` on, in lines that rotate over the map's banks. */
+static uint64_t late_words(uint64_t maps, uint64_t first, uint64_t columns, uint64_t words)
+{
+    uint64_t of_bank[64] = {0};
+    uint64_t most = 0;
+    const uint64_t each = cnnvp_maximum(input.shape.banks / maps, 1u);
+    const uint64_t last_line = (first + columns - 1u) / input.shape.line_words;
+    for (uint64_t map = 0; map < maps; ++map)
+        for (uint64_t line = first / input.shape.line_words; line <= last_line; ++line)
+            ++of_bank[(map * each + line % each) % input.shape.banks];
+    for (uint64_t b = 0; b < input.shape.banks; ++b)
+        most = cnnvp_maximum(most, of_bank[b]);
+    return cnnvp_maximum(cnnvp_divide_up(words, input.shape.width_words), most) - 1u;
+}
+
+/* The weight port, and the output port with the passes over its sums of three words. */
+static struct {
+    uint64_t weight_late, late;
+    uint64_t maps;         /* output channels that the engine takes at a time */
+    uint64_t pass, passes; /* each sum belongs to `passes` passes */
+    int finds, of_words;   /* the first pass reads sums; the last one reads the words that it compares with */
+    int partial;           /* the last pass writes sums, too */
+} output;
+
+/* A pass over `sums` sums, `columns` of them in each of so many maps: the later ones read what they write. */
+static void update_sums(uint64_t maps, uint64_t columns, uint64_t sums)
+{
+    const int last = output.pass + 1u == output.passes;
+    const uint64_t written = last && !output.partial ? 1u : 3u;
+    const uint64_t read = (output.pass != 0 || output.finds ? 3u : 0) + (last && output.of_words ? (uint64_t)1u : 0);
+    output.late +=
+        late_words(read != 0 ? 2u * maps : maps, 0, columns * cnnvp_maximum(read, written), sums * (read + written));
+}
+
 /* A position's words, three rows from `row` on, `columns` of them from `column` on. */
 static void read_position(uint64_t lanes, uint64_t row, uint64_t row_step, uint64_t column, uint64_t column_step,
                           uint64_t columns)
@@ -74,6 +109,8 @@ static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs,
     count->kernel_loads += pairs != 0;
     count->load_cycles += pairs != 0 ? 9u : 0;
     count->weight_words += 9u * (uint64_t)pairs;
+    if (pairs != 0)
+        output.weight_late += 9u * late_words(output.maps, 0, pairs / outs, pairs);
     ++count->passes;
     for (uint32_t y = 0; y < c->out_h; ++y)
         for (uint32_t x = 0; x < c->out_w; ++x) {
@@ -85,7 +122,9 @@ static void count_sweep(const struct nfu_case *c, uint32_t lanes, uint32_t outs,
             count->reused_words += lanes * 3u * kept;
             count->macs += pairs * taps;
             count->output_words += (writes_words ? 1u : 3u) * (uint64_t)outs;
+            update_sums(output.maps, 1, outs);
         }
+    ++output.pass;
 }
 
 static void count_pieces(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int writes_words,
@@ -106,6 +145,9 @@ static void count_bias(const struct nfu_case *c, uint32_t outs, int partial, str
     count->ones_words += positions;
     count->bias_words += outs;
     count->output_words += (partial ? 3u : 1u) * outs * positions;
+    output.weight_late += late_words(output.maps, 0, 1, outs);
+    for (uint64_t i = 0; i < positions; ++i)
+        update_sums(output.maps, 1, outs);
 }
 
 /* A clock in which a group's records come. */
@@ -127,8 +169,13 @@ static void count_window(const struct cnnvp_window_shape *shape, const struct nf
     const uint32_t step = alone ? diagonal : shape->output_para;
     const uint32_t channels = nfu_case_channels(c);
     uint64_t steps = 0;
+    output.maps = pools ? shape->input_para : shape->output_para;
+    output.passes = cnnvp_divide_up(c->kx, 3) * cnnvp_divide_up(c->ky, 3) *
+                        (alone ? 1u : cnnvp_divide_up(c->in_channels, shape->input_para)) +
+                    (bias ? 1u : 0);
     for (uint32_t out = 0; out < channels; out += step, ++steps) {
         const uint32_t outs = cnnvp_minimum32(step, channels - out);
+        output.pass = 0;
         if (alone)
             count_pieces(c, outs, outs, pools ? 0 : outs, !bias && !partial, count);
         for (uint32_t in = 0; in < c->in_channels && !alone; in += shape->input_para) {
@@ -137,8 +184,10 @@ static void count_window(const struct cnnvp_window_shape *shape, const struct nf
         }
         if (bias)
             count_bias(c, outs, partial, count);
-        if (!pools && (c->status & SCALE) != 0)
+        if (!pools && (c->status & SCALE) != 0) {
             count_records(outs, count);
+            output.weight_late += late_words(output.maps, 0, 4, 4u * outs);
+        }
     }
     count->passes /= steps; /* each result belongs to one of them */
 }
@@ -148,7 +197,9 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
 {
     const uint32_t inputs = c->in_channels + ((c->status & 8u) != 0);
     const int partial = (c->status & 4u) != 0;
+    output.passes = inputs;
     for (uint32_t in = 0; in < inputs; ++in) {
+        output.pass = in;
         const int one = in == c->in_channels; /* the bias's */
         ++*(one ? &count->ones_words : &count->input_words);
         ++count->passes;
@@ -159,15 +210,36 @@ static void count_matmul(const struct cnnvp_window_shape *shape, const struct nf
             count->bias_loads += one ? 1u : 0;
             count->macs += one ? 0 : lanes;
             count->output_words += (in + 1u == inputs && !partial ? 1u : 3u) * (uint64_t)lanes;
-            if (in == 0 && (c->status & SCALE) != 0)
+            output.weight_late += late_words(1, one ? out : in * c->out_channels + out, lanes, lanes);
+            update_sums(1, lanes, lanes);
+            if (in == 0 && (c->status & SCALE) != 0) {
                 count_records(lanes, count);
+                output.weight_late += late_words(1, 4u * out, 4u * lanes, 4u * lanes);
+            }
         }
     }
+}
+
+static void check_late(const struct nfu_case *c, const char *text, const char *port,
+                       const struct cnnvp_fx16_clocks *clocks, uint64_t expected)
+{
+    uint64_t late = 0;
+    for (uint32_t i = 0; i < clocks->count; ++i)
+        late += buffer_port_late(&input.shape, &clocks->classes[i], 2, 0);
+    if (late != expected)
+        fail_msg(
+            "%s, opcode %02x, status %02x, %ux%u, stride %ux%u, dilation %ux%u, %u to %u channels, %ux%u results: %s "
+            "port %llu late, not %llu; width %llu, %llu banks, lines of %llu",
+            text, c->opcode, c->status, c->kx, c->ky, c->sx, c->sy, c->dx, c->dy, c->in_channels, c->out_channels,
+            c->out_w, c->out_h, port, (unsigned long long)late, (unsigned long long)expected,
+            (unsigned long long)input.shape.width_words, (unsigned long long)input.shape.banks,
+            (unsigned long long)input.shape.line_words);
 }
 
 static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
     static uint32_t buffers;
+    const uint32_t update = c->status & 3u; /* 1 accumulate, 2 maximise */
     const struct cnnvp_fx16_cost cost = closed_cost(shape, c);
     struct cnnvp_fx16_cost count = {0};
     char text[64];
@@ -179,7 +251,10 @@ static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu
         .column_step = 1};
     buffers += 41u;
     input.channels = shape->input_para;
-    input.late = 0;
+    input.late = output.late = output.weight_late = 0;
+    output.partial = (c->status & 4u) != 0;
+    output.of_words = c->opcode == OP_POOL && update == 2u && !output.partial;
+    output.finds = update != 0 && !output.of_words;
     if (c->opcode == OP_MATMUL)
         count_matmul(shape, c, &count);
     else
@@ -190,17 +265,10 @@ static void check_shape(const struct cnnvp_window_shape *shape, const struct nfu
     nfu_case_check_cost(c, text, &cost, &count, sizeof cost);
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     struct cnnvp_fx16_traffic traffic = {0};
-    uint64_t late = 0;
     cnnvp_window_clocks(shape, &tile, &cost, &traffic);
-    for (uint32_t i = 0; i < traffic.input.count; ++i)
-        late += buffer_port_late(&input.shape, &traffic.input.classes[i], 2, 0);
-    if (late != input.late)
-        fail_msg(
-            "%s, opcode %02x, %ux%u, stride %ux%u, dilation %ux%u, %ux%u results: %llu late, not %llu; width %llu, "
-            "%llu banks, lines of %llu",
-            text, c->opcode, c->kx, c->ky, c->sx, c->sy, c->dx, c->dy, c->out_w, c->out_h, (unsigned long long)late,
-            (unsigned long long)input.late, (unsigned long long)input.shape.width_words,
-            (unsigned long long)input.shape.banks, (unsigned long long)input.shape.line_words);
+    check_late(c, text, "input", &traffic.input, input.late);
+    check_late(c, text, "weight", &traffic.weight, output.weight_late);
+    check_late(c, text, "output", &traffic.output, output.late);
 }
 
 static void test_random(void **state)

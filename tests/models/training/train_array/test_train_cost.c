@@ -246,6 +246,19 @@ static struct cnnvp_train_cost count_loops(const struct cnnvp_train_shape *shape
     return n.cost;
 }
 
+/* Words of all clocks at a port. */
+static uint64_t words_of(const struct cnnvp_train_clocks *clocks)
+{
+    uint64_t words = 0;
+    for (uint32_t i = 0; i < clocks->count; ++i) {
+        const struct cnnvp_buffer_clocks *of = &clocks->classes[i];
+        const uint64_t each =
+            cnnvp_maximum(of->maps, 1u) * cnnvp_maximum(of->rows, 1u) * cnnvp_maximum(of->columns, 1u);
+        words += of->times * (of->words != 0 ? of->words : each);
+    }
+    return words;
+}
+
 static void test_loops(void **state)
 {
     uint64_t random = 20261120;
@@ -275,6 +288,11 @@ static void test_loops(void **state)
         assert_int_equal(cost.compute_cycles, count.compute_cycles);
         assert_int_equal(cost.writeout_cycles, count.writeout_cycles);
         assert_memory_equal(&cost, &count, sizeof cost);
+        struct cnnvp_train_port_clocks ports;
+        cnnvp_train_clocks(&shape, &tile, &ports);
+        assert_int_equal(words_of(&ports.input), cost.input_words);
+        assert_int_equal(words_of(&ports.weight), cost.weight_words);
+        assert_int_equal(words_of(&ports.output), cost.output_words);
         train_case_free(&c);
     }
 }

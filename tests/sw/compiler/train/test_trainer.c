@@ -2,6 +2,8 @@
 /* Trainings on the platform: closed forms, accounting, what must change nothing, states, and what is refused. */
 #include "trainer_case.h"
 
+#include <unistd.h>
+
 /* A member of the statistics. */
 static void assert_same_member(const struct outcome *a, const struct outcome *b, const char *name)
 {
@@ -151,6 +153,30 @@ static void test_resume(void **state)
     outcome_clear(&whole);
 }
 
+/* A trainer goes from platform to platform. What one has learned is written, and the next begins where the first did.
+ */
+static void test_export_and_load(void **state)
+{
+    (void)state;
+    char name[64];
+    struct session session;
+    const struct session_setup setup = digits();
+    (void)snprintf(name, sizeof name, "exported-%ld.onnx", (long)getpid());
+    assert_int_equal(session_run(&setup, &session), CNNVP_DONE);
+    for (int i = 0; i < 2; ++i)
+        assert_int_equal(cnnvp_trainer_export(session.trainer, session.platform, name, &session.error), CNNVP_DONE);
+    (void)remove(name);
+    cnnvp_platform_free(session.platform);
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options, .console = cnnvp_trainer_console, .console_context = session.trainer};
+    assert_int_equal(cnnvp_platform_new(session.config, &options, &session.platform, &session.error), CNNVP_DONE);
+    assert_int_equal(cnnvp_trainer_load(session.trainer, session.platform, &session.error), CNNVP_DONE);
+    assert_int_equal(session_step(&session), CNNVP_DONE);
+    assert_true(memcmp(&session.records[0].loss, &session.records[session.record_count - 1u].loss, sizeof(double)) ==
+                0);
+    session_close(&session);
+}
+
 static void assert_refused(const struct session_setup *setup, const char *why)
 {
     struct session session;
@@ -230,12 +256,30 @@ static void test_refused(void **state)
     assert_refused(&setup, "dram");
 }
 
+/* 16 images and 10 classes: the softmax's inputs, labels of 64 bytes, gradient, and records of 16 + 40 bytes each. */
+static void test_room_for_classes(void **state)
+{
+    (void)state;
+    struct session_setup setup = digits();
+    setup.images = setup.options.batch = 16;
+    setup.sets[0] = "pe_array.arrays=16";
+    setup.sets[1] = "pe_array.cols=1";
+    setup.sets[2] = "intermediate_buffer.size=4448"; /* 2 * (640 + 64 + 640 + 896) is 4480 */
+    assert_refused(&setup, "the 10 classes of 16 images do not fit into intermediate_buffer; use "
+                           "intermediate_buffer.size=4480 or more");
+    setup.sets[2] = "intermediate_buffer.size=4480";
+    struct outcome outcome = outcome_of(&setup);
+    outcome_clear(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum), cmocka_unit_test(test_timing_only),
-        cmocka_unit_test(test_learns),        cmocka_unit_test(test_resume),  cmocka_unit_test(test_foreign_states),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_core_and_host),   cmocka_unit_test(test_quantum),
+        cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_resume),          cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_refused),         cmocka_unit_test(test_room_for_classes),
+        cmocka_unit_test(test_export_and_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
