@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a process ends: killed or reset while it is blocked, and exceptions that meet C frames on their way. */
+#include <algorithm>
 #include <stdexcept>
 
 #include <tlm_utils/simple_target_socket.h>
@@ -263,6 +264,61 @@ void test_two_suspended(void **)
     }
 }
 
+/* An agent that takes commands, and one whose commands it has to count itself (CNNVP_PORT_COUNTED). */
+struct commanded {
+    bench::network net;
+    cnnvp_port gives_ports[AGENT_PORTS], takes_ports[AGENT_PORTS];
+    cnnvp_stat stat = {"compute_cycles", "cycles", "compute_cycles", nullptr, "cycles"};
+    cnnvp_unit gives = cnnvp_unit_agent, takes = cnnvp_unit_agent;
+
+    commanded()
+    {
+        std::copy_n(cnnvp_unit_agent.ports, AGENT_PORTS, gives_ports);
+        std::copy_n(cnnvp_unit_agent.ports, AGENT_PORTS, takes_ports);
+        gives_ports[AGENT_OUT].flags = CNNVP_PORT_OPTIONAL | CNNVP_PORT_COUNTED;
+        takes_ports[AGENT_REGS].flags = CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS;
+        gives.ports = gives_ports;
+        takes.ports = takes_ports;
+        takes.stats = &stat;
+        const uint32_t a = net.add("gives", &gives), b = net.add("takes", &takes);
+        net.bind(a, AGENT_OUT, b, AGENT_REGS);
+        net.bind(b, AGENT_OUT, a, AGENT_REGS);
+    }
+};
+
+/* Gives a command, or says that one is complete. */
+template <typename Structure>
+int say(agent *self, Structure what)
+{
+    cnnvp_access access{};
+    access.op = CNNVP_COMMAND;
+    access.data = &what;
+    access.size = sizeof what;
+    return self->ops->access(self->host, AGENT_OUT, &access);
+}
+
+/* Of two commands that it works on, the one that ends last is named. */
+void test_works_on_two_commands(void **)
+{
+    commanded of;
+    bench::platform made(of.net);
+    made["takes"]->on_access = [](agent *, uint32_t, cnnvp_access *access) {
+        access->delay += static_cast<const cnnvp_command *>(access->data)->opcode * ns;
+        return int(CNNVP_OK);
+    };
+    made["gives"]->on_process = [](agent *self) {
+        for (const uint32_t opcode : {200u, 100u}) {
+            cnnvp_command command{};
+            command.opcode = opcode;
+            assert_int_equal(say(self, command), CNNVP_OK);
+        }
+        agent_wait_process(self);
+    };
+    const cnnvp_run_result result = made.run(50 * ns);
+    assert_int_equal(result.end, CNNVP_END_MAX_TIME);
+    assert_non_null(std::strstr(result.reason, "takes has ended its process, works on opcode 0xc8 until 200 ns"));
+}
+
 } // namespace
 
 int main()
@@ -272,6 +328,7 @@ int main()
         cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
         cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
         cmocka_unit_test(test_target_that_throws),        cmocka_unit_test(test_two_suspended),
+        cmocka_unit_test(test_works_on_two_commands),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
