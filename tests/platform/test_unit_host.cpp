@@ -6,6 +6,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "bench.h"
+#include "recorder.h"
 
 namespace {
 
@@ -319,6 +320,45 @@ void test_works_on_two_commands(void **)
     assert_non_null(std::strstr(result.reason, "takes has ended its process, works on opcode 0xc8 until 200 ns"));
 }
 
+/* A command that a reset has ended is not the next one of its number, which is given at 100 ns and ends at 120 ns,
+ * after 20 cycles, all of which are counted. */
+void test_reset_with_a_command(void **)
+{
+    commanded of;
+    cnnvp_recorder *recorder = nullptr;
+    cnnvp_error error;
+    assert_int_equal(cnnvp_recorder_new(&of.net.resolved(), nullptr, 0, &recorder, &error), CNNVP_DONE);
+    {
+        bench::platform made(of.net, recorder, true);
+        made["takes"]->on_access = [](agent *self, uint32_t, cnnvp_access *) {
+            if (self->ops->now(self->host) != 0)
+                (void)self->ops->notify(self->host, 0, self->ops->now(self->host) + 20 * ns);
+            return CNNVP_PENDING;
+        };
+        made["takes"]->on_event = [](agent *self, uint32_t) {
+            self->ops->count(self->host, 0, 1, 20);
+            assert_int_equal(say(self, cnnvp_completion{1, CNNVP_OK, 0}), CNNVP_OK);
+        };
+        made["gives"]->on_access = [](agent *self, uint32_t, cnnvp_access *) {
+            self->ops->finish(self->host, 0, "");
+            return int(CNNVP_OK);
+        };
+        made["gives"]->on_process = [](agent *self) {
+            cnnvp_command command{};
+            command.sequence = 1;
+            assert_int_equal(say(self, command), CNNVP_PENDING);
+            agent_wait_process(self);
+        };
+        assert_int_equal(made.run(100 * ns).end, CNNVP_END_MAX_TIME);
+        made.get().reset();
+        const cnnvp_run_result result = made.run();
+        assert_string_equal(result.reason, "");
+        assert_int_equal(result.end, CNNVP_END_EXIT);
+        assert_int_equal(result.time_ps, 120 * ns);
+    }
+    cnnvp_recorder_free(recorder);
+}
+
 } // namespace
 
 int main()
@@ -328,7 +368,7 @@ int main()
         cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
         cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
         cmocka_unit_test(test_target_that_throws),        cmocka_unit_test(test_two_suspended),
-        cmocka_unit_test(test_works_on_two_commands),
+        cmocka_unit_test(test_works_on_two_commands),     cmocka_unit_test(test_reset_with_a_command),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
