@@ -6,6 +6,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "bench.h"
+#include "memory_port.h"
 #include "recorder.h"
 
 namespace {
@@ -265,6 +266,46 @@ void test_two_suspended(void **)
     }
 }
 
+/* What a process runs ahead of the kernel and what a third party's target takes add up: an access 50 ns ahead that
+ * takes 100 ns ends 150 ns later. */
+void test_ahead_of_a_blocking_target(void **)
+{
+    const cnnvp::simulation_context context;
+    const cnnvp::simulation_context::visit visit{&context, nullptr};
+    bench::network net;
+    net.bind(net.add("a"), AGENT_OUT, 0, 0);
+    cnnvp::run_control control("_control", {});
+    cnnvp::unit_host host("a", control, net.resolved().instances[0], {});
+    cnnvp::memory_port port("outside", control, net.resolved().instances[0], nullptr);
+    foreign target("foreign");
+    host.initiator(AGENT_OUT).bind(port.target);
+    port.socket.bind(target.socket);
+    std::string message;
+    uint32_t param;
+    assert_int_equal(host.init(&message, &param), CNNVP_OK);
+    cnnvp::advance(sc_core::SC_ZERO_TIME);
+    host.reset();
+    auto *const self = static_cast<agent *>(host.self());
+    self->on_process = [](agent *self) {
+        cnnvp_access access{};
+        access.data = self->data;
+        access.size = 4;
+        access.delay = 50 * ns;
+        agent_note(self, self->ops->access(self->host, AGENT_OUT, &access));
+        self->times[0] += access.delay;
+    };
+    host.start();
+    cnnvp::advance(sc_core::sc_time(1, sc_core::SC_US));
+    assert_int_equal(self->noted, 1);
+    assert_int_equal(self->values[0], CNNVP_OK);
+    assert_int_equal(self->times[0], 150 * ns);
+    assert_int_equal(target.calls, 1);
+    control.run_in_simulation([&host] {
+        host.kill();
+        cnnvp::end_threads();
+    });
+}
+
 /* An agent that takes commands, and one whose commands it has to count itself (CNNVP_PORT_COUNTED). */
 struct commanded {
     bench::network net;
@@ -364,11 +405,12 @@ void test_reset_with_a_command(void **)
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
-        cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
-        cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
-        cmocka_unit_test(test_target_that_throws),        cmocka_unit_test(test_two_suspended),
-        cmocka_unit_test(test_works_on_two_commands),     cmocka_unit_test(test_reset_with_a_command),
+        cmocka_unit_test(test_killed_while_blocked),       cmocka_unit_test(test_killed_while_settling),
+        cmocka_unit_test(test_reset_while_blocked),        cmocka_unit_test(test_reset_between_runs),
+        cmocka_unit_test(test_reset_of_an_ended_process),  cmocka_unit_test(test_blocking_target_and_reset),
+        cmocka_unit_test(test_target_that_throws),         cmocka_unit_test(test_two_suspended),
+        cmocka_unit_test(test_ahead_of_a_blocking_target), cmocka_unit_test(test_works_on_two_commands),
+        cmocka_unit_test(test_reset_with_a_command),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
