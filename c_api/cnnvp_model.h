@@ -592,7 +592,8 @@ struct cnnvp_host_ops {
     void (*finish)(struct cnnvp_host *host, int code, const char *reason);
     /* Writes bytes to the user's terminal. */
     void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
-    /* Reads up to `size` bytes that are available without waiting. Returns the number of bytes; 0 at end of input. */
+    /* Reads up to `size` bytes that are available without waiting. Returns the number of bytes; 0 at end of input. With
+     * size 0, waits until there are bytes or the input ends, in no simulated time. */
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
     /* Records a number that the program reports, `program.reported` in the statistics. A repeated name replaces the
      * earlier value. Names have 1 to 63 letters, digits, _ and -. Returns 0, or -1: invalid name, or more than 256

@@ -85,6 +85,12 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
+/* True for a range of 32-bit addresses. */
+bool is_range(uint64_t address, uint64_t size)
+{
+    return address <= UINT32_MAX && size <= UINT32_MAX && address + size <= uint64_t(UINT32_MAX) + 1;
+}
+
 /* Connects a debugger to the platform. */
 cnnvp_result open_gdb(const char *port, cnnvp_platform &made, cnnvp_error *error)
 {
@@ -302,7 +308,7 @@ void cnnvp_platform_free(cnnvp_platform *platform)
 
 cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)
 {
-    if (address > UINT32_MAX || size > UINT32_MAX - address)
+    if (!is_range(address, size))
         return CNNVP_BAD_INPUT;
     return inside(platform, nullptr, [&] {
         platform->design->memory().hold(
@@ -314,7 +320,7 @@ cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uin
 cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, uint32_t user, uint32_t step, uint64_t address,
                                       uint64_t size)
 {
-    if (address > UINT32_MAX || size > UINT32_MAX - address)
+    if (!is_range(address, size))
         return CNNVP_BAD_INPUT;
     return inside(platform, nullptr, [&] {
         platform->design->memory().hold(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "context.h"
 #include "way_in.h"
@@ -235,7 +236,6 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
     auto *extension = payload.get_extension<payload_extension>();
     const bool untimed = !is_device_ && extension && extension->access && (extension->access->flags & CNNVP_UNTIMED) &&
                          (!back_ || back_->is_memory(*extension->access));
-    const cnnvp_time before = control_.now();
 
     if (back_ && back_->takes_whole()) {
         extension->status = cross(*extension->access, delay);
@@ -252,10 +252,10 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
     } else if (untimed) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     } else {
+        if (in_thread() && delay != sc_core::SC_ZERO_TIME)
+            sc_core::wait(std::exchange(delay, sc_core::SC_ZERO_TIME)); /* it takes effect then */
         const bool good = plain(payload) == payload.get_data_length();
         payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
-        const cnnvp_time gone = control_.now() - before;
-        delay = to_ps(delay) > gone ? from_ps(to_ps(delay) - gone) : sc_core::SC_ZERO_TIME;
     }
     if (extension) {
         extension->answered = true;

@@ -106,29 +106,30 @@ unit_results::unit_results(const cnnvp_instance &instance, const cnnvp_resolved 
     for (size_t role = 0; role < CNNVP_REFERENCE_BUFFERS; ++role) {
         roles_[role] = buffers_.size();
         for (const char *name : roles[role])
-            if (const cnnvp_instance *target = name ? at_port(name) : nullptr)
+            if (const cnnvp_binding *to = name ? at_port(name) : nullptr)
                 roles_[role] = static_cast<size_t>(
-                    std::find_if(buffers_.begin(), buffers_.end(),
-                                 [&](const buffer &b) { return b.instance == target->number; }) -
+                    std::find_if(
+                        buffers_.begin(), buffers_.end(),
+                        [&](const buffer &b) { return b.instance == to->target && b.target_port == to->target_port; }) -
                     buffers_.begin());
     }
     reference_.acc_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "acc_bits", exact_sums));
     reference_.mantissa_bits = static_cast<uint32_t>(cnnvp_instance_value_or(&instance, "mantissa_bits", 0));
     reference_.zones = cnnvp_instance_value_or(&instance, "layout", 0) != 0;
-    if (const cnnvp_instance *encode = at_port("encode"))
-        reference_.staged = cnnvp_instance_value_or(encode, "positions", 0) != 0;
+    if (const cnnvp_binding *encode = at_port("encode"))
+        reference_.staged = cnnvp_instance_value_or(&resolved.instances[encode->target], "positions", 0) != 0;
     reference_.lanes = static_cast<uint32_t>(std::min<uint64_t>(
         cnnvp_instance_value_or(&instance, "lanes", cnnvp_instance_value_or(&instance, "fc_para", 0)),
         CNNVP_REFERENCE_LANES));
     lend_copies();
 }
 
-/* The instance behind the unit's port of this name; nullptr: none. */
-const cnnvp_instance *unit_results::at_port(const char *name) const
+/* What the unit's port of this name leads to; nullptr: nothing. */
+const cnnvp_binding *unit_results::at_port(const char *name) const
 {
     for (size_t i = 0; i < instance_.binding_count; ++i)
         if (std::strcmp(instance_.unit->ports[instance_.bindings[i].port].name, name) == 0)
-            return &resolved_.instances[instance_.bindings[i].target];
+            return &instance_.bindings[i];
     return nullptr;
 }
 
@@ -141,10 +142,12 @@ void unit_results::add_buffer(const cnnvp_binding &binding)
     const uint32_t halves = target.unit && cnnvp_instance_value_or(&target, "pingpong", 0) != 0 ? 2 : 1;
 
     if (size == 0 || port.kind != CNNVP_PORT_INITIATOR || (crosses != CNNVP_PORT_WORDS && crosses != 0) ||
-        std::any_of(buffers_.begin(), buffers_.end(),
-                    [&](const buffer &other) { return other.instance == target.number; }))
+        std::any_of(buffers_.begin(), buffers_.end(), [&](const buffer &other) {
+            return other.instance == target.number && other.target_port == binding.target_port;
+        }))
         return;
-    buffers_.push_back({target.number, target.name, binding.port, size / halves, halves, {}, {}, {}});
+    const uint64_t half = size / halves;
+    buffers_.push_back({target.number, binding.target_port, target.name, binding.port, half, halves, half, {}, {}, {}});
 }
 
 void unit_results::reset()
@@ -160,6 +163,23 @@ bool unit_results::judges(const cnnvp_command &command)
     return opcode && opcode->class_ == ISA_CLASS_calc;
 }
 
+namespace {
+
+/* Bytes of a half of the buffer, or of its region, at a port: as much as can be borrowed, in whole words. */
+uint64_t bytes_at(uint32_t port, uint64_t most, const unit_results::borrow &borrow)
+{
+    uint64_t there = 0;
+    if (borrow(port, cnnvp_buffer_address(0, 0), most))
+        return most;
+    for (uint64_t beyond = most / 2 * 2; beyond - there > 2;) {
+        const uint64_t middle = there + (beyond - there) / 4 * 2;
+        (borrow(port, cnnvp_buffer_address(0, 0), middle) ? there : beyond) = middle;
+    }
+    return there;
+}
+
+} // namespace
+
 void unit_results::begin(const cnnvp_command &command, const borrow &borrow)
 {
     if (std::exchange(pending_, false)) /* the unit accepts a command before the previous one ended, so their results
@@ -167,13 +187,15 @@ void unit_results::begin(const cnnvp_command &command, const borrow &borrow)
         ++total_.without[command_.opcode];
     command_ = command;
     checked_ = cnnvp_reference_covers(&reference_, &command) != 0 && roles_[CNNVP_REFERENCE_OUTPUT] < buffers_.size();
-    for (buffer &buffer : buffers_)
+    for (buffer &buffer : buffers_) {
+        buffer.half_bytes = checked_ ? bytes_at(buffer.port, buffer.most_bytes, borrow) : 0;
         for (uint32_t half = 0; checked_ && half < buffer.halves; ++half) {
             buffer.live[half] = borrow(buffer.port, cnnvp_buffer_address(half, 0), buffer.half_bytes);
             checked_ = buffer.live[half] != nullptr;
             if (checked_)
                 buffer.copy[half].assign(buffer.live[half], buffer.live[half] + buffer.half_bytes);
         }
+    }
     if (!checked_)
         ++total_.without[command.opcode];
 }

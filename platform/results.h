@@ -48,13 +48,14 @@ public:
     void reset();
 
 private:
-    /* A buffer of the unit, with its contents before a command. */
+    /* A buffer of the unit, or a region of one, with its contents before a command. */
     struct buffer {
-        uint32_t instance;
+        uint32_t instance, target_port;
         const char *name;
         uint32_t port;
-        uint64_t half_bytes;
+        uint64_t most_bytes; /* of a half of the buffer */
         uint32_t halves;
+        uint64_t half_bytes; /* of the region, which software may change between commands */
         uint8_t *live[2];
         std::vector<uint8_t> copy[2], mine[2];
     };
@@ -74,7 +75,7 @@ private:
     bool checked_ = false;
     bool pending_ = false;
 
-    const cnnvp_instance *at_port(const char *name) const;
+    const cnnvp_binding *at_port(const char *name) const;
     void add_buffer(const cnnvp_binding &binding);
     void lend_copies();
     void compare(bool late, findings &found);

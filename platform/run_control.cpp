@@ -331,10 +331,10 @@ size_t run_control::console_read(void *data, size_t size) const
 {
     pollfd input = {STDIN_FILENO, POLLIN, 0};
 
-    if (options_.console || size == 0)
+    if (options_.console)
         return 0;
     std::fflush(stdout); /* a prompt must appear before its answer */
-    if (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLIN | POLLHUP)))
+    if (poll(&input, 1, size == 0 ? -1 : 0) <= 0 || !(input.revents & (POLLIN | POLLHUP)) || size == 0)
         return 0;
     const ssize_t got = read(STDIN_FILENO, data, size);
     return got > 0 ? static_cast<size_t>(got) : 0;

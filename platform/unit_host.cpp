@@ -131,6 +131,7 @@ void unit_host::reset()
     path_forget();
     process_due_ = CNNVP_TIME_NEVER;
     owed_.clear();
+    started_.clear();
     latest_end_ = 0;
     for (uint32_t i = 0; i < unit_.port_count; ++i)
         if (unit_.ports[i].kind == CNNVP_PORT_IRQ_OUT)

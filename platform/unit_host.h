@@ -251,7 +251,7 @@ private:
         cnnvp_time since;
     };
     std::vector<command> owed_;
-    command snapshot_{0, 0, 0, 0}; /* the newest command with a known end, and that end: */
+    command snapshot_{0, 0, 0, 0}; /* the command whose known end is the latest, and that end: */
     cnnvp_time latest_end_ = 0;
     std::vector<answer> answered_; /* answers of third-party targets that are due later */
     sc_core::sc_event answered_event_;

@@ -538,7 +538,7 @@ void unit_host::note_command(const cnnvp_access &access, int status, cnnvp_time 
     const command one = {given->sequence, given->opcode, given->tag, control_.now()};
     if (status == CNNVP_PENDING) {
         owed_.push_back(one);
-    } else if (status == CNNVP_OK) {
+    } else if (status == CNNVP_OK && control_.now() + delay >= latest_end_) {
         snapshot_ = one;
         latest_end_ = control_.now() + delay;
     }

@@ -307,6 +307,9 @@ void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other
     struct cnnvp_path_node *node = here->node;
     if (other == NULL || node == NULL)
         return;
+    now = now > node->at ? now : node->at; /* a moment is not moved back */
+    if (other->at > now)
+        return; /* it has yet to come, so it was not waited for */
     /* the time since `node` has yet to be assigned, and its gain added */
     const double lag = (double)(now - other->at), own = (double)(now - node->at) / 2;
     for (size_t i = 0; i < path->met; ++i) {

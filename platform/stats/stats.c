@@ -151,7 +151,7 @@ static void find_clock(struct cnnvp_stats *stats)
                 stats->accel_mhz = mhz_of(stats, i);
     for (size_t i = 0; i < count && stats->accel_mhz != 0; ++i)
         for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s)
-            if (stats->instances[i].stats[s].column < CNNVP_CYCLE_COLUMNS && mhz_of(stats, i) != stats->accel_mhz)
+            if (stats->instances[i].stats[s].column <= CNNVP_COLUMN_MACS && mhz_of(stats, i) != stats->accel_mhz)
                 stats->instances[i].stats[s].own_mhz = mhz_of(stats, i);
 }
 

@@ -24,6 +24,7 @@ enum cnnvp_layer_column {
     CNNVP_CYCLE_COLUMNS, /* the columns before it are cycles */
     CNNVP_COLUMN_LAST_STALL = CNNVP_CYCLE_COLUMNS - 1,
     CNNVP_COLUMN_MACS,
+    CNNVP_COLUMN_PE_CYCLES, /* accelerator cycles that one PE of the units that did these MACs takes for them */
 #define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
 #include "stats.def"
     CNNVP_LAYER_COLUMNS
@@ -35,7 +36,7 @@ struct cnnvp_stat_slot {
     uint64_t total;
     uint32_t column;        /* CNNVP_NO_COLUMN: not counted by layer */
     uint32_t energy_column; /* column of energy_rows; CNNVP_NO_COLUMN: none */
-    uint64_t own_mhz;       /* clock of cycles that are not accelerator cycles; 0: they are, or it counts none */
+    uint64_t own_mhz;       /* of cycles and MACs: the unit's clock, if it is not the accelerator's; otherwise 0 */
     uint64_t rest;          /* remainder of their conversion, in 1 / own_mhz accelerator cycles */
 };
 
@@ -182,8 +183,14 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
     if (slot->column != CNNVP_NO_COLUMN) {
         if (tag >= stats->tags)
             tag = cnnvp_stats_grow(stats, tag);
-        stats->rows[(size_t)tag * stats->columns + slot->column] +=
-            slot->own_mhz == 0 ? n : cnnvp_stats_turn_cycles(stats, slot, n);
+        uint64_t *const row = &stats->rows[(size_t)tag * stats->columns];
+        const uint64_t cycles = slot->own_mhz == 0 ? n : cnnvp_stats_turn_cycles(stats, slot, n);
+        if (slot->column == CNNVP_COLUMN_MACS) {
+            row[CNNVP_COLUMN_MACS] += n;
+            row[CNNVP_COLUMN_PE_CYCLES] += cycles;
+        } else {
+            row[slot->column] += cycles;
+        }
     }
     if (slot->energy_column != CNNVP_NO_COLUMN) {
         if (tag >= stats->tags)

@@ -105,8 +105,9 @@ struct cnnvp_bounds {
 #define CNNVP_BOUND(name, help) uint64_t name;
 #include "stats.def"
 };
-/* Adds a row of cnnvp_layer_column whose cycles did `macs` MACs on `pes` PEs; 0 PEs: none, or unknown. */
-void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums, uint64_t macs, uint64_t pes);
+/* Adds a row of cnnvp_layer_column whose MACs take one PE `pe_cycles` cycles, and are done on `pes` PEs; 0 PEs: none,
+ * or unknown. */
+void cnnvp_bounds_add(struct cnnvp_bounds *bounds, const uint64_t *sums, uint64_t pe_cycles, uint64_t pes);
 /* Name of the largest bottleneck; "" if there are no cycles. */
 const char *cnnvp_bounds_largest(const struct cnnvp_bounds *bounds);
 

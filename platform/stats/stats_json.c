@@ -80,6 +80,12 @@ static uint64_t array_pes(const struct cnnvp_stats *stats)
     return stats->instances[array].costs.multipliers;
 }
 
+/* Accelerator cycles that one PE takes for these MACs. */
+static uint64_t layer_pe_cycles(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return row(stats, tag)[CNNVP_COLUMN_MACS] != 0 ? row(stats, tag)[CNNVP_COLUMN_PE_CYCLES] : layer_macs(stats, tag);
+}
+
 /* PEs of the unit that runs the layer. */
 static uint64_t layer_pes(const struct cnnvp_stats *stats, uint32_t tag)
 {
@@ -278,22 +284,22 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 
 #define CNNVP_STALL(cause, bound, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
 #include "stats.def"
-    const double peak = (double)layer_pes(stats, tag);
-    const double macs = (double)layer_macs(stats, tag);
+    const double pes = (double)layer_pes(stats, tag);
+    const double busy = (double)layer_pe_cycles(stats, tag);
 
-    set_real(b, object, "utilization", ratio(macs, (double)cnnvp_stats_row_cycles(sums) * peak));
-    set_real(b, object, "compute_utilization", ratio(macs, (double)sums[CNNVP_COLUMN_COMPUTE] * peak));
+    set_real(b, object, "utilization", ratio(busy, (double)cnnvp_stats_row_cycles(sums) * pes));
+    set_real(b, object, "compute_utilization", ratio(busy, (double)sums[CNNVP_COLUMN_COMPUTE] * pes));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
     const uint64_t least = info != NULL ? info->least_dram_bytes : 0;
     const double cycles = (double)cnnvp_stats_row_cycles(sums);
     const double alone_ps = layer_ps(stats, tag) * cnnvp_stats_accelerators(stats); /* of these cycles in sequence */
     const double moving = ratio(cnnvp_stats_bus_ps(stats, least) * cycles, alone_ps);
-    const double calculating = ratio(macs, peak);
+    const double calculating = ratio(busy, pes);
     set_count(b, object, "least_dram_bytes", least);
     set_count(b, object, "least_cycles", (uint64_t)(calculating > moving ? calculating : moving));
     struct cnnvp_bounds bounds = {0};
-    cnnvp_bounds_add(&bounds, sums, layer_macs(stats, tag), layer_pes(stats, tag));
+    cnnvp_bounds_add(&bounds, sums, layer_pe_cycles(stats, tag), layer_pes(stats, tag));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     cnnvp_stats_add_layer_path(b, object, tag);
     const uint64_t standing = static_energy_of_layer(stats, tag);
@@ -500,14 +506,16 @@ static void add_summary(struct stats_builder *b, json_t *root)
     const double energy = json_number_value(json_object_get(json_object_get(root, "energy"), "total_pj"));
     json_t *object = set_object(b, root, "summary");
     struct cnnvp_bounds bounds = {0};
-    double peak = cycles * (double)array_pes(stats); /* MACs that the PEs could have done */
+    double peak = cycles * (double)array_pes(stats); /* cycles of all PEs */
+    double busy = (double)row(stats, 0)[CNNVP_COLUMN_PE_CYCLES];
 
     for (uint32_t tag = 1; tag < stats->tags; ++tag) {
-        cnnvp_bounds_add(&bounds, row(stats, tag), layer_macs(stats, tag), layer_pes(stats, tag));
+        busy += (double)layer_pe_cycles(stats, tag);
+        cnnvp_bounds_add(&bounds, row(stats, tag), layer_pe_cycles(stats, tag), layer_pes(stats, tag));
         peak += (double)cnnvp_stats_row_cycles(row(stats, tag)) *
                 ((double)layer_pes(stats, tag) - (double)array_pes(stats));
     }
-    set_real(b, object, "peak_share", ratio(macs, peak));
+    set_real(b, object, "peak_share", ratio(busy, peak));
     cnnvp_stats_add_off_chip(b, object);
     set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));

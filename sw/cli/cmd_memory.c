@@ -93,7 +93,8 @@ const struct cli_command cli_memory = {
            "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
            "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
            "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
-           "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
+           "controller takes a read to its last data. The port before the controllers (port_bytes, arbiter, shares) "
+           "is not replayed. Addresses beyond the parts' capacity begin again at 0.",
     .what = "trace",
     .argument = "TRACE.txt",
     .parse = parse,

@@ -339,6 +339,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         cnnvp_config_place_error(memory, at_fault, message, error);
         return CNNVP_BAD_INPUT;
     }
+    cnnvp_dram_timing_speed_up(&timing, memory->speedup);
     run->tck_ps = timing.tck_ps;
     run->burst_ps = (uint64_t)timing.t[DRAM_T_bl] * timing.tck_ps;
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);

@@ -54,6 +54,7 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
         cnnvp_config_place_error(memory, at_fault, message, error);
         return CNNVP_BAD_INPUT;
     }
+    cnnvp_dram_timing_speed_up(&timing, memory->speedup);
     const uint64_t refi = timing.t[DRAM_T_refi];
     streams->peak = (double)cnnvp_dram_bytes_per_s(&options, &timing);
     for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {

@@ -91,6 +91,19 @@ static void reset(void **state)
     clear(&design);
 }
 
+/* What is held may end where addresses do, and not beyond. */
+static void held_ranges(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    (void)state;
+    assert_int_equal(cnnvp_platform_hold(design.platform, 0xfffff000, 0x1000), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_hold(design.platform, 0xfffff000, 0x1001), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_hold(design.platform, 0, UINT64_C(0x100000000)), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_hold_step(design.platform, 0, 0, UINT64_C(0x100000000), 0), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_hold_step(design.platform, 0, 0, UINT64_MAX, 16), CNNVP_BAD_INPUT);
+    clear(&design);
+}
+
 static void statistics_by_name(void **state)
 {
     struct design design = make("cpu.tcm_size=32KiB");
@@ -169,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reset),
+        cmocka_unit_test(held_ranges),
         cmocka_unit_test(statistics_by_name),
         cmocka_unit_test(layers_begin),
     };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a process ends: killed or reset while it is blocked, and exceptions that meet C frames on their way. */
+#include <algorithm>
 #include <stdexcept>
 
 #include <tlm_utils/simple_target_socket.h>
 
 #include "bench.h"
+#include "memory_port.h"
+#include "recorder.h"
 
 namespace {
 
@@ -263,15 +266,151 @@ void test_two_suspended(void **)
     }
 }
 
+/* What a process runs ahead of the kernel and what a third party's target takes add up: an access 50 ns ahead that
+ * takes 100 ns ends 150 ns later. */
+void test_ahead_of_a_blocking_target(void **)
+{
+    const cnnvp::simulation_context context;
+    const cnnvp::simulation_context::visit visit{&context, nullptr};
+    bench::network net;
+    net.bind(net.add("a"), AGENT_OUT, 0, 0);
+    cnnvp::run_control control("_control", {});
+    cnnvp::unit_host host("a", control, net.resolved().instances[0], {});
+    cnnvp::memory_port port("outside", control, net.resolved().instances[0], nullptr);
+    foreign target("foreign");
+    host.initiator(AGENT_OUT).bind(port.target);
+    port.socket.bind(target.socket);
+    std::string message;
+    uint32_t param;
+    assert_int_equal(host.init(&message, &param), CNNVP_OK);
+    cnnvp::advance(sc_core::SC_ZERO_TIME);
+    host.reset();
+    auto *const self = static_cast<agent *>(host.self());
+    self->on_process = [](agent *self) {
+        cnnvp_access access{};
+        access.data = self->data;
+        access.size = 4;
+        access.delay = 50 * ns;
+        agent_note(self, self->ops->access(self->host, AGENT_OUT, &access));
+        self->times[0] += access.delay;
+    };
+    host.start();
+    cnnvp::advance(sc_core::sc_time(1, sc_core::SC_US));
+    assert_int_equal(self->noted, 1);
+    assert_int_equal(self->values[0], CNNVP_OK);
+    assert_int_equal(self->times[0], 150 * ns);
+    assert_int_equal(target.calls, 1);
+    control.run_in_simulation([&host] {
+        host.kill();
+        cnnvp::end_threads();
+    });
+}
+
+/* An agent that takes commands, and one whose commands it has to count itself (CNNVP_PORT_COUNTED). */
+struct commanded {
+    bench::network net;
+    cnnvp_port gives_ports[AGENT_PORTS], takes_ports[AGENT_PORTS];
+    cnnvp_stat stat = {"compute_cycles", "cycles", "compute_cycles", nullptr, "cycles"};
+    cnnvp_unit gives = cnnvp_unit_agent, takes = cnnvp_unit_agent;
+
+    commanded()
+    {
+        std::copy_n(cnnvp_unit_agent.ports, AGENT_PORTS, gives_ports);
+        std::copy_n(cnnvp_unit_agent.ports, AGENT_PORTS, takes_ports);
+        gives_ports[AGENT_OUT].flags = CNNVP_PORT_OPTIONAL | CNNVP_PORT_COUNTED;
+        takes_ports[AGENT_REGS].flags = CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS;
+        gives.ports = gives_ports;
+        takes.ports = takes_ports;
+        takes.stats = &stat;
+        const uint32_t a = net.add("gives", &gives), b = net.add("takes", &takes);
+        net.bind(a, AGENT_OUT, b, AGENT_REGS);
+        net.bind(b, AGENT_OUT, a, AGENT_REGS);
+    }
+};
+
+/* Gives a command, or says that one is complete. */
+template <typename Structure>
+int say(agent *self, Structure what)
+{
+    cnnvp_access access{};
+    access.op = CNNVP_COMMAND;
+    access.data = &what;
+    access.size = sizeof what;
+    return self->ops->access(self->host, AGENT_OUT, &access);
+}
+
+/* Of two commands that it works on, the one that ends last is named. */
+void test_works_on_two_commands(void **)
+{
+    commanded of;
+    bench::platform made(of.net);
+    made["takes"]->on_access = [](agent *, uint32_t, cnnvp_access *access) {
+        access->delay += static_cast<const cnnvp_command *>(access->data)->opcode * ns;
+        return int(CNNVP_OK);
+    };
+    made["gives"]->on_process = [](agent *self) {
+        for (const uint32_t opcode : {200u, 100u}) {
+            cnnvp_command command{};
+            command.opcode = opcode;
+            assert_int_equal(say(self, command), CNNVP_OK);
+        }
+        agent_wait_process(self);
+    };
+    const cnnvp_run_result result = made.run(50 * ns);
+    assert_int_equal(result.end, CNNVP_END_MAX_TIME);
+    assert_non_null(std::strstr(result.reason, "takes has ended its process, works on opcode 0xc8 until 200 ns"));
+}
+
+/* A command that a reset has ended is not the next one of its number, which is given at 100 ns and ends at 120 ns,
+ * after 20 cycles, all of which are counted. */
+void test_reset_with_a_command(void **)
+{
+    commanded of;
+    cnnvp_recorder *recorder = nullptr;
+    cnnvp_error error;
+    assert_int_equal(cnnvp_recorder_new(&of.net.resolved(), nullptr, 0, &recorder, &error), CNNVP_DONE);
+    {
+        bench::platform made(of.net, recorder, true);
+        made["takes"]->on_access = [](agent *self, uint32_t, cnnvp_access *) {
+            if (self->ops->now(self->host) != 0)
+                (void)self->ops->notify(self->host, 0, self->ops->now(self->host) + 20 * ns);
+            return CNNVP_PENDING;
+        };
+        made["takes"]->on_event = [](agent *self, uint32_t) {
+            self->ops->count(self->host, 0, 1, 20);
+            assert_int_equal(say(self, cnnvp_completion{1, CNNVP_OK, 0}), CNNVP_OK);
+        };
+        made["gives"]->on_access = [](agent *self, uint32_t, cnnvp_access *) {
+            self->ops->finish(self->host, 0, "");
+            return int(CNNVP_OK);
+        };
+        made["gives"]->on_process = [](agent *self) {
+            cnnvp_command command{};
+            command.sequence = 1;
+            assert_int_equal(say(self, command), CNNVP_PENDING);
+            agent_wait_process(self);
+        };
+        assert_int_equal(made.run(100 * ns).end, CNNVP_END_MAX_TIME);
+        made.get().reset();
+        const cnnvp_run_result result = made.run();
+        assert_string_equal(result.reason, "");
+        assert_int_equal(result.end, CNNVP_END_EXIT);
+        assert_int_equal(result.time_ps, 120 * ns);
+    }
+    cnnvp_recorder_free(recorder);
+}
+
 } // namespace
 
 int main()
 {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
-        cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
-        cmocka_unit_test(test_reset_of_an_ended_process), cmocka_unit_test(test_blocking_target_and_reset),
-        cmocka_unit_test(test_target_that_throws),        cmocka_unit_test(test_two_suspended),
+        cmocka_unit_test(test_killed_while_blocked),       cmocka_unit_test(test_killed_while_settling),
+        cmocka_unit_test(test_reset_while_blocked),        cmocka_unit_test(test_reset_between_runs),
+        cmocka_unit_test(test_reset_of_an_ended_process),  cmocka_unit_test(test_blocking_target_and_reset),
+        cmocka_unit_test(test_target_that_throws),         cmocka_unit_test(test_two_suspended),
+        cmocka_unit_test(test_ahead_of_a_blocking_target), cmocka_unit_test(test_works_on_two_commands),
+        cmocka_unit_test(test_reset_with_a_command),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -94,6 +94,10 @@ def check_clocks():
             elements = len(stats.get("accelerators", "1"))
             cycles_ps = stats["total"]["accel_cycles"] * 1e6 / (array["clock_mhz"] * array.get("speedup", 1)) / elements
             assert 0.6 * stats["total"]["time_ps"] < cycles_ps <= stats["total"]["time_ps"], (options, cycles_ps, stats["total"])
+    # The vector unit has layers of its own, which it does twice as fast.
+    busy = [layer["utilization"] for layer in
+            run("run", network("vgg16_cifar"), "--timing-only", "-s", "vector.speedup=2")["layers"]]
+    assert 0.9 < max(busy) <= 1, busy
 
 
 def check_quantum():

@@ -23,7 +23,7 @@ right() {
     cmp -s plain checked || fail "$*: the statistics change"
 }
 for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$zoo/net_mobilenetv2.onnx"; do
-    for preset in nfu window systolic; do
+    for preset in nfu window systolic unified; do
         right "$network" -p $preset
     done
     right "$network" -s pe_array.detail=cycle

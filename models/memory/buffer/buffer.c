@@ -214,13 +214,17 @@ static uint64_t words_of(const struct cnnvp_access *access)
 
 static int read_as_ones(struct buffer *buffer, struct cnnvp_access *access)
 {
+    const uint32_t word_bytes = access->word_bytes != 0 ? access->word_bytes : 2u;
     if (buffer->ones == NULL && !buffer->timing_only) {
-        const uint64_t words = buffer->half_bytes / 2u;
         buffer->ones = malloc(buffer->half_bytes);
         if (buffer->ones == NULL)
             return CNNVP_E_NOMEM;
-        for (uint64_t i = 0; i < words; ++i)
-            buffer->ones[i] = 1;
+        buffer->ones_bytes = 0;
+    }
+    if (buffer->ones != NULL && buffer->ones_bytes != word_bytes) {
+        for (uint64_t i = 0; i < buffer->half_bytes; ++i)
+            buffer->ones[i] = i % word_bytes == 0;
+        buffer->ones_bytes = word_bytes;
     }
     if (access->op == CNNVP_BORROW_READ)
         access->data = buffer->ones;

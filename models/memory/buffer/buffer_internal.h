@@ -94,8 +94,9 @@ struct buffer_command {
 struct buffer {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
-    uint8_t *storage; /* both halves; NULL if only timing is simulated */
-    int16_t *ones;    /* a half filled with 1, made at the first read as ones */
+    uint8_t *storage;    /* both halves; NULL if only timing is simulated */
+    uint8_t *ones;       /* a half filled with words of 1, made at the first read as ones */
+    uint32_t ones_bytes; /* of each of these words */
     uint64_t half_bytes;
     uint32_t halves;
     struct cnnvp_buffer_shape shape;

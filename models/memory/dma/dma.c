@@ -184,8 +184,8 @@ static const char *descriptor_error(struct dma *dma, const struct cnnvp_command 
     if (error == NULL && second)
         error = buffer_side_error(
             word_bytes, r.memory_addr, row_bytes, rows, r.memory_row_stride, planes, r.memory_plane_stride);
-    if (planes % interleaved_of(command) != 0)
-        return "planes that lie interleaved are moved together: imm32 divides planes";
+    if (error == NULL && planes % interleaved_of(command) != 0)
+        error = "planes that lie interleaved are moved together: imm32 divides planes";
     if (error == NULL && uses_memory(command)) {
         const struct dma_shape memory = side(command, 1);
         if (memory.address + dma_shape_span(&memory) > MEMORY_END)

@@ -341,7 +341,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
     cnnvp_dram_options_read(values, &options);
     if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK)
         return init->ops->config_error(init->host, wrong, "%s", message);
-    timing.tck_ps = (uint32_t)cnnvp_divide_up(timing.tck_ps, init->ops->speedup(init->host));
+    cnnvp_dram_timing_speed_up(&timing, init->ops->speedup(init->host));
     int status = cnnvp_dram_shares_read(init, PARAM_shares, &self->shares);
     if (status != CNNVP_OK)
         return status;

@@ -314,6 +314,11 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
     return status;
 }
 
+void cnnvp_dram_timing_speed_up(struct dram_timing *timing, uint32_t times)
+{
+    timing->tck_ps = (uint32_t)cnnvp_divide_up(timing->tck_ps, times);
+}
+
 uint64_t cnnvp_dram_capacity(const struct dram_options *options, const struct dram_timing *timing)
 {
     const uint64_t banks = cnnvp_dram_ranks(options) * timing->groups * timing->banks;

@@ -38,12 +38,18 @@ void cpu_tohost(void *context, uint32_t word)
         cpu_finish(cpu, word >> 1, "the guest reported a failure by tohost");
 }
 
+/* The last tick of the timebase at or before a time. */
+static uint64_t tick_at(const struct cpu *cpu, cnnvp_time time)
+{
+    return cnnvp_edge_at_or_after(cpu->timebase_mhz, time + 1u) - 1u;
+}
+
+/* Ticks since the reset, as the timer's mtime. */
 static uint64_t time_csr(void *context)
 {
     const struct cpu *cpu = context;
-    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->running ? cpu_present(cpu) : cpu->edge);
-    /* The last tick at or before now. */
-    return cnnvp_edge_at_or_after(cpu->timebase_mhz, now + 1u) - 1u;
+    const uint64_t edge = cpu->running ? cpu_present(cpu) : cpu->edge;
+    return tick_at(cpu, cnnvp_edge_time(cpu->mhz, edge)) - cpu->reset_tick;
 }
 
 static void hand_over(struct cpu *cpu)
@@ -216,6 +222,7 @@ static void process(void *instance)
     cpu_set_free(cpu, 0);
     cpu->faults_logged = 0;
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
+    cpu->reset_tick = tick_at(cpu, cpu->ops->now(cpu->host));
     cpu->works_from = cnnvp_edge_time(cpu->mhz, cpu->edge);
     if (!cpu->has_program)
         return;

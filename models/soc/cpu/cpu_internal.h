@@ -67,7 +67,7 @@ struct cpu {
     int stopped;  /* the host ends the process */
     int finished; /* the guest has ended the run */
     uint64_t mhz;
-    uint64_t timebase_mhz;
+    uint64_t timebase_mhz, reset_tick;
     uint64_t quantum;
     uint64_t jump_cycles;
     enum cpu_memory_kind kind;

@@ -114,6 +114,15 @@ static uint32_t read_features(struct cpu *cpu, uint8_t *to, uint32_t size)
     return count;
 }
 
+/* The guest waits for the terminal, as a call of the host is expected to. */
+static uint32_t read_terminal(struct cpu *cpu, uint8_t *to, uint32_t size)
+{
+    if (size == 0)
+        return 0;
+    (void)cpu->ops->console_read(cpu->host, NULL, 0);
+    return (uint32_t)cpu->ops->console_read(cpu->host, to, size);
+}
+
 static uint32_t read_bytes(struct cpu *cpu, uint32_t block)
 {
     const uint32_t handle = argument(cpu, block, 0);
@@ -122,7 +131,7 @@ static uint32_t read_bytes(struct cpu *cpu, uint32_t block)
     uint8_t *to = cpu_memory(cpu, to_address, size);
     uint32_t got = 0;
     if (to != NULL && handle == TERMINAL)
-        got = (uint32_t)cpu->ops->console_read(cpu->host, to, size);
+        got = read_terminal(cpu, to, size);
     else if (to != NULL && handle == FEATURES)
         got = read_features(cpu, to, size);
     cnnvp_rv32_invalidate(cpu->core, to_address, got);
@@ -132,7 +141,7 @@ static uint32_t read_bytes(struct cpu *cpu, uint32_t block)
 static uint32_t read_character(struct cpu *cpu)
 {
     uint8_t character;
-    return cpu->ops->console_read(cpu->host, &character, 1) == 1 ? character : FAILED;
+    return read_terminal(cpu, &character, 1) == 1 ? character : FAILED;
 }
 
 /*

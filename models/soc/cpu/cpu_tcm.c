@@ -48,7 +48,7 @@ static int add(struct cpu_ranges *ranges, uint64_t address, uint64_t size)
             rest.all[rest.count++] = *range;
         }
     }
-    if (rest.count == CNNVP_RV32_MAX_RANGES || end > UINT32_MAX)
+    if (rest.count == CNNVP_RV32_MAX_RANGES || end > (uint64_t)UINT32_MAX + 1u || end - begin > UINT32_MAX)
         return -1;
     rest.all[rest.count++] = (struct cnnvp_rv32_range){(uint32_t)begin, (uint32_t)(end - begin)};
     *ranges = rest;

@@ -264,16 +264,14 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
     return in->height == layer->block_height && in->width == layer->block_width;
 }
 
-/* Adds the chain of layers first .. first + count - 1 if its slots fit. *added: 1: they do. */
-static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block, int *added,
-                              struct cnnvp_error *error)
+/* Adds the chain of layers first .. first + count - 1. Returns 0 if its slots do not fit. */
+static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block)
 {
     struct cnnvp_depth *depth = row->build->depth;
     struct cnnvp_binary_level *levels = &depth->levels[depth->level_count];
     describe_levels(row, first, count, block, levels);
-    *added = place_slots(row, levels, count + 1);
-    if (!*added)
-        return CNNVP_DONE;
+    if (!place_slots(row, levels, count + 1))
+        return 0;
     choose_padding(row, levels, count + 1);
     struct cnnvp_binary_chain *chain = &depth->chains[depth->chain_count++];
     *chain = (struct cnnvp_binary_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
@@ -282,8 +280,7 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
         depth->sources[depth->layer_count++] = row->layers[i];
     }
     depth->level_count += count + 1;
-    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain, &depth->streams[depth->chain_count - 1u],
-                                      &depth->issue_reasons[depth->chain_count - 1u], error);
+    return 1;
 }
 
 static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
@@ -296,13 +293,22 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
                 break;
             ++length;
         }
-        for (int added = 0; length > 0 && !added; length -= (size_t)!added) {
-            CNNVP_TRY(add_chain(row, at, length, block, &added, error));
-        }
+        while (length > 0 && !add_chain(row, at, length, block))
+            --length;
         if (length == 0 && !reads_one_block(row, row->layers[at]))
             return too_large(row, row->layers[at], error);
         at += length != 0 ? length : 1;
     }
+    return CNNVP_DONE;
+}
+
+/* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
+static cnnvp_result choose_weights(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
+{
+    struct cnnvp_depth *depth = row->build->depth;
+    for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count)
+        CNNVP_TRY(cnnvp_depth_choose_weights(row, &depth->levels[first + c], &depth->sources[first], &depth->chains[c],
+                                             &depth->streams[c], &depth->issue_reasons[c], error));
     return CNNVP_DONE;
 }
 
@@ -391,6 +397,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
             row.layers[row.count++] = (size_t)at;
         CNNVP_TRY(cut(&row, options->block, error));
     }
+    CNNVP_TRY(choose_weights(&row, error));
     return options->order_table ? make_orders(&build->arena, build->depth, error) : CNNVP_DONE;
 }
 

@@ -150,6 +150,28 @@ static void what_runs(void **state)
     cnnvp_path_free(path);
 }
 
+/* Code that follows a moment at 150 also waits for one at 50: the later moment comes as much earlier as the instance of
+ * its time allows, but not before the other one. A moment that has yet to come was not waited for. */
+static void waits_ahead(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    const struct judge expected = {.at = 150, .ps = {[1][0] = 150}, .sooner = {150, 75, 150, 150, 150}};
+
+    (void)state;
+    struct cnnvp_path_node *ahead = cnnvp_path_extend(path, NULL, 1, 0, 150);
+    struct cnnvp_path_node *before = cnnvp_path_extend(path, NULL, 2, 0, 50);
+    struct cnnvp_path_node *after = cnnvp_path_extend(path, NULL, 2, 0, 200);
+    (void)cnnvp_path_enter(path, (struct cnnvp_path_here){ahead, 1, CNNVP_PATH_SAME_TAG});
+    cnnvp_path_join_here(path, before, 100);
+    compare_gains(path, path->here.node, &expected);
+    cnnvp_path_join_here(path, after, 100);
+    compare_gains(path, path->here.node, &expected);
+    cnnvp_path_drop(path, cnnvp_path_enter(path, (struct cnnvp_path_here){0}).node);
+    cnnvp_path_drop(path, before);
+    cnnvp_path_drop(path, after);
+    cnnvp_path_free(path);
+}
+
 /* Three accesses side by side, which end at 100, 100 or 80, and 70, and 10 of the caller's own. Where two tie, the one
  * that was asked later has the time, and neither alone would bring anything; otherwise the first one would bring what
  * lets the third one in. */
@@ -215,7 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(in_one),       cmocka_unit_test(over_time), cmocka_unit_test(what_runs),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(answers),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(answers),   cmocka_unit_test(waits_ahead),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }

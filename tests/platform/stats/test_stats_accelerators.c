@@ -95,6 +95,29 @@ static void the_memory_bounds_the_cycles_of_one(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+/* An array with twice the clock of the first: its 100 cycles with 64 MACs in each are 50 cycles, all busy. */
+static void a_faster_array_is_busy_at_most_always(void **state)
+{
+    instances[ARRAY_1].speedup = 2;
+    cnnvp_recorder *recorder = stats_make_for(&platform, 0);
+
+    (void)state;
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
+    cnnvp_stats_count(&recorder->stats, ARRAY_1, ARRAY_COMPUTE, 1, 100);
+    cnnvp_stats_count(&recorder->stats, ARRAY_1, ARRAY_MACS, 1, 6400);
+    json_t *root = stats_json(recorder, 50000);
+    json_t *layer = json_array_get(stats_member(root, "layers"), 0);
+    assert_int_equal(stats_count(layer, "macs"), 6400);
+    assert_int_equal(stats_count(layer, "cycles"), 50);
+    assert_close(stats_real(layer, "utilization"), 1, 0);
+    assert_close(stats_real(layer, "compute_utilization"), 1, 0);
+    assert_int_equal(stats_count(layer, "least_cycles"), 50);
+    /* with 4 x 500 MACs of the third layer, which are described and not counted */
+    assert_close(stats_real(root, "summary.peak_share"), (3200 + 2000) / 3200.0, 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 /* An interrupt is no way to a unit. */
 static void interrupts_make_no_unit_shared(void **state)
 {
@@ -122,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(each_has_its_own_units_and_its_share_of_memory, set_up),
         cmocka_unit_test_setup(the_memory_bounds_the_cycles_of_one, set_up),
+        cmocka_unit_test_setup(a_faster_array_is_busy_at_most_always, set_up),
         cmocka_unit_test_setup(interrupts_make_no_unit_shared, set_up),
         cmocka_unit_test(one_element_has_no_list),
     };

@@ -52,11 +52,27 @@ int main(int argc, char **argv)
     return argc;
 }
 GUEST
-"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 --specs=picolibc.specs --crt0=semihost --oslib=semihost \
-    -Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=0x100000,--defsym=__ram=0x80200000 \
-    -Wl,--defsym=__ram_size=0x100000,--no-warn-rwx-segments arguments.c -o arguments.elf || fail "the guest's C library"
+cat >input.c <<'GUEST'
+#include <stdio.h>
+int main(void)
+{
+    for (int i = 0; i < 3; ++i)
+        putchar(getchar());
+    return 3;
+}
+GUEST
+for guest in arguments input; do
+    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 --specs=picolibc.specs --crt0=semihost --oslib=semihost \
+        -Wl,--defsym=__flash=0x80000000,--defsym=__flash_size=0x100000,--defsym=__ram=0x80200000 \
+        -Wl,--defsym=__ram_size=0x100000,--no-warn-rwx-segments $guest.c -o $guest.elf || fail "the guest's C library"
+done
 expect 3 exec arguments.elf one two
 says "[one][two]"
+# A read waits for input that comes late.
+status=0
+(sleep 1 && printf abc) | "$CNNVP" exec input.elf >out 2>err || status=$?
+[ $status -eq 3 ] || fail "late input: status $status, $(cat out err)"
+says abc
 expect 7 exec seven.elf
 expect 1 exec full.elf # 256 would read as "done" in one byte
 # A linker's default puts the file's headers in front of the program, below RAM.

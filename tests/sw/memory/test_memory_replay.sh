@@ -26,6 +26,13 @@ for way in "read_bytes", "write_bytes":
 ' || fail "bytes over time are not all bytes"
 grep -q '"row_hits": *1016' hex.json || fail "no row hits in the statistics"
 
+# A part that is twice as fast takes as many clocks, of half the time each.
+expect 0 memory hex.txt -s dram.preset=hbm2
+cp out hbm2.out
+expect 0 memory hex.txt -s dram.preset=hbm2 -s dram.speedup=2
+awk 'NR == FNR { was[$1] = $0; next } $1 == "time" { split(was["time"], of); exit !(($2 * 2 - of[2]) ^ 2 < 1e-5 && $4 == of[4]) }' \
+    hbm2.out out || fail "a part with speedup: $(cat out)"
+
 # A write alone is counted, crosses the bus and costs energy.
 echo 'W 0' >write.txt
 expect 0 memory write.txt --stats write.json

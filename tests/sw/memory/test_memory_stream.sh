@@ -23,6 +23,10 @@ expect 0 memory --stream -s dram.preset=hbm2
 printf 'platform: mine\nbase: nfu\nunits: {dram: {preset: ddr4-2400}}\n' >mine.yaml
 expect 0 memory --stream -p mine.yaml
 { head -n 1 all && grep '^ddr4-2400 ' all; } | cmp -s - out || fail "not ddr4-2400 alone: $(cat out)"
+# Twice as fast, a part delivers twice as much.
+expect 0 memory --stream -s dram.preset=hbm2 -s dram.speedup=2
+awk 'NR == FNR { was[$1] = $2 * 2; next } /^hbm2/ && (was[$1] != $2 || $4 > 100) { exit 1 }' all out ||
+    fail "a part with speedup: $(cat out)"
 refused 2 'width_bits is 32; a channel of hbm2 has 128 bits' memory --stream -s dram.preset=hbm2 -s dram.width_bits=32
 # Half the bits carry half as much; others than those of whole devices are refused, hbm2 is left out.
 expect 0 memory --stream -s dram.width_bits=32

@@ -47,6 +47,13 @@ static void test_ones(void **state)
         assert_int_equal(((const int16_t *)access.data)[i], 1);
     assert_int_equal(fake_count(f.host, "read_ones_words"), 3 + HALF / 2u);
     assert_int_equal(fake_count(f.host, "read_bytes"), 0);
+    /* words of 8 bits are 1, too, and those of 16 after them */
+    access.word_bytes = 1;
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    for (uint32_t i = 0; i < HALF; ++i)
+        assert_int_equal(((const uint8_t *)access.data)[i], 1);
+    assert_int_equal(go(&f, CNNVP_READ, 0, 100, 6, back, CNNVP_READ_ONES), CNNVP_OK);
+    assert_int_equal(back[0] + back[1] + back[2], 3);
     fake_sim_free(&f.sim);
 }
 

@@ -316,6 +316,11 @@ static void test_bad_commands(void **state)
     const struct tile planes = {BASE, 0, 2, 1, 0, 0, 4, 16, 2, 0};
     assert_int_equal(issue_interleaved(&f, OP_request, INPUT, 3, &planes), CNNVP_E_INVAL);
     assert_int_equal(issue_interleaved(&f, OP_store, INPUT, 8, &planes), CNNVP_E_INVAL);
+    assert_non_null(strstr(f.dma->message, "imm32 divides planes"));
+    /* what is wrong with the rows themselves comes first */
+    const struct tile odd = {BASE, 1, 2, 1, 0, 0, 4, 16, 2, 0};
+    assert_int_equal(issue_interleaved(&f, OP_store, INPUT, 3, &odd), CNNVP_E_INVAL);
+    assert_non_null(strstr(f.dma->message, "addresses and strides in a buffer are even"));
     /* a fill has no memory side, and a move's is a buffer */
     const struct tile far_fill = {1, 0, 2, 2, 1, 4, 1, 0, 0, 0};
     assert_int_equal(issue(&f, OP_fill, INPUT, 0, &far_fill), CNNVP_OK);

@@ -98,6 +98,31 @@ static void test_stop_and_restart(void **state)
     case_finish(h);
 }
 
+/* The time CSR counts from the reset, as mtime does: after a reset at 2.5 us it is 0 again, not 25 ticks of 100 ns. */
+static void test_time_from_reset(void **state)
+{
+    static const uint32_t words[] = {
+        0xc01025f3,        /* csrr a1, time */
+        0x00159593,        /* slli a1, a1, 1 */
+        0x0015e593,        /* ori a1, a1, 1 */
+        LUI_A0,     SW_A1, /* ends with the time as status */
+    };
+    struct cnnvp_host *h = case_start(1000, 100);
+    (void)state;
+    case_put(h, 0, 0x00000013); /* nop */
+    case_put(h, 4, 0xffdff06f); /* j -4 */
+    h->stop_at = 2500000;
+    case_run(h, MACHINE_RAM, MACHINE_RAM + 0x1000);
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; ++i)
+        case_put(h, 4u * i, words[i]);
+    h->stop_at = CNNVP_TIME_NEVER;
+    cnnvp_unit_cpu.reset(h->self);
+    cnnvp_unit_cpu.process(h->self);
+    assert_int_equal(h->finished, 1);
+    assert_int_equal(h->code, 0);
+    case_finish(h);
+}
+
 static void test_classes(void **state)
 {
     static const struct {
@@ -168,9 +193,10 @@ static void test_bad_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantum),          cmocka_unit_test(test_tohost),  cmocka_unit_test(test_dead_ends),
-        cmocka_unit_test(test_stop_and_restart), cmocka_unit_test(test_classes), cmocka_unit_test(test_timing_off),
-        cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_quantum),      cmocka_unit_test(test_tohost),
+        cmocka_unit_test(test_dead_ends),    cmocka_unit_test(test_stop_and_restart),
+        cmocka_unit_test(test_classes),      cmocka_unit_test(test_timing_off),
+        cmocka_unit_test(test_bad_commands), cmocka_unit_test(test_time_from_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,8 @@ static void test_held(void **state)
     assert_int_equal(tcm_bytes(h, &program), 0x200 + 0x600 + 0x400);
     program.stack = MACHINE_RAM + 0x10010;
     assert_int_equal(tcm_bytes(h, &program), 4096);
+    program.stack = 0xfffffff0; /* its last granule ends where addresses do */
+    assert_int_equal(tcm_bytes(h, &program), 4096);
     assert_int_equal(h->warnings, 0);
     const struct cnnvp_program_range large = {MACHINE_RAM, 0x2001};
     program.held = &large;

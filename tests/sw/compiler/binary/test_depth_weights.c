@@ -125,12 +125,39 @@ static void the_scheduler_needs_all_of_them(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* Two equal chains, since the map between them is an output: the table of each is written for each image. */
+static void equal_chains_have_equal_issuers(void **state)
+{
+    uint32_t by_unit = 0, sizes = 0;
+    (void)state;
+    scheduler = 0x1000;
+    for (uint32_t side = 8; side <= 256; side *= 2u, ++sizes) {
+        const struct fake_config config = fake_nfu();
+        const struct cnnvp_binary_options options = {.images = 1, .block = 4, .issue = CNNVP_ISSUE_FASTER};
+        graph_case_begin(&graph, 16, side);
+        const int32_t middle = graph_case_conv(&graph, graph_case_conv(&graph, 0, 16), 16);
+        graph_case_output(&graph, middle);
+        graph_case_output(&graph, graph_case_conv(&graph, graph_case_conv(&graph, middle, 16), 16));
+        struct cnnvp_target target = cases_target(&config);
+        target.accelerators[0].scheduler = scheduler;
+        assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+        assert_int_equal(cnnvp_binary_build(&graph, &target, &options, &build, &problem), CNNVP_DONE);
+        cnnvp_target_clear(&target);
+        assert_int_equal(build.depth->chain_count, 2);
+        assert_int_equal(build.depth->chains[0].scheduled, build.depth->chains[1].scheduled);
+        by_unit += build.depth->chains[0].scheduled;
+        clear();
+    }
+    assert_in_range(by_unit, 1, sizes - 1u);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_stay_where_they_fit),
         cmocka_unit_test(the_most_used_stay_otherwise),
         cmocka_unit_test(the_scheduler_needs_all_of_them),
+        cmocka_unit_test(equal_chains_have_equal_issuers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
