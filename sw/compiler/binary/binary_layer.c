@@ -273,13 +273,14 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
+    const uint32_t rounds = from->nearest ? (uint32_t)CNNVP_ROUNDING_NEAREST : rounding;
     struct cnnvp_layer *to = &build->layers[index];
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
     if (to->bias == CNNVP_SCALE_WORDS)
         shift = bias_shift = 0;
-    to->format = pack_format(shift, bias_shift, rounding) | words_of(to->format);
+    to->format = pack_format(shift, bias_shift, rounds) | words_of(to->format);
     if (!cnnvp_graph_moves(from))
         to->format |= pack_zero(to->out.zero);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)

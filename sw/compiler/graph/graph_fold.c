@@ -50,6 +50,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
         before->posts[i].value *= norm->uniform;
     before->uniform *= norm->uniform;
     before->bias_to = norm->bias_to;
+    before->nearest = norm->nearest;
     before->has_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM || norm->uniform == 0.0f;
     if (before->has_bias != 0 && before->bias == NULL && !graph->weightless) {
         before->bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *before->bias);

@@ -154,6 +154,7 @@ cnnvp_result cnnvp_operator_round(struct cnnvp_import *import)
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, offsets[import->kind], 1, &layer));
+    layer->nearest = 1;
     layer->bias_to = import->kind == CNNVP_UP ? -1 : import->kind == CNNVP_DOWN ? 1 : 0;
     in = layer->out;
     import->graph->tensors[in].whole = 1;

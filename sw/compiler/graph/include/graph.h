@@ -127,8 +127,9 @@ struct cnnvp_graph_layer {
     uint32_t has_bias; /* conv, fc */
     /* conv [out][in of the group][ky][kx]; fc [out][in]; norm: scales. NULL in timing-only runs. */
     float *weights;
-    float *bias;     /* conv, fc: per output; norm: offsets */
-    int32_t bias_to; /* 1: a bias between two words becomes the upper one, -1: the lower one, 0: the nearest one */
+    float *bias;      /* conv, fc: per output; norm: offsets */
+    int32_t bias_to;  /* 1: a bias between two words becomes the upper one, -1: the lower one, 0: the nearest one */
+    uint32_t nearest; /* 1: results are rounded to nearest, whatever the rounding of the network is */
     struct cnnvp_graph_steps steps;
     uint32_t scaled; /* set by the plan: 1: the write-out scales, so the weights of each output have their own step */
     uint32_t post_count;
