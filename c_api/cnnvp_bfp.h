@@ -31,9 +31,8 @@
 
 enum { CNNVP_BFP_MIN_BITS = 2, CNNVP_BFP_MAX_BITS = 24, CNNVP_BFP_MIN_EXPONENT = -128, CNNVP_BFP_MAX_EXPONENT = 127 };
 
-/* Further rounding modes after enum cnnvp_round_mode. */
+/* A further rounding mode after enum cnnvp_round_mode. */
 enum {
-    CNNVP_BFP_ROUNDING_FLOOR = 3,  /* toward minus infinity, on average half a step too low (Part B 1-15) */
     CNNVP_BFP_ROUNDING_CARRIED = 4 /* to nearest, with the rounding error added to the next value; cnnvp_bfp_quantise
                                     * only */
 };
@@ -151,7 +150,7 @@ static inline int32_t cnnvp_bfp_round(uint64_t magnitude, int32_t shift, bool ne
             rounded += rest > half || (rest == half && (rounded & 1u) != 0);
         else if (rounding == CNNVP_ROUNDING_STOCHASTIC)
             rounded += shift <= 55 && rest > (random & ((UINT64_C(1) << (shift & 63)) - 1u));
-        else if (rounding == CNNVP_BFP_ROUNDING_FLOOR)
+        else if (rounding == CNNVP_ROUNDING_FLOOR)
             rounded += negative && rest != 0;
     }
     if (rounded > limit) {

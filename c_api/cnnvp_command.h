@@ -71,7 +71,8 @@ enum cnnvp_update_mode { CNNVP_UPDATE_INITIALISE = 0, CNNVP_UPDATE_ACCUMULATE = 
 enum cnnvp_round_mode {
     CNNVP_ROUNDING_TRUNCATE = 0, /* toward zero */
     CNNVP_ROUNDING_NEAREST = 1,  /* ties to even */
-    CNNVP_ROUNDING_STOCHASTIC = 2
+    CNNVP_ROUNDING_STOCHASTIC = 2,
+    CNNVP_ROUNDING_FLOOR = 3 /* toward minus infinity, on average half a step too low (Part B 1-15) */
 };
 
 /* Operands with 8-bit words instead of 16-bit words: bits of `narrow` in the descriptor register `format`. A: inputs
@@ -190,7 +191,7 @@ static inline int16_t cnnvp_round_fx16(int64_t sum, int32_t shift, uint32_t mode
         else if (mode == CNNVP_ROUNDING_NEAREST)
             up = rest > half || (rest == half && (floor & 1) != 0);
         else
-            up = rest > (random & (unit - 1u));
+            up = mode == CNNVP_ROUNDING_STOCHASTIC && rest > (random & (unit - 1u));
         value = floor + up;
     }
     if (value > INT16_MAX) {

@@ -27,7 +27,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp
                                             struct cnnvp_error *error);
 void cnnvp_array_clear(struct cnnvp_array *array);
 
-/* FLOOR (toward minus infinity) exists only for block floating point (Part B 1-15), in training. */
+/* The modes of enum cnnvp_round_mode (cnnvp_command.h), with its numbers. */
 enum cnnvp_rounding {
     CNNVP_ROUND_TRUNCATE = 0,
     CNNVP_ROUND_NEAREST = 1,

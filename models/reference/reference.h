@@ -107,7 +107,7 @@ void cnnvp_reference_instruction(const struct cnnvp_command *command, char *text
 /* ---- single words (reference_words.c) ---- */
 
 /* word = saturate16(round(sum * 2^-shift)). rounding: 0 toward zero, 1 to nearest with ties to even, 2 stochastic by
- * `random`. */
+ * `random`, 3 down. */
 int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_t random);
 /* The random number of word `index` (cnnvp_round_random). */
 uint64_t cnnvp_reference_random(uint64_t seed, uint64_t index);
@@ -124,7 +124,7 @@ int16_t cnnvp_reference_scale(int64_t sum, const int16_t record[4], int shift, u
 int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
 /* The same, saturated to 16 bits. */
 int16_t cnnvp_reference_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
-/* 2^exponent / sqrt(sum / count + epsilon), at most 32767; rounding 0: down, others: to nearest. */
+/* 2^exponent / sqrt(sum / count + epsilon), at most 32767; rounding 0 and 3: down, others: to nearest. */
 int16_t cnnvp_reference_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding);
 /* The piecewise-linear function of vact before write-out, and its word. */
 int64_t cnnvp_reference_line(const int16_t *table, int64_t x);

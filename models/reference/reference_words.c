@@ -68,7 +68,7 @@ int16_t cnnvp_reference_round(int64_t sum, int shift, uint32_t rounding, uint64_
         half = (int)(magnitude & 1u);
         magnitude >>= 1;
     }
-    if (rounding == 1 && half && (rest || (magnitude & 1u) != 0))
+    if ((rounding == 1 && half && (rest || (magnitude & 1u) != 0)) || (rounding == 3 && negative && (half || rest)))
         ++magnitude;
     if (magnitude > 65536)
         magnitude = 65536;
@@ -126,6 +126,8 @@ int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32
     wide rest = top % bottom;
     if (rounding == 1 && (2 * rest > bottom || (2 * rest == bottom && quotient % 2 != 0)))
         ++quotient;
+    if (rounding == 3 && negative && rest != 0)
+        ++quotient;
     if (rounding == 2) {
         uint64_t fraction = 0;
         for (int bit = 0; bit < 32; ++bit) {
@@ -158,7 +160,7 @@ int16_t cnnvp_reference_inverse_root(uint64_t sum, uint64_t count, uint64_t epsi
         left *= 4u;
     uint64_t word = 0;
     while (word < 32767) {
-        const uint64_t twice = 2 * (word + 1) - (rounding == 0 ? 0 : 1);
+        const uint64_t twice = 2 * (word + 1) - (rounding == 0 || rounding == 3 ? 0 : 1);
         if (left * twice * twice > right)
             break;
         ++word;

@@ -480,7 +480,7 @@ static void run_layer(struct run *run)
     run->weights = NULL;
     run->biases = NULL;
     run->table = NULL;
-    if (run->rounding > 1)
+    if (run->rounding == 2)
         run->wrong = "stochastic rounding has no reference";
     else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC)
         read_weights(run);

@@ -87,7 +87,7 @@ static void draw_pingpong(struct soak_platform *platform, uint64_t *random, size
 
 static void draw_inference(struct soak_platform *platform, uint64_t *random)
 {
-    static const char *const roundings[] = {"nearest", "nearest", "nearest", "truncate", "stochastic"};
+    static const char *const roundings[] = {"nearest", "nearest", "floor", "truncate", "stochastic"};
     static const char *const mappings[] = {"broadcast", "single-neuron"};
     static const char *const dataflows[] = {"ws", "os", "is"};
     static const char *const folds[] = {"single", "double", "pipelined"};

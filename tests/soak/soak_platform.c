@@ -171,7 +171,7 @@ void soak_draw_control(struct soak_platform *platform, uint64_t *random)
 
 void soak_platform(uint64_t seed, struct soak_platform *platform)
 {
-    static const char *const roundings[] = {"nearest", "nearest", "truncate", "stochastic"};
+    static const char *const roundings[] = {"nearest", "floor", "truncate", "stochastic"};
     static const char *const tables[] = {"horowitz", "eyeriss"};
     uint64_t random = seed ^ UINT64_C(0x2545f4914f6cdd1d);
     *platform = (struct soak_platform){

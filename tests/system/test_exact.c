@@ -52,7 +52,7 @@ static const struct exact_case cases[] = {
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_FLOOR, 0, 0, 0},
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1, 0, 0},
     {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0, 0},
     {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0, 0, 0},

@@ -51,7 +51,7 @@
  *   vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 ..
  *          2). S = sum of ((a << s) - m)^2, saturating at 2^62; V = S / count + immediate (epsilon, unsigned, below
  *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
- *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
+ *          with rounding truncate or floor, else to nearest, exactly. a * word then has standard deviation 2^-shift.
  *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
  *   sums   for vmean and vvar of elements that a PE array has summed (S002's P + A and P + A^2, Part B 2-3): a holds
  *          slots, the sums of the `count` parts of a repetition of n elements. n is immediate of vmean, b_stride of

@@ -27,12 +27,15 @@ static uint64_t long_divide(uint64_t quotient, uint64_t *rest, uint64_t divisor,
     return quotient;
 }
 
-/* Returns 1 if the fraction (rest * 2^shift + low) / (divisor * 2^shift), which is below 1, rounds `quotient` up. */
-static int rounds_up(uint64_t quotient, uint64_t rest, uint64_t low, uint32_t shift, uint64_t divisor,
+/* Returns 1 if the fraction (rest * 2^shift + low) / (divisor * 2^shift), which is below 1, rounds the magnitude
+ * `quotient` up. */
+static int rounds_up(uint64_t quotient, int negative, uint64_t rest, uint64_t low, uint32_t shift, uint64_t divisor,
                      uint32_t rounding, uint64_t random)
 {
     if (rounding == CNNVP_ROUNDING_TRUNCATE)
         return 0;
+    if (rounding == CNNVP_ROUNDING_FLOOR)
+        return negative && (rest != 0 || low != 0);
     if (rounding == CNNVP_ROUNDING_NEAREST) {
         /* compares twice the fraction with 1; first in whole units of the divisor: divisor - 2 rest is <= 0, 1, or
          * more */
@@ -64,7 +67,7 @@ int64_t lanes_divide(int64_t numerator, int64_t denominator, int32_t shift, uint
     uint64_t quotient = whole / divisor;
     if (shift < 0)
         quotient = long_divide(quotient, &rest, divisor, (uint32_t)-shift);
-    quotient += (uint64_t)rounds_up(quotient, rest, low, right, divisor, rounding, random);
+    quotient += (uint64_t)rounds_up(quotient, negative, rest, low, right, divisor, rounding, random);
     if (quotient > (uint64_t)INT64_MAX)
         quotient = (uint64_t)INT64_MAX;
     return negative ? -(int64_t)quotient : (int64_t)quotient;
@@ -99,7 +102,8 @@ int16_t lanes_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32
     if (square > (largest + 1u) * (largest + 1u))
         return INT16_MAX;
     const uint64_t twice = integer_root(square);
-    const uint64_t word = (twice + (rounding == CNNVP_ROUNDING_TRUNCATE ? 0u : 1u)) / 2u;
+    const uint64_t word =
+        (twice + (rounding == CNNVP_ROUNDING_TRUNCATE || rounding == CNNVP_ROUNDING_FLOOR ? 0u : 1u)) / 2u;
     return word > (uint64_t)INT16_MAX ? INT16_MAX : (int16_t)word;
 }
 

@@ -50,7 +50,7 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
 int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 {
     if (update->planes == 0 || update->plane_words == 0 || update->mode > CNNVP_UPDATE_MAXIMISE ||
-        update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_STOCHASTIC ||
+        update->acc_bits < 16u || update->acc_bits > 64u || update->rounding > CNNVP_ROUNDING_FLOOR ||
         update->shift < -48 || update->shift > 63 || update->word_bytes - 1u > 1u ||
         (update->clip && update->low > update->high) ||
         (update->scales != NULL && (update->scale_sums == 0 || update->partial)) || update->table_shift < -48 ||

@@ -19,7 +19,7 @@
 bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format)
 {
     return format->mantissa_bits >= CNNVP_BFP_MIN_BITS && format->mantissa_bits <= CNNVP_BFP_MAX_BITS &&
-           format->rounding <= CNNVP_BFP_ROUNDING_FLOOR;
+           format->rounding <= CNNVP_ROUNDING_FLOOR;
 }
 
 static uint32_t bits_of(float value)

@@ -49,17 +49,11 @@ static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_confi
     return cnnvp_target_driven(config, CNNVP_TARGET_INFERENCE, error);
 }
 
-static uint32_t rounding_of(const struct cnnvp_network_options *options)
-{
-    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
-    return roundings[options->rounding];
-}
-
 static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
 {
     struct cnnvp_onnx_sizes sizes = cnnvp_network_sizes(options);
-    if (rounding_of(options) == CNNVP_ROUNDING_NEAREST)
+    if (options->rounding == CNNVP_ROUND_NEAREST)
         CNNVP_TRY(cnnvp_plan_scales_operands(&network->target.limits, &sizes.joins_steps, error));
     CNNVP_TRY(cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
@@ -153,7 +147,7 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
                                                      const struct cnnvp_network_options *options)
 {
     return (struct cnnvp_binary_options){
-        .rounding = rounding_of(options),
+        .rounding = (uint32_t)options->rounding,
         .seed = (uint32_t)(options->seed ^ options->seed >> 32),
         .images = network->images,
         .on_chip = options->on_chip,

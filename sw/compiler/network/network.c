@@ -34,10 +34,9 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     if ((unsigned)options->objective > CNNVP_OBJECTIVE_TRAFFIC)
         return cnnvp_compiler_error(
             error, "objective %d: plans are chosen by time, energy, edp or traffic", (int)options->objective);
-    if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
+    if ((unsigned)options->rounding > CNNVP_ROUND_FLOOR)
         return cnnvp_compiler_error(
-            error, "rounding %d: results round by truncate, nearest or stochastic; floor is for training",
-            (int)options->rounding);
+            error, "rounding %d: results round by truncate, nearest, stochastic or floor", (int)options->rounding);
     return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
                ? cnnvp_depth_check_block(options->block, error)
                : CNNVP_DONE;

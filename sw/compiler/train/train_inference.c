@@ -47,13 +47,12 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                           struct cnnvp_error *error)
 {
-    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
     struct inference *train = inference_of(network);
     const uint32_t arrays = train->target.arrays;
     const struct cnnvp_train_build_options build_options = {
         .plan = {.block = CNNVP_TRAIN_BY_TENSOR, .images = network->images < arrays ? network->images : arrays},
         .flags = CNNVP_TRAIN_INFERENCE,
-        .rounding = roundings[options->rounding],
+        .rounding = (uint32_t)options->rounding,
         .seed = options->seed,
         .evaluation = network->images,
     };

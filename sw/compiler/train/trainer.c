@@ -122,8 +122,6 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 
 static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trainer *trainer)
 {
-    static const uint32_t roundings[] = {
-        CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC, CNNVP_BFP_ROUNDING_FLOOR};
     static const enum cnnvp_train_binary_block blocks[] = {
         CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE, CNNVP_TRAIN_BY_CHANNEL};
     const struct cnnvp_trainer_options *options = &trainer->options;
@@ -138,8 +136,8 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
                  (options->bn == CNNVP_TRAIN_BN_STANDARD ? CNNVP_TRAIN_STANDARD_BN : 0u) |
                  (options->narrow ? CNNVP_TRAIN_NARROW : 0u) |
                  (options->spill == CNNVP_TRAIN_SPILL_LATE ? CNNVP_TRAIN_PARK : 0u),
-        .rounding = roundings[options->rounding],
-        .error_rounding = carries(options) ? (uint32_t)CNNVP_BFP_ROUNDING_CARRIED : roundings[options->rounding],
+        .rounding = (uint32_t)options->rounding,
+        .error_rounding = carries(options) ? (uint32_t)CNNVP_BFP_ROUNDING_CARRIED : (uint32_t)options->rounding,
         .seed = options->seed,
         .rate = options->rate,
         .momentum = options->momentum,

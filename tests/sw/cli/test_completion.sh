@@ -19,8 +19,7 @@ completes "new-guest new-unit" new
 completes "--output --objective --on-chip" run --o
 completes "layer depth-first fused auto" run --schedule =
 completes "fused" run --schedule = f
-completes "truncate nearest stochastic" run --rounding ""
-completes "truncate nearest stochastic floor" train --rounding ""
+completes "truncate nearest stochastic floor" run --rounding ""
 completes "" run --platform = n
 completes "" run lenet
 completes "" nothing --o

@@ -133,7 +133,7 @@ static void test_sums_of_parts(void **state)
         const uint32_t channels = 1u + bench_random(&seed) % 4u;
         const uint32_t spread = 1u << (1u + bench_random(&seed) % 15u);
         const int extra = (int)(bench_random(&seed) % 4u);
-        const uint32_t format = FORMAT(-(int)(bench_random(&seed) % 20u), extra, bench_random(&seed) % 3u);
+        const uint32_t format = FORMAT(-(int)(bench_random(&seed) % 20u), extra, bench_random(&seed) % 4u);
         for (uint32_t p = 0; p < channels * parts; ++p) {
             sums[p] = squares[p] = 0;
             for (uint32_t i = p * taps; i < (p + 1u) * taps; ++i) {

@@ -124,7 +124,7 @@ static void check_case(struct pair *pair, struct nfu_case *c, uint64_t *random)
 {
     struct bench *bench = &pair->bench;
     struct cnnvp_command array = command_of(c);
-    array.descriptor[FORMAT] |= between(random, 0, 2) << 16;
+    array.descriptor[FORMAT] |= between(random, 0, 3) << 16;
     array.descriptor[SEED] = between(random, 0, 1000);
     struct cnnvp_command vector = array;
     vector.opcode = c->opcode == OP_CONV ? OP_vconv : OP_vpool;

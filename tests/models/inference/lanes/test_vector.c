@@ -56,7 +56,7 @@ static int16_t write_out(struct machine *m, int64_t sum, int32_t shift, uint32_t
     else if (rounding == 1)
         up = 2 * rest > unit || (2 * rest == unit && floor % 2 != 0);
     else
-        up = rest > (wide)(random & (uint64_t)(unit - 1));
+        up = rounding == 2 && rest > (wide)(random & (uint64_t)(unit - 1));
     return clip(m, floor + up);
 }
 
@@ -90,6 +90,8 @@ static int64_t divided(int64_t a, int64_t b, int32_t shift, uint32_t rounding, u
             left -= left >= denominator ? denominator : 0;
         }
         up = fraction > (wide)(random & UINT32_MAX);
+    } else if (rounding == 3) {
+        up = (a < 0) != (b < 0) && rest != 0;
     }
     quotient += up;
     if (quotient > INT64_MAX)
@@ -209,7 +211,7 @@ static struct vector_tile random_tile(uint32_t *seed)
     t.c_addr = 32768u + 2u * (r[11] % 160u);
     t.out_addr = r[12] % 3u == 0 ? t.a_addr : 32768u + 2u * (r[12] % 160u);
     t.immediate = (int32_t)(r[13] % 2000u) - 1000;
-    t.format = FORMAT(shifts[r[14] % 11u], (int32_t)(r[15] % 20u) - 6, r[15] >> 8 & 1u ? 1u : r[14] / 11u % 3u);
+    t.format = FORMAT(shifts[r[14] % 11u], (int32_t)(r[15] % 20u) - 6, r[15] >> 8 & 1u ? 1u : r[14] / 11u % 4u);
     t.format |= (r[15] >> 12) % 5u << 18; /* words of a slot */
     t.seed = r[13];
     const int32_t low = (int32_t)(r[14] % 60000u) - 32768;

@@ -30,8 +30,10 @@ static int16_t expected_word(int64_t sum, int32_t shift, uint32_t rounding, uint
             value = quotient + (value < 0 && rest != 0);
         else if (rounding == CNNVP_ROUNDING_NEAREST)
             value = quotient + (2 * rest > unit || (2 * rest == unit && quotient % 2 != 0));
-        else
+        else if (rounding == CNNVP_ROUNDING_STOCHASTIC)
             value = quotient + (rest > (wide)random % unit);
+        else
+            value = quotient;
     }
     if (value > 32767 || value < -32768) {
         ++*clipped;
@@ -64,7 +66,7 @@ static void test_write_out(void **state)
     (void)state;
     for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; ++s)
         for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w)
-            for (uint32_t rounding = 0; rounding < 3; ++rounding) {
+            for (uint32_t rounding = 0; rounding < 4; ++rounding) {
                 struct fixture f;
                 open_buffer(&f, 0, 1);
                 for (size_t i = 0; i < PLANES * WORDS; ++i)
@@ -274,7 +276,7 @@ static void test_bad_updates(void **state)
     cases[2].u.mode = 3;
     cases[3].u.acc_bits = 15;
     cases[4].u.shift = 64;
-    cases[5].u.rounding = 3;
+    cases[5].u.rounding = 4;
     cases[6].u.plane_stride = 3;
     cases[7].u.mode = CNNVP_UPDATE_ACCUMULATE; /* results would run over sums that are still to be read */
     cases[7].u.acc_address = 8;

@@ -18,7 +18,7 @@ static void test_by_hand(void **state)
     assert_int_equal(cnnvp_bfp_exponent(cnnvp_bfp_max(values, 8), &counts), 0);
     cnnvp_bfp_quantise(&format, 0, 0, values, 8, m, &counts);
     assert_memory_equal(m, truncated, 8);
-    format.rounding = CNNVP_BFP_ROUNDING_FLOOR;
+    format.rounding = CNNVP_ROUNDING_FLOOR;
     cnnvp_bfp_quantise(&format, 0, 0, values, 8, m, &counts);
     assert_memory_equal(m, floored, 8);
     assert_int_equal(counts.saturated, 0);

@@ -106,7 +106,7 @@ static void test_refusals(void **state)
     must_refuse("run", "cpu", "host", "\"cpu\" is no option of run");
     must_refuse("run", "epochs", "3", "is no option of run");
     must_refuse("run", "objective", "power", "--objective: \"power\" is not one of time|energy|edp|traffic");
-    must_refuse("run", "rounding", "floor", "truncate|nearest|stochastic");
+    must_refuse("run", "rounding", "up", "truncate|nearest|stochastic|floor");
     must_refuse("train", "batch", "65536", "--batch: ");
     must_refuse("run", "tune", "yes", "--tune: true or false is expected");
     must_refuse("run", "max-time", "5", "--max-time: ");
