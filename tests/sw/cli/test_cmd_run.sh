@@ -218,7 +218,7 @@ expect 0 run "$network" --timing-only -q --stats wired.json
 expect 1 run "$network" --timing-only -q --max-time 10us --stats otherwise.json -p other.yaml
 expect 0 diff wired.json otherwise.json --all
 for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" \
-    "units.dma.connect.mem  *dram.mem  *bus" "energy.dram_byte  *[0-9.]*  *5 "; do
+    "units.dma.connect.mem  *dram.mem  *bus" "energy.dram_byte  *-  *5"; do
     grep -q "^  $line" out || fail "a difference of the configuration is not there: $line"
 done
 
