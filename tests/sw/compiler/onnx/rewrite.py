@@ -50,7 +50,7 @@ def run_together(together, opset, batch, forms):
             nodes.append(new)
         for key, array in inputs.items():
             kind = types.get(key, TensorProto.FLOAT)
-            infos.append(helper.make_tensor_value_info(own(key), kind, [batch, *array.shape[1:]]))
+            infos.append(helper.make_tensor_value_info(own(key), kind, [batch or len(array), *array.shape[1:]]))
             numpy.save(own(key) + ".npy", array if kind == TensorProto.INT64 else array.astype(f32))
             given += ["-i", f"{own(key)}={own(key)}.npy"]
         outputs.append(helper.make_tensor_value_info(own("y"), TensorProto.FLOAT, None))
@@ -775,6 +775,14 @@ def columns():
         {"w": w.astype(numpy.int8), "t": t, "tz": numpy.zeros(4, numpy.int8), "s": scale, "r": step, "z": numpy.uint8(128)}, steps=float(step))
 
 
+def settings():
+    pixels = normal(2, 3, 3, 5)
+    own = (pixels - pixels.mean((0, 2, 3), keepdims=True)) / numpy.sqrt(pixels.var((0, 2, 3), keepdims=True).astype(float) + 1e-5)
+    slope, shift = normal(3), normal(3)
+    run("statistics of a batch of odd maps", [node("BatchNormalization", ["x", "s", "o", "o", "s"], ["y"], training_mode=1)], {"x": pixels},
+        own * slope.reshape(3, 1, 1) + shift.reshape(3, 1, 1), {"s": slope, "o": shift}, opset=15)
+
+
 attention()
 places()
 sums()
@@ -798,6 +806,7 @@ dynamic()
 logarithms()
 rounded()
 columns()
+settings()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
