@@ -781,6 +781,12 @@ def settings():
     slope, shift = normal(3), normal(3)
     run("statistics of a batch of odd maps", [node("BatchNormalization", ["x", "s", "o", "o", "s"], ["y"], training_mode=1)], {"x": pixels},
         own * slope.reshape(3, 1, 1) + shift.reshape(3, 1, 1), {"s": slope, "o": shift}, opset=15)
+    line = normal(1, 4) * f32(40)
+    for kind, low, high in (("INT8", -128, 127), ("UINT8", 0, 255), ("INT16", -32768, 32767)):
+        zero = helper.make_tensor("v", getattr(TensorProto, kind), [1], [0])
+        run(f"zero points of {kind}", [node("ConstantOfShape", ["n"], ["z"], value=zero), node("QuantizeLinear", ["k", "s", "z"], ["q"], axis=0),
+                                       node("DequantizeLinear", ["q", "s", "z"], ["d"], axis=0), node("Add", ["x", "d"], ["y"])], {"x": line},
+            line + numpy.rint(line[0].astype(float)).clip(low, high), {"n": numpy.array([4]), "s": numpy.ones(4, f32), "k": line[0]})
 
 
 attention()
