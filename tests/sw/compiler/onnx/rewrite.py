@@ -787,6 +787,8 @@ def settings():
         run(f"zero points of {kind}", [node("ConstantOfShape", ["n"], ["z"], value=zero), node("QuantizeLinear", ["k", "s", "z"], ["q"], axis=0),
                                        node("DequantizeLinear", ["q", "s", "z"], ["d"], axis=0), node("Add", ["x", "d"], ["y"])], {"x": line},
             line + numpy.rint(line[0].astype(float)).clip(low, high), {"n": numpy.array([4]), "s": numpy.ones(4, f32), "k": line[0]})
+    run("a shape without numbers", [node("Constant", [], ["n"], value_ints=[]), node("Reshape", ["k", "n"], ["r"]), node("Mul", ["x", "r"], ["y"])],
+        {"x": line}, line * 2.5, {"k": numpy.array([2.5], f32)})
 
 
 attention()
