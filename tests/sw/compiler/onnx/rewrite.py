@@ -591,7 +591,7 @@ def exported():
     maps = normal(1, 3, 12, 10)
     for mode, a in (("linear", 0), ("cubic", -.5)):
         wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
-        resize = {"mode": mode, "antialias": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
+        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
         sizes = {"n": numpy.array([1, 3, 5, 4])}
         run(f"fewer pixels {mode}", [node("Resize", ["x", "", "", "n"], ["y"], **resize)], {"x": maps}, wanted, sizes, opset=18)
         ones = numpy.ones((1, 3, 5, 4), f32)
@@ -789,6 +789,12 @@ def settings():
             line + numpy.rint(line[0].astype(float)).clip(low, high), {"n": numpy.array([4]), "s": numpy.ones(4, f32), "k": line[0]})
     run("a shape without numbers", [node("Constant", [], ["n"], value_ints=[]), node("Reshape", ["k", "n"], ["r"]), node("Mul", ["x", "r"], ["y"])],
         {"x": line}, line * 2.5, {"k": numpy.array([2.5], f32)})
+    # Of ONNX's own cases resize_downsample_scales_linear_antialias, beside it without what is outside.
+    counted = numpy.arange(1, 17, dtype=f32).reshape(1, 1, 4, 4)
+    ends = numpy.array([(1 * .8 + 2 * .6) / 1.4, (2 * .4 + 3 + 4 * .4) / 1.8])
+    for inside, wanted in ((0, [[2.875, 4.5], [9.375, 11]]), (1, ends + 4 * (ends[:, None] - 1))):
+        run(f"fewer pixels, outside {1 - inside}", [node("Resize", ["x", "", "n"], ["y"], mode="linear", antialias=1, exclude_outside=inside)], {"x": counted},
+            numpy.array(wanted).reshape(1, 1, 2, 2), {"n": numpy.array([1, 1, .6, .6], f32)}, opset=18)
 
 
 attention()
