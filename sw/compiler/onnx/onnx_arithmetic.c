@@ -217,13 +217,17 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
     for (size_t i = 0; i < 2; ++i) {
         CNNVP_TRY(cnnvp_import_value(import, i, &values[i]));
     }
+    int done = 0;
+    if (values[1].constant == NULL)
+        CNNVP_TRY(cnnvp_import_by_axis(import, &done));
+    if (done)
+        return CNNVP_DONE;
     if (values[0].constant != NULL && values[1].constant != NULL)
         return cnnvp_import_error(import, "both inputs are constants; fold them before the export");
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
     if (constant == NULL) {
-        int done = 0;
         if (operation == CNNVP_ARITHMETIC_DIV && (is_integer(import, 0) || is_integer(import, 1)))
             return cnnvp_import_error(import, "a division of integers is not supported; a Cast makes floats of them");
         if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)

@@ -329,6 +329,9 @@ int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
 /* Imports InstanceNormalization of channels with many words: averages `parts` parts of each channel, then their
  * means. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts);
+/* Before operator set 7, attribute axis says which dimension of the first operand the second one's first dimension
+ * meets. If the node has it, appends dimensions of 1 to the second operand and sets *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_by_axis(struct cnnvp_import *import, int *done);
 /* Imports a Gather whose indices the network computes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 /* If all inputs of the node are constants and its operator can be folded, computes its output and sets *done. */

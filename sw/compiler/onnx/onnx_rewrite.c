@@ -667,6 +667,29 @@ cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+cnnvp_result cnnvp_import_by_axis(struct cnnvp_import *import, int *done)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank, own;
+    struct cnnvp_text text = {.used = 0};
+    const Onnx__AttributeProto *named = cnnvp_onnx_attribute(import->node, "axis");
+    *done = import->onnx.opset < 7 && cnnvp_onnx_int(import->node, "broadcast", 0) != 0 && named != NULL;
+    if (!*done)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &own, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    const int64_t axis = named->i + (named->i < 0 ? (int64_t)rank : 0);
+    if (axis < 0 || own > rank || axis > (int64_t)(rank - own))
+        return cnnvp_import_error(
+            import, "axis %lld leaves no place for %zu dimensions among %zu", (long long)named->i, own, rank);
+    const size_t wide = rank - (size_t)axis; /* dimensions from the axis on */
+    say(&text, own < wide ? "second = Unsqueeze(b, [%zu" : "second = Identity(b", own);
+    for (size_t i = own + 1; i < wide; ++i)
+        say(&text, ", %zu", i);
+    say(&text, own < wide ? "]); y = %s(a, second)" : "); y = %s(a, second)", import->node->op_type);
+    return rewrite(import, &text);
+}
+
 /* ---- Einsum ---- */
 
 enum { LABELS = 2 * CNNVP_ONNX_RANK };

@@ -795,6 +795,17 @@ def settings():
     for inside, wanted in ((0, [[2.875, 4.5], [9.375, 11]]), (1, ends + 4 * (ends[:, None] - 1))):
         run(f"fewer pixels, outside {1 - inside}", [node("Resize", ["x", "", "n"], ["y"], mode="linear", antialias=1, exclude_outside=inside)], {"x": counted},
             numpy.array(wanted).reshape(1, 1, 2, 2), {"n": numpy.array([1, 1, .6, .6], f32)}, opset=18)
+    square, row = normal(3, 4, 4), normal(4)
+    row[0] = square[0, 0, 2]
+    for op, rule in (("Greater", numpy.greater), ("Equal", numpy.equal), ("Add", numpy.add), ("Sub", numpy.subtract), ("Mul", numpy.multiply)):
+        for given in (0, 1):
+            run(f"{op} along an axis, {given}", [node(op, ["x", "r"], ["y"], broadcast=1, axis=1)], {"x": square, **({"r": row} if given else {})},
+                rule(square.astype(float), row.reshape(4, 1)).astype(float), {} if given else {"r": row}, opset=6, batch=3 if not given else None)
+    run("constants along an axis", [node("Sub", ["k", "r"], ["d"], broadcast=1, axis=1), node("Add", ["x", "d"], ["y"])], {"x": square},
+        square * 2.0 - row.reshape(4, 1), {"r": row, "k": square}, opset=6, batch=3)
+    maps, parts = normal(2, 3, 4, 5), normal(2, 3)
+    run("a number for each channel", [node("Mul", ["x", "r"], ["y"], broadcast=1, axis=0)], {"x": maps, "r": parts}, maps.astype(float) * parts[..., None, None],
+        opset=6)
 
 
 attention()
