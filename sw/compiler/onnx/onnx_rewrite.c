@@ -88,6 +88,8 @@ static void read_number(struct reader *reader, struct numbers *numbers)
 static struct numbers read_numbers(struct reader *reader)
 {
     struct numbers numbers = {.list = take(reader, '[')};
+    if (numbers.list && take(reader, ']'))
+        return numbers;
     do
         read_number(reader, &numbers);
     while (numbers.list && take(reader, ',') && !reader->failed);
@@ -145,7 +147,7 @@ static void add_attribute(struct reader *reader, Onnx__NodeProto *node)
     }
     const struct numbers numbers = read_numbers(reader);
     struct numbers *kept = cnnvp_arena_array(reader->arena, 1, sizeof *kept);
-    reader->failed |= kept == NULL || numbers.count == 0;
+    reader->failed |= kept == NULL;
     if (reader->failed)
         return;
     *kept = numbers;

@@ -806,6 +806,10 @@ def settings():
     maps, parts = normal(2, 3, 4, 5), normal(2, 3)
     run("a number for each channel", [node("Mul", ["x", "r"], ["y"], broadcast=1, axis=0)], {"x": maps, "r": parts}, maps.astype(float) * parts[..., None, None],
         opset=6)
+    u, v = normal(3, 4), normal(4)
+    for equation, *operands in (("ij,ij->", u, u), ("ij,k->k", u, v), ("j,j->", v, v), ("ij,j->", u, v)):
+        run(f"sums {equation}", [node("Einsum", ["x", "k"], ["y"], equation=equation)], {"x": operands[0]},
+            numpy.einsum(equation, *operands).astype(float), {"k": operands[1]}, batch=len(operands[0]))
 
 
 attention()
