@@ -108,6 +108,8 @@ static const struct refusal places[] = {
      "padding with the lowest number is only known in front of one MaxPool"},
     {14, MAPS "int64[8] p = {0, 1, 0, 0, 0, 0, 0, 0} float v = {2e30} y = Pad(x, p, v)",
      "channels can be padded with a number from -1e30 to 1e30 only"},
+    {14, MAPS "int64[8] p = {0, 0, 1, 0, 0, 0, 1, 0} float v = {1e38} y = Pad(x, p, v)",
+     "maps can be padded with a number up to 1e30 only"},
     {14, MAPS "int64[8] p = {1, 0, 0, 0, 0, 0, 0, 0} y = Pad(x, p)",
      "pads holds 1 and 0 for dimension 0; all but the batch can be padded"},
     {14, MAPS "int64[8] p = {0, 2000, 0, 0, 0, 0, 0, 0} y = Pad(x, p)",
