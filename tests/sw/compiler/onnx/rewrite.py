@@ -810,6 +810,11 @@ def settings():
     for equation, *operands in (("ij,ij->", u, u), ("ij,k->k", u, v), ("j,j->", v, v), ("ij,j->", u, v)):
         run(f"sums {equation}", [node("Einsum", ["x", "k"], ["y"], equation=equation)], {"x": operands[0]},
             numpy.einsum(equation, *operands).astype(float), {"k": operands[1]}, batch=len(operands[0]))
+    for turned, left in itertools.product((0, 1), (0, 1)):
+        a, b, c = normal(3, 4), normal(4, 5), normal(5)
+        given, names = {"a": a.T.copy() if turned else a, "b": b.T.copy() if turned else b}, [["a", "b"], ["b"]][left]
+        run(f"Gemm of tensors {turned} {left}", [node("Gemm", ["a", "b", "c"], ["y"], alpha=.5, beta=2.0, transA=turned, transB=turned)],
+            {name: given[name] for name in names}, .5 * a.astype(float) @ b + 2 * c, {"c": c, **({"a": given["a"]} if left else {})}, batch=None)
 
 
 attention()
