@@ -415,7 +415,7 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
     const int64_t rows = dims[0];
-    const int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
+    const int64_t named = cnnvp_onnx_int(import->node, "axis", 0), axis = named + (named < 0 ? (int64_t)rank : 0);
     if (axis != 0 || rank < 1 || rows > WHOLE_MAX)
         return cnnvp_import_error(
             import, "indices that the network computes are for axis 0 of a constant with up to %d rows", WHOLE_MAX);

@@ -815,6 +815,8 @@ def settings():
         given, names = {"a": a.T.copy() if turned else a, "b": b.T.copy() if turned else b}, [["a", "b"], ["b"]][left]
         run(f"Gemm of tensors {turned} {left}", [node("Gemm", ["a", "b", "c"], ["y"], alpha=.5, beta=2.0, transA=turned, transB=turned)],
             {name: given[name] for name in names}, .5 * a.astype(float) @ b + 2 * c, {"c": c, **({"a": given["a"]} if left else {})}, batch=None)
+    table, chosen = normal(6, 3), random.randint(-6, 6, (2, 4))
+    run("rows by axis -2", [node("Gather", ["t", "x"], ["y"], axis=-2)], {"x": chosen}, table[chosen].astype(float), {"t": table}, {"x": TensorProto.INT64})
 
 
 attention()
