@@ -268,6 +268,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, with broadcasting, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
+/* 1: the file says that the input has integers, of which quotients, means and roots have no fraction. */
+int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
