@@ -316,6 +316,8 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     const int of_data = cnnvp_import_takes_statistics(import);
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    if (rank < 2)
+        return cnnvp_import_error(import, "the input has %zu dimensions; 2 or more are needed", rank);
     if (of_data) {
         struct cnnvp_text others = {.used = 0};
         for (size_t i = 2; i < rank; ++i)
