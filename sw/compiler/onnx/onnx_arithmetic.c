@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arithmetic of two or more tensors, or of a tensor and a constant. */
 #include <float.h>
+#include <math.h>
 
 #include "onnx_constant.h"
 
@@ -198,8 +199,7 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_ari
         import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }
 
-/* The file says that the input has integers. Div of these gives no remainder. */
-static int is_integer(const struct cnnvp_import *import, size_t index)
+int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
 {
     const Onnx__TypeProto *type = cnnvp_import_type(import, import->node->input[index]);
     const int32_t element = type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
@@ -217,14 +217,19 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
     for (size_t i = 0; i < 2; ++i) {
         CNNVP_TRY(cnnvp_import_value(import, i, &values[i]));
     }
+    int done = 0;
+    if (values[1].constant == NULL)
+        CNNVP_TRY(cnnvp_import_by_axis(import, &done));
+    if (done)
+        return CNNVP_DONE;
     if (values[0].constant != NULL && values[1].constant != NULL)
         return cnnvp_import_error(import, "both inputs are constants; fold them before the export");
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
     if (constant == NULL) {
-        int done = 0;
-        if (operation == CNNVP_ARITHMETIC_DIV && (is_integer(import, 0) || is_integer(import, 1)))
+        if (operation == CNNVP_ARITHMETIC_DIV &&
+            (cnnvp_import_is_integer(import, 0) || cnnvp_import_is_integer(import, 1)))
             return cnnvp_import_error(import, "a division of integers is not supported; a Cast makes floats of them");
         if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)
             CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
@@ -305,6 +310,9 @@ cnnvp_result cnnvp_operator_power(struct cnnvp_import *import)
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_number(import, 1, "exponent", 0, &exponent));
+    if ((exponent < 0.0f || floorf(exponent) < exponent) && cnnvp_import_is_integer(import, 0))
+        return cnnvp_import_error(
+            import, "integers to the power of %g are not supported; a Cast makes floats of them", (double)exponent);
     if (exponent < 0.0f) {
         CNNVP_TRY(power(import, in, -exponent, 1, &in));
         return inverse(import, in, 0, &in);

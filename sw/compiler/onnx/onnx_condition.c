@@ -40,6 +40,10 @@ cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
     int32_t difference;
     struct cnnvp_error why;
     const Onnx__TensorProto *constant = NULL;
+    int done;
+    CNNVP_TRY(cnnvp_import_by_axis(import, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(read_two(import, operands, &first, &constant));
     if (constant != NULL && cnnvp_onnx_elements(constant) == 1) {
         if (cnnvp_onnx_number(&import->onnx, constant, &limit, &why) != CNNVP_DONE)
@@ -63,6 +67,10 @@ cnnvp_result cnnvp_operator_logic(struct cnnvp_import *import)
     int32_t out;
     const Onnx__TensorProto *constant = NULL;
     const int differs = operation == CNNVP_ARITHMETIC_SUB;
+    int done;
+    CNNVP_TRY(cnnvp_import_by_axis(import, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(read_two(import, operands, &first, &constant));
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));

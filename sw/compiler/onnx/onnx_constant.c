@@ -72,10 +72,8 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
 {
     const Onnx__TensorProto *tensor;
     CNNVP_TRY(cnnvp_import_constant(import, input, &tensor));
-    *read = (struct cnnvp_constant){.rank = tensor->n_dims, .whole = cnnvp_constant_is_whole(tensor)};
-    if (cnnvp_constant_has_bytes(tensor) || tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
-        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16)
-        read->bytes = tensor->data_type;
+    *read = (struct cnnvp_constant){
+        .rank = tensor->n_dims, .whole = cnnvp_constant_is_whole(tensor), .bytes = cnnvp_constant_narrow(tensor)};
     if (tensor->n_dims > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(
             import, "a constant has %zu dimensions; up to %u are supported", tensor->n_dims, CNNVP_CONSTANT_RANK);

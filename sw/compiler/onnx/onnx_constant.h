@@ -36,6 +36,15 @@ static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
            tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
 }
 
+/* The type if it is an integer of 8 or 16 bits, else 0. */
+static inline int32_t cnnvp_constant_narrow(const Onnx__TensorProto *tensor)
+{
+    return cnnvp_constant_has_bytes(tensor) || tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
+                   tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16
+               ? tensor->data_type
+               : 0;
+}
+
 /* The zero point with which every value of this 8-bit type, less the zero point, fits in a signed 8-bit word. */
 static inline float cnnvp_constant_middle(const Onnx__TensorProto *tensor)
 {

@@ -204,6 +204,10 @@ static cnnvp_result fold_several(struct cnnvp_import *import)
     const int operation = import->kind == MEAN ? ADD : truncates ? REMAINDER : import->kind;
     const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
     struct cnnvp_constant made;
+    int done;
+    CNNVP_TRY(cnnvp_import_by_axis(import, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(read_operand(import, 0, &made));
     if (many ? count < 1 : count != 2)
         return cnnvp_import_error(import, "it has %zu operands", count);

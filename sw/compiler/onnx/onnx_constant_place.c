@@ -218,6 +218,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     struct cnnvp_error why = {""};
     if (value != NULL && value->t != NULL) {
         made.whole = cnnvp_constant_is_whole(value->t);
+        made.bytes = cnnvp_constant_narrow(value->t);
         if (cnnvp_onnx_elements(value->t) != 1 ||
             (made.whole ? cnnvp_onnx_ints(&import->onnx, value->t, &whole, 1, &why)
                         : cnnvp_onnx_floats(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)

@@ -157,16 +157,37 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     return cnnvp_import_line(import, out, numbers.each, NULL, numbers.values, 0, &out);
 }
 
+/* Operands that are not x and constants: MatMul, and Add. */
+static cnnvp_result gemm_apart(struct cnnvp_import *import, float alpha, float beta)
+{
+    struct cnnvp_text text = {.used = 0};
+    say(&text, "first = %s(a); second = %s(b); made = MatMul(first, second); scaled = Mul(made, %#.9g);",
+        cnnvp_onnx_int(import->node, "transA", 0) != 0 ? "Transpose" : "Identity",
+        cnnvp_onnx_int(import->node, "transB", 0) != 0 ? "Transpose" : "Identity", (double)alpha);
+    if (cnnvp_import_has(import, 2))
+        say(&text, "more = Mul(c, %#.9g); y = Add(scaled, more)", (double)beta);
+    else
+        say(&text, "y = Identity(scaled)");
+    return rewrite(import, &text);
+}
+
 cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *matrix;
     const Onnx__TensorProto *bias = NULL;
     const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    for (size_t i = 0; i < 3 && !import->training; ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        if (cnnvp_import_has(import, i))
+            CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        if (i == 0 ? value.constant != NULL : value.tensor != CNNVP_GRAPH_NONE)
+            return gemm_apart(import, alpha, beta);
+    }
     CNNVP_TRY(cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in));
     if (!import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)
         CNNVP_TRY(cnnvp_import_mixes(import, "transA=1"));
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
     if (import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
         CNNVP_TRY(cnnvp_import_error(
             import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha, (double)beta));

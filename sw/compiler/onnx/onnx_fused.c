@@ -120,6 +120,8 @@ cnnvp_result cnnvp_operator_heads(struct cnnvp_import *import)
     if (cnnvp_import_has(import, packed ? 3 : 4) || cnnvp_import_has(import, packed ? 4 : 6) ||
         cnnvp_import_has(import, packed ? 6 : 7) || cnnvp_onnx_attribute(import->node, "qkv_hidden_sizes") != NULL)
         return cnnvp_import_error(import, "masks of keys, past keys and sizes that differ are not supported");
+    if (cnnvp_onnx_int(import->node, "do_rotary", 0) != 0)
+        return cnnvp_import_error(import, "do_rotary=1 is not supported; 0 is");
     if (packed) {
         say(&text, "product = MatMul(a, b); all = %s;",
             cnnvp_import_has(import, 2) ? "Add(product, c)" : "Identity(product)");

@@ -268,6 +268,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, with broadcasting, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
+/* 1: the file says that the input has integers, of which quotients, means and roots have no fraction. */
+int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
@@ -329,6 +331,9 @@ int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
 /* Imports InstanceNormalization of channels with many words: averages `parts` parts of each channel, then their
  * means. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts);
+/* Before operator set 7, attribute axis says which dimension of the first operand the second one's first dimension
+ * meets. If the node has it, appends dimensions of 1 to the second operand and sets *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_by_axis(struct cnnvp_import *import, int *done);
 /* Imports a Gather whose indices the network computes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 /* If all inputs of the node are constants and its operator can be folded, computes its output and sets *done. */

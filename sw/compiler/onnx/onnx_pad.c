@@ -237,6 +237,8 @@ cnnvp_result cnnvp_operator_pad(struct cnnvp_import *import)
         CNNVP_TRY(pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom));
         return cnnvp_import_alias(import, import->node->output[0], in);
     }
+    if (!(padding.value <= 1e30f))
+        return cnnvp_import_error(import, "maps can be padded with a number up to 1e30 only");
     const int lowest = padding.value < -1e30f;
     if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
         return pad_with_value(import, in, &padding);

@@ -433,6 +433,24 @@ cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* Attribute opset is the operator set of the Softmax that it replaces: before set 13, one over all dimensions from the
+ * axis on. */
+cnnvp_result cnnvp_operator_qlinear_softmax(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank, axis;
+    const int flat = cnnvp_onnx_int(import->node, "opset", 13) < 13;
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", flat ? 1 : -1), rank, &axis));
+    for (size_t i = axis + 1; i < rank && flat; ++i)
+        if (dims[i] != 1)
+            return cnnvp_import_error(import, "before operator set 13 an axis that is not the last one is not "
+                                              "supported");
+    struct cnnvp_text text = {.used = 0};
+    say(&text, "in = DequantizeLinear(a, b, c); out = Softmax <axis = %zu> (in); y = QuantizeLinear(out, d, e)", axis);
+    return rewrite(import, &text);
+}
+
 /* Inputs: scale and zero point of the result; then each tensor with its scale and zero point. */
 cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
 {

@@ -119,6 +119,8 @@ cnnvp_result cnnvp_operator_reduce(struct cnnvp_import *import)
     struct reduced reduced;
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    if (reduction == CNNVP_REDUCE_MEAN && cnnvp_import_is_integer(import, 0))
+        return cnnvp_import_error(import, "a mean of integers is not supported; a Cast makes floats of them");
     CNNVP_TRY(read_axes(import, in, &reduced));
     const uint32_t rank = reduced.rank;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];

@@ -264,7 +264,7 @@ static void fill_row(const struct resize *resize, const struct line *line, doubl
     const int stretched = resize->antialias && line->scale < 1.0;
     const double step = stretched ? line->scale : 1.0;
     const double reach = (resize->mode == LINEAR ? 1.0 : 2.0) / step;
-    const int inside = stretched || (resize->mode == CUBIC && resize->inside);
+    const int inside = resize->inside && (stretched || resize->mode == CUBIC);
     const int64_t first = (int64_t)ceil(place - reach), last = (int64_t)floor(place + reach);
     double sum = 0.0;
     for (int pass = 0; pass < 2; ++pass)

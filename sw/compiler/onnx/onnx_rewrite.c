@@ -88,6 +88,8 @@ static void read_number(struct reader *reader, struct numbers *numbers)
 static struct numbers read_numbers(struct reader *reader)
 {
     struct numbers numbers = {.list = take(reader, '[')};
+    if (numbers.list && take(reader, ']'))
+        return numbers;
     do
         read_number(reader, &numbers);
     while (numbers.list && take(reader, ',') && !reader->failed);
@@ -145,7 +147,7 @@ static void add_attribute(struct reader *reader, Onnx__NodeProto *node)
     }
     const struct numbers numbers = read_numbers(reader);
     struct numbers *kept = cnnvp_arena_array(reader->arena, 1, sizeof *kept);
-    reader->failed |= kept == NULL || numbers.count == 0;
+    reader->failed |= kept == NULL;
     if (reader->failed)
         return;
     *kept = numbers;
@@ -314,6 +316,8 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     const int of_data = cnnvp_import_takes_statistics(import);
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    if (rank < 2)
+        return cnnvp_import_error(import, "the input has %zu dimensions; 2 or more are needed", rank);
     if (of_data) {
         struct cnnvp_text others = {.used = 0};
         for (size_t i = 2; i < rank; ++i)
@@ -413,7 +417,7 @@ cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
     const int64_t rows = dims[0];
-    const int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
+    const int64_t named = cnnvp_onnx_int(import->node, "axis", 0), axis = named + (named < 0 ? (int64_t)rank : 0);
     if (axis != 0 || rank < 1 || rows > WHOLE_MAX)
         return cnnvp_import_error(
             import, "indices that the network computes are for axis 0 of a constant with up to %d rows", WHOLE_MAX);
@@ -664,6 +668,29 @@ cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
     for (size_t i = 0; i < import->node->n_input; ++i)
         say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));
     say(&text, "); y = Mul(sum, %.9f)", 1.0 / (double)import->node->n_input);
+    return rewrite(import, &text);
+}
+
+cnnvp_result cnnvp_import_by_axis(struct cnnvp_import *import, int *done)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank, own;
+    struct cnnvp_text text = {.used = 0};
+    const Onnx__AttributeProto *named = cnnvp_onnx_attribute(import->node, "axis");
+    *done = import->onnx.opset < 7 && cnnvp_onnx_int(import->node, "broadcast", 0) != 0 && named != NULL;
+    if (!*done)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &own, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    const int64_t axis = named->i + (named->i < 0 ? (int64_t)rank : 0);
+    if (axis < 0 || own > rank || axis > (int64_t)(rank - own))
+        return cnnvp_import_error(
+            import, "axis %lld leaves no place for %zu dimensions among %zu", (long long)named->i, own, rank);
+    const size_t wide = rank - (size_t)axis; /* dimensions from the axis on */
+    say(&text, own < wide ? "second = Unsqueeze(b, [%zu" : "second = Identity(b", own);
+    for (size_t i = own + 1; i < wide; ++i)
+        say(&text, ", %zu", i);
+    say(&text, own < wide ? "]); y = %s(a, second)" : "); y = %s(a, second)", import->node->op_type);
     return rewrite(import, &text);
 }
 

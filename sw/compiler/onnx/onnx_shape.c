@@ -193,15 +193,16 @@ cnnvp_result cnnvp_operator_constant(struct cnnvp_import *import)
     if (tensor == NULL) {
         /* since operator set 12: plain numbers */
         static const char *const names[] = {"value_float", "value_floats", "value_int", "value_ints"};
-        for (size_t i = 0; i < 4 && value == NULL; ++i)
-            value = cnnvp_onnx_attribute(import->node, names[i]);
-        if (value == NULL || !(value->has_f || value->has_i || value->n_floats > 0 || value->n_ints > 0))
+        size_t kind = 0;
+        while (kind < 4 && (value = cnnvp_onnx_attribute(import->node, names[kind])) == NULL)
+            ++kind;
+        const int whole = kind >= 2;
+        const int list = kind % 2 != 0;
+        if (value == NULL || (!list && !(whole ? value->has_i : value->has_f)))
             return cnnvp_import_error(import, "the constant has no supported value: value, value_float(s) or "
                                               "value_int(s)");
         Onnx__TensorProto *made;
         Onnx__AttributeProto *numbers = (Onnx__AttributeProto *)(uintptr_t)value;
-        const int whole = value->has_i || value->n_ints > 0;
-        const int list = value->n_floats > 0 || value->n_ints > 0;
         const int64_t count = (int64_t)(whole ? value->n_ints : value->n_floats);
         CNNVP_TRY(cnnvp_import_new_constant(
             import, import->node->output[0],

@@ -140,7 +140,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
         use.output_bytes += words << layer->out.word_shift;
     if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
-        use.output_bytes += (words & 1u) + NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
+        use.output_bytes += (use.output_bytes & 1u) + NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
     use.input_bytes *= layer->tile_images;
     use.output_bytes *= layer->tile_images;
     return use;

@@ -50,7 +50,7 @@ def run_together(together, opset, batch, forms):
             nodes.append(new)
         for key, array in inputs.items():
             kind = types.get(key, TensorProto.FLOAT)
-            infos.append(helper.make_tensor_value_info(own(key), kind, [batch, *array.shape[1:]]))
+            infos.append(helper.make_tensor_value_info(own(key), kind, [batch or len(array), *array.shape[1:]]))
             numpy.save(own(key) + ".npy", array if kind == TensorProto.INT64 else array.astype(f32))
             given += ["-i", f"{own(key)}={own(key)}.npy"]
         outputs.append(helper.make_tensor_value_info(own("y"), TensorProto.FLOAT, None))
@@ -590,7 +590,7 @@ def exported():
     maps = normal(1, 3, 12, 10)
     for mode, a in (("linear", 0), ("cubic", -.5)):
         wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
-        resize = {"mode": mode, "antialias": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
+        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
         sizes = {"n": numpy.array([1, 3, 5, 4])}
         run(f"fewer pixels {mode}", [node("Resize", ["x", "", "", "n"], ["y"], **resize)], {"x": maps}, wanted, sizes, opset=18)
         ones = numpy.ones((1, 3, 5, 4), f32)
@@ -774,6 +774,50 @@ def columns():
         {"w": w.astype(numpy.int8), "t": t, "tz": numpy.zeros(4, numpy.int8), "s": scale, "r": step, "z": numpy.uint8(128)}, steps=float(step))
 
 
+def settings():
+    pixels = normal(2, 3, 3, 5)
+    own = (pixels - pixels.mean((0, 2, 3), keepdims=True)) / numpy.sqrt(pixels.var((0, 2, 3), keepdims=True).astype(float) + 1e-5)
+    slope, shift = normal(3), normal(3)
+    run("statistics of a batch of odd maps", [node("BatchNormalization", ["x", "s", "o", "o", "s"], ["y"], training_mode=1)], {"x": pixels},
+        own * slope.reshape(3, 1, 1) + shift.reshape(3, 1, 1), {"s": slope, "o": shift}, opset=15)
+    line = normal(1, 4) * f32(40)
+    for kind, low, high in (("INT8", -128, 127), ("UINT8", 0, 255), ("INT16", -32768, 32767)):
+        zero = helper.make_tensor("v", getattr(TensorProto, kind), [1], [0])
+        run(f"zero points of {kind}", [node("ConstantOfShape", ["n"], ["z"], value=zero), node("QuantizeLinear", ["k", "s", "z"], ["q"], axis=0),
+                                       node("DequantizeLinear", ["q", "s", "z"], ["d"], axis=0), node("Add", ["x", "d"], ["y"])], {"x": line},
+            line + numpy.rint(line[0].astype(float)).clip(low, high), {"n": numpy.array([4]), "s": numpy.ones(4, f32), "k": line[0]})
+    run("a shape without numbers", [node("Constant", [], ["n"], value_ints=[]), node("Reshape", ["k", "n"], ["r"]), node("Mul", ["x", "r"], ["y"])],
+        {"x": line}, line * 2.5, {"k": numpy.array([2.5], f32)})
+    # Of ONNX's own cases resize_downsample_scales_linear_antialias, beside it without what is outside.
+    counted = numpy.arange(1, 17, dtype=f32).reshape(1, 1, 4, 4)
+    ends = numpy.array([(1 * .8 + 2 * .6) / 1.4, (2 * .4 + 3 + 4 * .4) / 1.8])
+    for inside, wanted in ((0, [[2.875, 4.5], [9.375, 11]]), (1, ends + 4 * (ends[:, None] - 1))):
+        run(f"fewer pixels, outside {1 - inside}", [node("Resize", ["x", "", "n"], ["y"], mode="linear", antialias=1, exclude_outside=inside)], {"x": counted},
+            numpy.array(wanted).reshape(1, 1, 2, 2), {"n": numpy.array([1, 1, .6, .6], f32)}, opset=18)
+    square, row = normal(3, 4, 4), normal(4)
+    row[0] = square[0, 0, 2]
+    for op, rule in (("Greater", numpy.greater), ("Equal", numpy.equal), ("Add", numpy.add), ("Sub", numpy.subtract), ("Mul", numpy.multiply)):
+        for given in (0, 1):
+            run(f"{op} along an axis, {given}", [node(op, ["x", "r"], ["y"], broadcast=1, axis=1)], {"x": square, **({"r": row} if given else {})},
+                rule(square.astype(float), row.reshape(4, 1)).astype(float), {} if given else {"r": row}, opset=6, batch=3 if not given else None)
+    run("constants along an axis", [node("Sub", ["k", "r"], ["d"], broadcast=1, axis=1), node("Add", ["x", "d"], ["y"])], {"x": square},
+        square * 2.0 - row.reshape(4, 1), {"r": row, "k": square}, opset=6, batch=3)
+    maps, parts = normal(2, 3, 4, 5), normal(2, 3)
+    run("a number for each channel", [node("Mul", ["x", "r"], ["y"], broadcast=1, axis=0)], {"x": maps, "r": parts}, maps.astype(float) * parts[..., None, None],
+        opset=6)
+    u, v = normal(3, 4), normal(4)
+    for equation, *operands in (("ij,ij->", u, u), ("ij,k->k", u, v), ("j,j->", v, v), ("ij,j->", u, v)):
+        run(f"sums {equation}", [node("Einsum", ["x", "k"], ["y"], equation=equation)], {"x": operands[0]},
+            numpy.einsum(equation, *operands).astype(float), {"k": operands[1]}, batch=len(operands[0]))
+    for turned, left in itertools.product((0, 1), (0, 1)):
+        a, b, c = normal(3, 4), normal(4, 5), normal(5)
+        given, names = {"a": a.T.copy() if turned else a, "b": b.T.copy() if turned else b}, [["a", "b"], ["b"]][left]
+        run(f"Gemm of tensors {turned} {left}", [node("Gemm", ["a", "b", "c"], ["y"], alpha=.5, beta=2.0, transA=turned, transB=turned)],
+            {name: given[name] for name in names}, .5 * a.astype(float) @ b + 2 * c, {"c": c, **({"a": given["a"]} if left else {})}, batch=None)
+    table, chosen = normal(6, 3), random.randint(-6, 6, (2, 4))
+    run("rows by axis -2", [node("Gather", ["t", "x"], ["y"], axis=-2)], {"x": chosen}, table[chosen].astype(float), {"t": table}, {"x": TensorProto.INT64})
+
+
 attention()
 places()
 sums()
@@ -797,6 +841,7 @@ dynamic()
 logarithms()
 rounded()
 columns()
+settings()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)

@@ -65,12 +65,30 @@ static void integers_are_not_divided(void **state)
     }
 }
 
+/* Means and roots of integers are integers: the mean of 1 and 2 is 1, the root of 3 is 1. */
+static void integers_have_no_means_and_roots(void **state)
+{
+    static const char *const networks[][2] = {
+        {"float[N, 6] x y = ReduceMean <axes = [1]> (x)", "a mean of integers is not supported"},
+        {"float[N, 6] x float e = {0.5} y = Pow(x, e)", "integers to the power of 0.5 are not supported"},
+        {"float[N, 6] x float e = {-1} y = Pow(x, e)", "integers to the power of -1 are not supported"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; ++i) {
+        struct builder b;
+        onnx_case_parse(&b, 14, networks[i][0]);
+        b.graph.input[0]->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+        onnx_case_refused(&b, networks[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(powers),
         cmocka_unit_test(arithmetic_folds),
         cmocka_unit_test(integers_are_not_divided),
+        cmocka_unit_test(integers_have_no_means_and_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

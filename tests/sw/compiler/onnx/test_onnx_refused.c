@@ -101,6 +101,10 @@ static const struct refusal windows[] = {
 };
 
 static const struct refusal places[] = {
+    {14, "float[3] x float[3] s = {0} y = BatchNormalization(x, s, s, s, s)",
+     "the input has 1 dimensions; 2 or more are needed"},
+    {14, "float[N, 3] x float[3] s = {0} n = BatchNormalization(s, s, s, s, s) y = Add(x, n)",
+     "the input has 1 dimensions; 2 or more are needed"},
     {14, MAPS "int64[8] p = {0, 0, 6, 0, 0, 0, 0, 0} y = Pad <mode = \"reflect\"> (x, p)",
      "6 and 0 lines cannot be added to 6"},
     {14, MAPS "int64[8] p = {0, 0, -4, 0, 0, 0, -2, 0} y = Pad(x, p)", "pads take all of dimension 2 away"},
@@ -108,6 +112,8 @@ static const struct refusal places[] = {
      "padding with the lowest number is only known in front of one MaxPool"},
     {14, MAPS "int64[8] p = {0, 1, 0, 0, 0, 0, 0, 0} float v = {2e30} y = Pad(x, p, v)",
      "channels can be padded with a number from -1e30 to 1e30 only"},
+    {14, MAPS "int64[8] p = {0, 0, 1, 0, 0, 0, 1, 0} float v = {1e38} y = Pad(x, p, v)",
+     "maps can be padded with a number up to 1e30 only"},
     {14, MAPS "int64[8] p = {1, 0, 0, 0, 0, 0, 0, 0} y = Pad(x, p)",
      "pads holds 1 and 0 for dimension 0; all but the batch can be padded"},
     {14, MAPS "int64[8] p = {0, 2000, 0, 0, 0, 0, 0, 0} y = Pad(x, p)",

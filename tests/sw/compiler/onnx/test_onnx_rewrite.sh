@@ -45,6 +45,19 @@ def resized(file, shape, sizes):
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(numpy.ones(shape, numpy.float32), "k"), numpy_helper.from_array(numpy.array(sizes), "n")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), file)
+def vendors(file, nodes, given):
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4, 6])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(value, key) for key, value in given.items()])
+    sets = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=8), file)
+node = helper.make_node
+step = {"s": numpy.array(.1, numpy.float32), "z": numpy.array(3, numpy.int8)}
+vendors("flat.onnx", [node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+                      node("QLinearSoftmax", ["q", "s", "z", "s", "z"], ["r"], axis=1, opset=12, domain="com.microsoft"),
+                      node("DequantizeLinear", ["r", "s", "z"], ["y"])], step)
+vendors("rotary.onnx", [node("Attention", ["x", "w"], ["y"], num_heads=2, do_rotary=1, domain="com.microsoft")],
+        {"w": numpy.ones((6, 18), numpy.float32)})
 resized("none.onnx", (1, 1, 0, 4), [1, 1, 2, 2])
 resized("long.onnx", (1, 1, 1, 5000), [1, 1, 1, 1 << 20])
 PYTHON
@@ -58,6 +71,8 @@ refused 2 'cubic samples of what is around the map are zeros here: padding_mode 
 refused 2 'axis 2 of 3 dimensions with 6 parts each' run parts.onnx
 refused 2 'it would become too many nodes' run steps.onnx
 refused 2 'without elements or of integers' run none.onnx
+refused 2 'node "r" (QLinearSoftmax): before operator set 13 an axis that is not the last one is not supported' run flat.onnx
+refused 2 'node "y" (Attention): do_rotary=1 is not supported; 0 is' run rotary.onnx
 refused 2 '1048576 of 5000 elements of a constant with 5000 are too many' run long.onnx
 refused 2 'its equation has "i" where a letter that its operand has not is supported' run diagonal.onnx
 refused 2 'an equation with "->" and one or two operands is supported' run implicit.onnx
