@@ -322,7 +322,7 @@ static void warn(const struct comparison *comparison, const json_t *a, const jso
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
     static const char *const first[] = {"summary", "total", "energy", "area"};
-    static const char *const last[] = {"schedule", "memory", "storage", "units", "program", "values"};
+    static const char *const last[] = {"memory", "storage", "units", "program", "values"};
     const json_t *network_a = json_object_get(a, "network"), *network_b = json_object_get(b, "network");
     if (strcmp(text_of(network_a, "xxh3"), text_of(network_b, "xxh3")) != 0)
         (void)fprintf(comparison->table, "the networks differ: %s and %s\n\n", text_of(network_a, "name"),

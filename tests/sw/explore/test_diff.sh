@@ -96,16 +96,12 @@ sed 's/"total_pj": [0-9.]*/"total_pj": 3301700.955/' a.json >y.json
 expect 0 diff x.json y.json --csv d.csv
 grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "energy: $(grep total_pj d.csv)"
 
-# What a program reports, and which schedule a network has.
+# What a program reports.
 for frames in 3 4; do
     sed "s/\"storage\": {/\"program\": {\"reported\": {\"frames\": $frames}}, &/" a.json >$frames.json
 done
 expect 0 diff 3.json 4.json --all
 grep -Eq "^  reported.frames +3 +4 +[+]1 +[+]33.33%$" out || fail "a report: $(cat out)"
-expect 0 run "$network" --timing-only -q --schedule fused --stats fused.json
-expect 0 run "$network" --timing-only -q --schedule auto --stats auto.json
-expect 0 diff fused.json auto.json --all
-grep -Eq "^  name +fused +auto$" out || fail "schedules: $(cat out)"
 
 # Another network: layers of one side only.
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
