@@ -164,7 +164,7 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
 /* Cuts a member as a layer whose map is one tile of the group. */
 static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
-                               struct cnnvp_build *build, struct cnnvp_error *error)
+                               const char *place, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t index = group->first + number;
     struct cnnvp_layer tile = in_slots(graph, build, group, number, group->members[number].layer);
@@ -178,8 +178,10 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     CNNVP_TRY(cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
                                  : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
     if (cut.group_out == 0 && finalists.count == 0)
-        return cnnvp_compiler_error(
-            error, "layer \"%s\": its tiles in a group do not fit into a half of each buffer", name);
+        return cnnvp_config_error(error, place,
+                                  "layer \"%s\": its tiles of %u x %u in the group do not fit into a half of each "
+                                  "buffer; take smaller tiles or fewer layers",
+                                  name, tile.out.height, tile.out.width);
     if (cut.group_out == 0)
         cut = finalists.all[0].cut;
     cnnvp_plan_cut_layer(&build->layers[index], cut);
@@ -195,7 +197,7 @@ static void cut_as_before(struct cnnvp_layer *layer)
 }
 
 static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group,
+                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, const char *place,
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
@@ -213,7 +215,7 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
         limits.input_halves = group->members[i].tile_half != 0 ? 1 : target->limits.input_halves;
         limits.weights_stay = stays[i];
         limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
-        CNNVP_TRY(cut_member(graph, &limits, plan, group, i, build, error));
+        CNNVP_TRY(cut_member(graph, &limits, plan, group, i, place, build, error));
     }
     return CNNVP_DONE;
 }
@@ -253,7 +255,7 @@ static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnn
         top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
     if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))
         return no_room(graph, &target->limits, group, run, lack, error);
-    return cut_group(graph, target, plan, group, build, error);
+    return cut_group(graph, target, plan, group, run->place, build, error);
 }
 
 cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp_target *target,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the layers of a group are cut. */
+/* How the layers of a group are cut, and what is said of a group whose layers cannot be. */
 #include "test.h"
 
 #include "../plan/plan_cases.h"
@@ -59,10 +59,25 @@ static void additions_take_what_slots_hold(void **state)
     clear();
 }
 
+/* 9 weights have 18 bytes; a half of the weight buffer has 32, and half of that is for weights that pass. */
+static void what_does_not_fit_is_refused_with_its_place(void **state)
+{
+    struct fake_config config = fake_nfu();
+    (void)state;
+    config.weight_bytes = 64;
+    graph_case_begin(&graph, 3, 64);
+    graph_case_output(&graph, graph_case_conv(&graph, graph_case_conv(&graph, 0, 4), 4));
+    assert_int_equal(build_group(&config), CNNVP_BAD_INPUT);
+    if (strncmp(problem.text, "plan:2:5: layer \"1\": its tiles of 6 x 64", 40) != 0)
+        fail_msg("%s", problem.text);
+    clear();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(additions_take_what_slots_hold),
+        cmocka_unit_test(what_does_not_fit_is_refused_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
