@@ -365,6 +365,35 @@ def check_units():
                 assert best <= 1.2 * min(array, vector) and abs(array - vector) > 0.3 * max(array, vector), cycles
 
 
+def check_functions():
+    """Whether the write-out or the vector unit does a convolution's function depends on the objective; a plan says who does."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(11))
+        net.shape, net.maps = (32, 28, 28), [("input", (32, 28, 28))]
+        net.node("Conv", ["input", net.parameter(8, 32, 3, 3)], (8, 28, 28), kernel_shape=[3, 3], pads=[1] * 4)
+        net.node("Sigmoid", ["n0"], (8, 28, 28))
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, found = os.path.join(folder, "p.yaml"), set()
+        words = ["-s", "pe_array.write_out=table", "-s", "weight_buffer.size=4096"]
+        for objective in ("time", "energy"):
+            chosen, output, error = run(folder, *words, "--objective", objective, "--plan-out", plan)
+            assert chosen is not None, error
+            with open(plan, encoding="utf-8") as stream:
+                found.add(re.search(r"function: (\w+)", stream.read()).group(1))
+            again, same, error = run(folder, *words, "--plan", plan)
+            assert again is not None and same == output, error
+            assert again["total"] == chosen["total"] and again["units"] == chosen["units"], objective
+        assert found == {"vector", "write_out"}, found
+        for function in ("vector", "write_out"):
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"cuts: {{n0: {{function: {function}}}}}\n")
+            stats, same, error = run(folder, *words, "--plan", plan)
+            assert stats is not None and same == output, error
+            assert (stats["units"]["vector"]["commands"] != 0) == (function == "vector"), stats["units"]["vector"]
+        stats, _, error = run(folder, "--plan", plan)
+        assert stats is None and re.search(r"p.yaml:1:\d+: layer \"n0\": no write-out does its function", error), error
+
+
 def check_layouts():
     """Maps lie in memory as the plan says, and all of them are the same words, by each accelerator."""
     with tempfile.TemporaryDirectory() as folder:
@@ -564,6 +593,7 @@ def main():
     check_gaps()
     check_free_core()
     check_units()
+    check_functions()
     check_layouts()
     check_bursts()
     check_blocks()

@@ -306,12 +306,13 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     for (size_t i = 0; i < graph->layer_count; ++i)
         cnnvp_binary_describe_layer(graph, i, options, build);
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
-                                : options->plan != NULL  ? options->plan->cuts[i].unit
-                                                         : CNNVP_PLAN_ANY_UNIT;
-        if (wanted != CNNVP_UNIT_VECTOR + 1u)
+        const struct cnnvp_plan_cut wanted =
+            options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i])
+            : options->plan != NULL  ? options->plan->cuts[i]
+                                     : (struct cnnvp_plan_cut){CNNVP_PLAN_ANY_UNIT};
+        if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)
             CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
-        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
+        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, &wanted,
                                          options->planned == NULL && options->plan == NULL ? i : 0,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
         if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&

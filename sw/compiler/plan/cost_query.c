@@ -362,8 +362,8 @@ static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const st
                                 : cnnvp_spread_strides(operand, &layer->out, tile);
 }
 
-/* An elementwise layer has both operands in the input buffer, the second after the first if both are loaded. An addition
- * to a convolution has one operand in the output buffer, in the place of the results. */
+/* An elementwise layer has both operands in the input buffer, the second after the first if both are loaded. An
+ * addition to a convolution has one operand in the output buffer, in the place of the results. */
 static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box[3])
 {
     const struct cnnvp_layer *layer = query->layer;
