@@ -365,6 +365,27 @@ def check_units():
                 assert best <= 1.2 * min(array, vector) and abs(array - vector) > 0.3 * max(array, vector), cycles
 
 
+def check_tuned():
+    """A map that stays on chip leaves some layers less room for their tiles than others that are alike, with --tune as well."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(12))
+        net.shape, net.maps = (12, 32, 32), [("input", (12, 32, 32))]
+        for _ in range(6):
+            net.node("Conv", [net.maps[-1][0], net.parameter(12, 12, 3, 3)], net.shape, kernel_shape=[3, 3], pads=[1] * 4)
+        net.node("Add", ["n5", "n2"], net.shape)
+        net.node("Conv", ["n6", net.parameter(4, 12, 1, 1)], (4, 32, 32), kernel_shape=[1, 1])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, written = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
+        with open(plan, "w", encoding="utf-8") as stream:
+            stream.write("on_chip: [n2]\n")
+        _, output, error = run(folder)
+        for words in ([], ["--tune"]):
+            stats, same, error = run(folder, "--plan", plan, "--plan-out", written, *words)
+            assert stats is not None and same == output, (words, error)
+            again, same, error = run(folder, "--plan", written)
+            assert again is not None and same == output and again["total"] == stats["total"], (words, error)
+
+
 def check_functions():
     """Whether the write-out or the vector unit does a convolution's function depends on the objective; a plan says who does."""
     with tempfile.TemporaryDirectory() as folder:
@@ -593,6 +614,7 @@ def main():
     check_gaps()
     check_free_core()
     check_units()
+    check_tuned()
     check_functions()
     check_layouts()
     check_bursts()

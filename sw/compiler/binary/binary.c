@@ -75,8 +75,8 @@ static uint64_t room_of(const struct cnnvp_target *target, const struct cnnvp_bu
                          cnnvp_binary_chip_top(target, build, target->limits.input_halves - 1u, layer, layer));
 }
 
-static int is_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
-                            size_t other)
+int cnnvp_binary_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
+                               size_t other)
 {
     return build->finalists[one].count != 0 && cnnvp_plan_are_alike(&build->layers[one], &build->layers[other]) &&
            room_of(target, build, one) == room_of(target, build, other);
@@ -130,7 +130,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
         cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* from the search before layers were fused */
         return CNNVP_DONE;
     }
-    while (as < index && !is_planned_alike(target, build, as, index))
+    while (as < index && !cnnvp_binary_planned_alike(target, build, as, index))
         ++as;
     if (as < index)
         *finalists = build->finalists[as];
