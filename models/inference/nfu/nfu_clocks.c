@@ -6,6 +6,7 @@
  *   move right  the right-most column: a word of each row. With the extended FIFO-V, in the lower rows of a window, one
  *               word, which is never late
  *   move down   the bottom row: its columns, Sx apart
+ *   scales      the record of a channel, in the clock of its bias
  *   write-out   the results of a PE tile, or their partial sums; before that, the old words or sums that it reads
  * A map's rows begin at a line. The first column of a PE tile is a multiple of the array's width times Sx, plus the
  * column of the tap or of its piece. Fully connected: words are contiguous: inputs, results, and weights [input]
@@ -70,6 +71,15 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
                                                           (x[0].count + x[1].count) * h->count * (kx - first_x) * rows,
                                                  .rows = h->size,
                                                  .row_step = tile->sy});
+}
+
+/* Each clock reads a weight or a bias, which is never late, or the record of a channel's scale. */
+static void window_weights(const struct cnnvp_fx16_tile *tile, uint64_t tiles, struct cnnvp_fx16_clocks *clocks)
+{
+    const uint32_t words = tile->bias_words * (2u / cnnvp_fx16_bytes(tile, CNNVP_NARROW_B));
+    if (tile->scaled)
+        cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
+                                   .times = tiles, .columns = words, .places = tile->out_channels, .pitch = words});
 }
 
 /* Words of a result that are written, and words that are read before that. Each takes a clock. */
@@ -169,5 +179,6 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
     cnnvp_cut(tile->out_w, shape->cols, x);
     cnnvp_cut(tile->out_h, shape->rows, y);
     window_input(shape, tile, x, y, &traffic->input);
+    window_weights(tile, (x[0].count + x[1].count) * (y[0].count + y[1].count), &traffic->weight);
     window_output(shape, tile, x, y, &traffic->output);
 }

@@ -134,6 +134,10 @@ static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
     for (uint32_t row = 0; row < h; ++row)
         for (uint32_t col = 0; col < w; ++col)
             cnnvp_nfu_pe_add(cnnvp_nfu_array_pe(run->array, col, row), bias, run->shape->acc_bits);
+    const uint64_t words = (uint64_t)run->tile->bias_words * (2u / cnnvp_fx16_bytes(run->tile, CNNVP_NARROW_B));
+    for (uint64_t i = 0; i < words; ++i)
+        cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], out * words + i);
+    cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], 1);
     ++run->cost->bias_cycles;
     run->cost->bias_words += run->tile->bias_words;
 }

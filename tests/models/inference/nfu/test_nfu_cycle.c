@@ -63,6 +63,17 @@ struct memory {
     uint64_t late; /* cases with */
 };
 
+/* A scale record of 64 bits crosses the weight port in the clock of a bias, for each channel of each PE tile. */
+static void check_scales(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         const struct cnnvp_nfu_beat *port)
+{
+    const uint64_t words = (tile->narrow & CNNVP_NARROW_B) != 0 ? 8 : 4, width = port->shape.width_words;
+    const uint64_t columns = (tile->out_w + shape->cols - 1) / shape->cols;
+    const uint64_t rows = (tile->out_h + shape->rows - 1) / shape->rows;
+    if (tile->scaled && tile->kind == CNNVP_FX16_WINDOW && width < words)
+        assert_true(port->late >= columns * rows * tile->out_channels * ((words + width - 1) / width - 1));
+}
+
 static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, struct memory *memory)
 {
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
@@ -103,6 +114,7 @@ static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, st
                      (unsigned long long)port->late, (unsigned long long)late);
         memory->late += late != 0;
     }
+    check_scales(shape, &tile, &memory->ports[CNNVP_NFU_WEIGHT]);
     free(sums);
 }
 
