@@ -142,8 +142,48 @@ static void test_random(void **state)
     assert_in_range(memory.late, 20000, 100000);
 }
 
+/* 64 neurons of one input on 64 PEs, in words of 8 bits: 64 bytes of weights in a clock, then 64 records of 8 bytes in
+ * 4 clocks. A port of 16 bytes takes 4 and 32 clocks for them. */
+static void test_narrow_records(void **state)
+{
+    const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 4};
+    const struct cnnvp_fx16_tile tile = {
+        .name = "matmul",
+        .kind = CNNVP_FX16_MATMUL,
+        .operation = {.product = CNNVP_FX16_PRODUCT_KA},
+        .uses_k = true,
+        .inputs = 1,
+        .outputs = 64,
+        .planes = 1,
+        .plane_words = 64,
+        .plane_stride = 64,
+        .scaled = true,
+        .bias_words = 4,
+        .narrow = CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT};
+    const struct cnnvp_buffer_shape buffer = {.width_words = 8, .banks = 64, .line_words = 64, .column_step = 1};
+    const struct cnnvp_fx16_data data = {.input = NULL};
+    struct memory memory = {0};
+    struct cnnvp_fx16_traffic traffic = {0};
+    struct cnnvp_fx16_cost cost;
+    uint64_t late = 0;
+    (void)state;
+    cnnvp_nfu_clocks(&shape, &tile, &traffic);
+    for (uint32_t i = 0; i < traffic.weight.count; ++i)
+        late += buffer_port_late(&buffer, &traffic.weight.classes[i], 1, 0);
+    assert_int_equal(late, 3 + 28);
+    for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p) {
+        memory.ports[p].shape = buffer;
+        memory.ports[p].shape.width_words = 16; /* bytes */
+    }
+    assert_int_equal(cnnvp_nfu_cycle(&shape, &tile, &data, &memory.array, &cost, memory.ports), CNNVP_OK);
+    assert_int_equal(memory.ports[CNNVP_NFU_WEIGHT].late, 3 + 28);
+    cnnvp_nfu_array_free(&memory.array);
+    for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p)
+        cnnvp_nfu_beat_free(&memory.ports[p]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_narrow_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
