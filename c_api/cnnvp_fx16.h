@@ -128,6 +128,12 @@ static inline uint32_t cnnvp_fx16_bytes(const struct cnnvp_fx16_tile *tile, enum
     return (tile->narrow & (uint32_t)operand) != 0 ? 1u : 2u;
 }
 
+/* The words, of the size of the weights, in the bias or scale record of an output, which has 16-bit words. */
+static inline uint32_t cnnvp_fx16_record_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->bias_words * (2u / cnnvp_fx16_bytes(tile, CNNVP_NARROW_B));
+}
+
 /* Number of 16-bit words that `words` words of an operand fill, as counted by statistics and energies. */
 static inline uint64_t cnnvp_fx16_words(const struct cnnvp_fx16_tile *tile, enum cnnvp_narrow operand, uint64_t words)
 {

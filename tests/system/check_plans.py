@@ -365,6 +365,56 @@ def check_units():
                 assert best <= 1.2 * min(array, vector) and abs(array - vector) > 0.3 * max(array, vector), cycles
 
 
+def check_tuned():
+    """A map that stays on chip leaves some layers less room for their tiles than others that are alike, with --tune as well."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(12))
+        net.shape, net.maps = (12, 32, 32), [("input", (12, 32, 32))]
+        for _ in range(6):
+            net.node("Conv", [net.maps[-1][0], net.parameter(12, 12, 3, 3)], net.shape, kernel_shape=[3, 3], pads=[1] * 4)
+        net.node("Add", ["n5", "n2"], net.shape)
+        net.node("Conv", ["n6", net.parameter(4, 12, 1, 1)], (4, 32, 32), kernel_shape=[1, 1])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, written = os.path.join(folder, "p.yaml"), os.path.join(folder, "q.yaml")
+        with open(plan, "w", encoding="utf-8") as stream:
+            stream.write("on_chip: [n2]\n")
+        _, output, error = run(folder)
+        for words in ([], ["--tune"]):
+            stats, same, error = run(folder, "--plan", plan, "--plan-out", written, *words)
+            assert stats is not None and same == output, (words, error)
+            again, same, error = run(folder, "--plan", written)
+            assert again is not None and same == output and again["total"] == stats["total"], (words, error)
+
+
+def check_functions():
+    """Whether the write-out or the vector unit does a convolution's function depends on the objective; a plan says who does."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(11))
+        net.shape, net.maps = (32, 28, 28), [("input", (32, 28, 28))]
+        net.node("Conv", ["input", net.parameter(8, 32, 3, 3)], (8, 28, 28), kernel_shape=[3, 3], pads=[1] * 4)
+        net.node("Sigmoid", ["n0"], (8, 28, 28))
+        net.write(os.path.join(folder, "n.onnx"))
+        plan, found = os.path.join(folder, "p.yaml"), set()
+        words = ["-s", "pe_array.write_out=table", "-s", "weight_buffer.size=4096"]
+        for objective in ("time", "energy"):
+            chosen, output, error = run(folder, *words, "--objective", objective, "--plan-out", plan)
+            assert chosen is not None, error
+            with open(plan, encoding="utf-8") as stream:
+                found.add(re.search(r"function: (\w+)", stream.read()).group(1))
+            again, same, error = run(folder, *words, "--plan", plan)
+            assert again is not None and same == output, error
+            assert again["total"] == chosen["total"] and again["units"] == chosen["units"], objective
+        assert found == {"vector", "write_out"}, found
+        for function in ("vector", "write_out"):
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"cuts: {{n0: {{function: {function}}}}}\n")
+            stats, same, error = run(folder, *words, "--plan", plan)
+            assert stats is not None and same == output, error
+            assert (stats["units"]["vector"]["commands"] != 0) == (function == "vector"), stats["units"]["vector"]
+        stats, _, error = run(folder, "--plan", plan)
+        assert stats is None and re.search(r"p.yaml:1:\d+: layer \"n0\": no write-out does its function", error), error
+
+
 def check_layouts():
     """Maps lie in memory as the plan says, and all of them are the same words, by each accelerator."""
     with tempfile.TemporaryDirectory() as folder:
@@ -564,6 +614,8 @@ def main():
     check_gaps()
     check_free_core()
     check_units()
+    check_tuned()
+    check_functions()
     check_layouts()
     check_bursts()
     check_blocks()

@@ -6,6 +6,7 @@
  *   move right  the right-most column: a word of each row. With the extended FIFO-V, in the lower rows of a window, one
  *               word, which is never late
  *   move down   the bottom row: its columns, Sx apart
+ *   scales      the record of a channel, in the clock of its bias
  *   write-out   the results of a PE tile, or their partial sums; before that, the old words or sums that it reads
  * A map's rows begin at a line. The first column of a PE tile is a multiple of the array's width times Sx, plus the
  * column of the tap or of its piece. Fully connected: words are contiguous: inputs, results, and weights [input]
@@ -72,6 +73,15 @@ static void window_input(const struct cnnvp_nfu_shape *shape, const struct cnnvp
                                                  .row_step = tile->sy});
 }
 
+/* Each clock reads a weight or a bias, which is never late, or the record of a channel's scale. */
+static void window_weights(const struct cnnvp_fx16_tile *tile, uint64_t tiles, struct cnnvp_fx16_clocks *clocks)
+{
+    const uint32_t words = cnnvp_fx16_record_words(tile);
+    if (tile->scaled)
+        cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
+                                   .times = tiles, .columns = words, .places = tile->out_channels, .pitch = words});
+}
+
 /* Words of a result that are written, and words that are read before that. Each takes a clock. */
 static void result_words(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint32_t words[2])
 {
@@ -98,10 +108,10 @@ static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnv
                                            .pitch = shape->cols * words[i]});
 }
 
-/* Adds clocks for `count` contiguous items of `words` words, `at_a_time` items together; the whole run `times`
+/* Adds `cycles` clocks for each `at_a_time` of `count` contiguous items of `words` words; the whole run `times`
  * times. */
 static void add_run(struct cnnvp_fx16_clocks *clocks, uint64_t count, uint32_t at_a_time, uint32_t words,
-                    uint64_t times)
+                    uint32_t cycles, uint64_t times)
 {
     struct cnnvp_parts parts[2];
     cnnvp_cut(count, at_a_time, parts);
@@ -109,7 +119,7 @@ static void add_run(struct cnnvp_fx16_clocks *clocks, uint64_t count, uint32_t a
         cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
                                    .times = part->count != 0 ? times : 0,
                                    .column = part->first * words,
-                                   .cycles = words,
+                                   .cycles = cycles,
                                    .columns = part->size * words,
                                    .places = (uint32_t)part->count,
                                    .pitch = at_a_time * words});
@@ -123,7 +133,7 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
     uint32_t words[2];
     result_words(shape, tile, words);
     if (shape->single_neuron) {
-        add_run(&traffic->input, tile->inputs, pes, 1u, tile->outputs);
+        add_run(&traffic->input, tile->inputs, pes, 1u, 1u, tile->outputs);
         struct cnnvp_parts parts[2];
         cnnvp_cut(tile->inputs, pes, parts);
         for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
@@ -153,9 +163,9 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
                     .tap_pitch = pes});
     }
     if (tile->bias_words != 0)
-        add_run(&traffic->weight, tile->outputs, neurons, tile->bias_words, 1u);
+        add_run(&traffic->weight, tile->outputs, neurons, cnnvp_fx16_record_words(tile), tile->bias_words, 1u);
     for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
-        add_run(&traffic->output, tile->outputs, neurons, words[i], 1u);
+        add_run(&traffic->output, tile->outputs, neurons, words[i], words[i], 1u);
 }
 
 void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
@@ -169,5 +179,6 @@ void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx
     cnnvp_cut(tile->out_w, shape->cols, x);
     cnnvp_cut(tile->out_h, shape->rows, y);
     window_input(shape, tile, x, y, &traffic->input);
+    window_weights(tile, (x[0].count + x[1].count) * (y[0].count + y[1].count), &traffic->weight);
     window_output(shape, tile, x, y, &traffic->output);
 }

@@ -134,6 +134,10 @@ static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
     for (uint32_t row = 0; row < h; ++row)
         for (uint32_t col = 0; col < w; ++col)
             cnnvp_nfu_pe_add(cnnvp_nfu_array_pe(run->array, col, row), bias, run->shape->acc_bits);
+    const uint64_t words = cnnvp_fx16_record_words(run->tile);
+    for (uint64_t i = 0; i < words; ++i)
+        cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], out * words + i);
+    cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], 1);
     ++run->cost->bias_cycles;
     run->cost->bias_words += run->tile->bias_words;
 }
@@ -292,12 +296,12 @@ static void next_clock(struct run *run)
 /* Counts the clocks of the neurons' bias words and of their write-out. */
 static void finish_neurons(struct run *run, uint64_t first, uint64_t count)
 {
-    const uint64_t words = run->tile->bias_words;
+    const uint64_t words = cnnvp_fx16_record_words(run->tile), cycles = run->tile->bias_words;
     for (uint64_t i = 0; i < count * words; ++i)
         cnnvp_nfu_beat_word(&run->ports[CNNVP_NFU_WEIGHT], first * words + i);
     if (words != 0)
-        cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], words);
-    run->cost->bias_cycles += words;
+        cnnvp_nfu_beat_end(&run->ports[CNNVP_NFU_WEIGHT], cycles);
+    run->cost->bias_cycles += cycles;
     leave(run, false, first, 0, count, 1);
 }
 

@@ -85,6 +85,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
     const bool pairs = multiplies && !tile->per_channel;
     const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const uint32_t diagonal = cnnvp_minimum32(shape->input_para, shape->output_para);
+    const uint32_t record = cnnvp_fx16_record_words(tile);
     const uint32_t results = multiplies ? shape->output_para : shape->input_para; /* most results of a position */
     struct cnnvp_parts in[2], out[2];
     cnnvp_cut(tile->out_channels, pairs ? shape->output_para : multiplies ? diagonal : shape->input_para, out);
@@ -100,10 +101,9 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
                                                             .columns = i->size,
                                                             .words = o->size * i->size});
         if (tile->bias_words != 0)
-            cnnvp_fx16_add(&traffic->weight, (struct cnnvp_buffer_clocks){.times = o->count,
-                                                                          .maps = results,
-                                                                          .columns = tile->bias_words,
-                                                                          .words = o->size * tile->bias_words});
+            cnnvp_fx16_add(&traffic->weight,
+                           (struct cnnvp_buffer_clocks){
+                               .times = o->count, .maps = results, .columns = record, .words = o->size * record});
         const struct update update = {.maps = results, .columns = 1u, .sums = o->size};
         add_updates(&traffic->output, shape, tile, &update, cost->passes, o->count * tile->plane_words);
         if (!pairs)
@@ -117,6 +117,7 @@ static void window_clocks(const struct cnnvp_window_shape *shape, const struct c
 static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                           const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic)
 {
+    const uint32_t record = cnnvp_fx16_record_words(tile);
     struct cnnvp_parts out[2];
     cnnvp_cut(tile->outputs, shape->fc_para, out);
     for (const struct cnnvp_parts *o = out; o < out + 2; ++o) {
@@ -133,9 +134,9 @@ static void matmul_clocks(const struct cnnvp_window_shape *shape, const struct c
         cnnvp_fx16_add(&traffic->weight, of);
         of.places = 1u;
         of.times = tile->bias_words != 0;
-        of.column *= tile->bias_words;
-        of.columns *= tile->bias_words;
-        of.tap_pitch *= tile->bias_words;
+        of.column *= record;
+        of.columns *= record;
+        of.tap_pitch *= record;
         cnnvp_fx16_add(&traffic->weight, of);
         const struct update update = {.maps = 1u, .columns = o->size, .sums = o->size};
         add_updates(&traffic->output, shape, tile, &update, cost->passes, o->count);

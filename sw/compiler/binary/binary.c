@@ -75,8 +75,8 @@ static uint64_t room_of(const struct cnnvp_target *target, const struct cnnvp_bu
                          cnnvp_binary_chip_top(target, build, target->limits.input_halves - 1u, layer, layer));
 }
 
-static int is_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
-                            size_t other)
+int cnnvp_binary_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
+                               size_t other)
 {
     return build->finalists[one].count != 0 && cnnvp_plan_are_alike(&build->layers[one], &build->layers[other]) &&
            room_of(target, build, one) == room_of(target, build, other);
@@ -130,7 +130,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
         cnnvp_plan_cut_layer(layer, finalists->all[0].cut); /* from the search before layers were fused */
         return CNNVP_DONE;
     }
-    while (as < index && !is_planned_alike(target, build, as, index))
+    while (as < index && !cnnvp_binary_planned_alike(target, build, as, index))
         ++as;
     if (as < index)
         *finalists = build->finalists[as];
@@ -306,12 +306,13 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     for (size_t i = 0; i < graph->layer_count; ++i)
         cnnvp_binary_describe_layer(graph, i, options, build);
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        const uint32_t wanted = options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i]).unit
-                                : options->plan != NULL  ? options->plan->cuts[i].unit
-                                                         : CNNVP_PLAN_ANY_UNIT;
-        if (wanted != CNNVP_UNIT_VECTOR + 1u)
+        const struct cnnvp_plan_cut wanted =
+            options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i])
+            : options->plan != NULL  ? options->plan->cuts[i]
+                                     : (struct cnnvp_plan_cut){CNNVP_PLAN_ANY_UNIT};
+        if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)
             CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
-        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, wanted,
+        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, &wanted,
                                          options->planned == NULL && options->plan == NULL ? i : 0,
                                          options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
         if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&

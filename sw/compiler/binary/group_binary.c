@@ -18,6 +18,57 @@ static uint64_t tiles_of(const struct cnnvp_plan_group *group)
     return (uint64_t)group->tile_rows * group->tile_columns;
 }
 
+/* ---- slots ---- */
+
+/* The whole slot as a tensor: all its channels and lines. */
+static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
+{
+    return (struct cnnvp_tensor){
+        .column_stride = 1,
+        .row_stride = slot->columns,
+        .channel_stride = slot->rows * slot->columns,
+        .channels = slot->channels,
+        .height = slot->rows,
+        .width = slot->columns,
+        .word_shift = slot->word_shift,
+        .on_chip = CNNVP_PLACE_SLOT,
+        .chip_half = slot->place.half,
+        .chip_address = (uint32_t)slot->place.address,
+        .zero = slot->zero,
+    };
+}
+
+/* Lays a tensor into the slot, or into some of its channels. */
+static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnvp_plan_slot *slot,
+                struct cnnvp_tensor *tensor)
+{
+    const struct cnnvp_tensor of = slot_tensor(slot);
+    const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
+    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
+    tensor->on_chip = CNNVP_PLACE_SLOT;
+    tensor->chip_half = of.chip_half;
+    tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
+    tensor->column_stride = 1;
+    tensor->row_stride = of.row_stride;
+    tensor->channel_stride = of.channel_stride * step;
+    tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;
+}
+
+/* The member's layer with its operands and results at their slots. */
+static struct cnnvp_layer in_slots(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                   const struct cnnvp_plan_group *group, size_t number, struct cnnvp_layer layer)
+{
+    const struct cnnvp_plan_member *member = &group->members[number];
+    const struct cnnvp_group_ends ends = cnnvp_group_ends(graph, build, group, number);
+    if (is_slot(member->in))
+        lay(graph, ends.in, &group->slots[member->in], &layer.in);
+    if (is_slot(member->in2))
+        lay(graph, ends.in2, &group->slots[member->in2], &layer.in2);
+    if (is_slot(member->out))
+        lay(graph, ends.out, &group->slots[member->out], &layer.out);
+    return layer;
+}
+
 /* ---- weights ---- */
 
 uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer)
@@ -113,10 +164,10 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
 /* Cuts a member as a layer whose map is one tile of the group. */
 static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
-                               struct cnnvp_build *build, struct cnnvp_error *error)
+                               const char *place, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t index = group->first + number;
-    struct cnnvp_layer tile = group->members[number].layer;
+    struct cnnvp_layer tile = in_slots(graph, build, group, number, group->members[number].layer);
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
     struct cnnvp_plan_cut cut = plan->cuts[index];
@@ -127,8 +178,10 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     CNNVP_TRY(cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
                                  : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
     if (cut.group_out == 0 && finalists.count == 0)
-        return cnnvp_compiler_error(
-            error, "layer \"%s\": its tiles in a group do not fit into a half of each buffer", name);
+        return cnnvp_config_error(error, place,
+                                  "layer \"%s\": its tiles of %u x %u in the group do not fit into a half of each "
+                                  "buffer; take smaller tiles or fewer layers",
+                                  name, tile.out.height, tile.out.width);
     if (cut.group_out == 0)
         cut = finalists.all[0].cut;
     cnnvp_plan_cut_layer(&build->layers[index], cut);
@@ -144,7 +197,7 @@ static void cut_as_before(struct cnnvp_layer *layer)
 }
 
 static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group,
+                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, const char *place,
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
@@ -162,7 +215,7 @@ static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnv
         limits.input_halves = group->members[i].tile_half != 0 ? 1 : target->limits.input_halves;
         limits.weights_stay = stays[i];
         limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
-        CNNVP_TRY(cut_member(graph, &limits, plan, group, i, build, error));
+        CNNVP_TRY(cut_member(graph, &limits, plan, group, i, place, build, error));
     }
     return CNNVP_DONE;
 }
@@ -202,7 +255,7 @@ static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnn
         top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
     if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))
         return no_room(graph, &target->limits, group, run, lack, error);
-    return cut_group(graph, target, plan, group, build, error);
+    return cut_group(graph, target, plan, group, run->place, build, error);
 }
 
 cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -295,40 +348,6 @@ int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
 
 /* ---- tables ---- */
 
-/* The whole slot as a tensor: all its channels and lines. */
-static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
-{
-    return (struct cnnvp_tensor){
-        .column_stride = 1,
-        .row_stride = slot->columns,
-        .channel_stride = slot->rows * slot->columns,
-        .channels = slot->channels,
-        .height = slot->rows,
-        .width = slot->columns,
-        .word_shift = slot->word_shift,
-        .on_chip = CNNVP_PLACE_SLOT,
-        .chip_half = slot->place.half,
-        .chip_address = (uint32_t)slot->place.address,
-        .zero = slot->zero,
-    };
-}
-
-/* Lays a tensor into the slot, or into some of its channels. */
-static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnvp_plan_slot *slot,
-                struct cnnvp_tensor *tensor)
-{
-    const struct cnnvp_tensor of = slot_tensor(slot);
-    const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
-    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
-    tensor->on_chip = CNNVP_PLACE_SLOT;
-    tensor->chip_half = of.chip_half;
-    tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
-    tensor->column_stride = 1;
-    tensor->row_stride = of.row_stride;
-    tensor->channel_stride = of.channel_stride * step;
-    tensor->border_top = tensor->border_left = tensor->border_bottom = tensor->border_right = 0;
-}
-
 /* 1 + the first member that makes the slot; 0: no slot. If several members make a slot, they hold the same lines. */
 static uint32_t maker_of(const struct cnnvp_plan_group *group, size_t slot)
 {
@@ -352,18 +371,14 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
         *layer = cnnvp_group_added(graph, build, group->first + number);
         to->layer.fill = build->entries[group->first + number + 1].fill;
     }
-    if (is_slot(member->in)) {
-        lay(graph, ends.in, &group->slots[member->in], &layer->in);
+    *layer = in_slots(graph, build, group, number, *layer);
+    if (is_slot(member->in))
         to->layer.frees_in = group->slots[member->in].last == number;
-    }
-    if (is_slot(member->in2)) {
-        lay(graph, ends.in2, &group->slots[member->in2], &layer->in2);
+    if (is_slot(member->in2))
         to->layer.frees_in2 = group->slots[member->in2].last == number && member->in2 != member->in;
-    }
     if (!is_slot(member->out))
         return;
     const struct cnnvp_plan_slot *slot = &group->slots[member->out];
-    lay(graph, ends.out, slot, &layer->out);
     to->slot = slot_tensor(slot);
     to->begins = slot->first == number;
     for (size_t i = 0; i <= number; ++i)

@@ -95,6 +95,9 @@ static void load_operand(const struct search *search, const struct cnnvp_plan_gr
     if (operand == &layer->in && (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)) {
         rows = (uint32_t)cnnvp_plan_input_rows(layer, rows);
         columns = (uint32_t)cnnvp_plan_input_columns(layer, columns);
+    } else { /* dimensions of 1 are broadcast */
+        rows = cnnvp_minimum32(rows, operand->height);
+        columns = cnnvp_minimum32(columns, operand->width);
     }
     const struct cnnvp_plan_moved moved = cnnvp_plan_move_box(search->query, operand, operand->channels, rows, columns);
     add_moved(taken, tiles_of(group), &moved, energy->read_byte, energy->input_word);

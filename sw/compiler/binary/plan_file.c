@@ -10,6 +10,7 @@
  *   cuts:                            # how layers are cut; the planner cuts the others
  *     conv1: {group_out: 64, tile_h: 14, tile_w: 56, tile_in: 3, tile_out: 64}
  *     dw2: {unit: vector}            # pe_array or vector, with tiles or alone; without it the planner chooses
+ *     conv3: {function: write_out}   # or vector: who does the function after a convolution; likewise
  *   on_chip: [pool1]                 # tensors that stay in the input buffer from their maker to their last reader
  *   tensors:                         # memory layout of tensors; the others lie in planes
  *     pool1: {memory_layout: blocks-32}   # 32 channels interleaved; pixels: all channels; planes: none
@@ -35,6 +36,7 @@ static const char *const halos[] = {"recompute", "row", "full"};
 #define LAYOUTS "planes, blocks-N or pixels"
 
 static const char *const units[] = {"pe_array", "vector"};
+static const char *const functions[] = {"vector", "write_out"};
 
 cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
@@ -306,25 +308,37 @@ static cnnvp_result read_unit(struct reader *reader, const struct cnnvp_yaml_nod
     return CNNVP_DONE;
 }
 
+static cnnvp_result read_function(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_cut *cut)
+{
+    CNNVP_TRY(read_word(reader, node, functions, sizeof functions / sizeof functions[0], "vector or write_out",
+                        &cut->function));
+    ++cut->function;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    enum { NEEDED = 5, UNIT = 7, KEYS };
+    enum { NEEDED = 5, UNIT = 7, FUNCTION, KEYS };
     static const char *const keys[KEYS] = {
-        "group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky", "unit"};
+        "group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky", "unit", "function"};
     struct cnnvp_plan_cut cut = {.tile_images = 1};
     uint32_t *const values[UNIT] = {
         &cut.group_out, &cut.tile_h, &cut.tile_w, &cut.tile_in, &cut.tile_out, &cut.tile_kx, &cut.tile_ky};
     size_t layer = 0, tiles = 0;
     CNNVP_TRY(find_layer(reader, node->key, node->key_place, &layer));
-    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map of group_out, tile_h, tile_w, tile_in, tile_out, or unit"));
+    CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP,
+                     "a map of group_out, tile_h, tile_w, tile_in, tile_out, unit or function"));
     for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
         const size_t key = find_key(reader, child, keys, KEYS);
         if (key == KEYS)
             return CNNVP_BAD_INPUT;
         tiles += key < UNIT;
-        CNNVP_TRY(key == UNIT ? read_unit(reader, child, &cut) : read_number(reader, child, values[key]));
+        CNNVP_TRY(key == UNIT       ? read_unit(reader, child, &cut)
+                  : key == FUNCTION ? read_function(reader, child, &cut)
+                                    : read_number(reader, child, values[key]));
     }
-    for (size_t i = 0; i < NEEDED && (tiles != 0 || cut.unit == CNNVP_PLAN_ANY_UNIT); ++i)
+    const int whole = tiles != 0 || (cut.unit == CNNVP_PLAN_ANY_UNIT && cut.function == CNNVP_PLAN_ANY_FUNCTION);
+    for (size_t i = 0; i < NEEDED && whole; ++i)
         if (*values[i] == 0)
             CNNVP_TRY(
                 cnnvp_config_error(reader->error, node->place, "the cut of \"%s\" needs %s too", node->key, keys[i]));
@@ -495,6 +509,8 @@ static void put_cuts(cnnvp_output *output, const char *const *names, const struc
             cnnvp_output_printf(output, ", tile_ky: %u", cut->tile_ky);
         if (cut->unit != CNNVP_PLAN_ANY_UNIT)
             cnnvp_output_printf(output, ", unit: %s", units[cut->unit - 1u]);
+        if (cut->function != CNNVP_PLAN_ANY_FUNCTION)
+            cnnvp_output_printf(output, ", function: %s", functions[cut->function - 1u]);
         cnnvp_output_printf(output, "}\n");
     }
 }

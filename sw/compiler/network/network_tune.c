@@ -52,11 +52,11 @@ static int is_planned(const struct cnnvp_build *build, size_t layer)
     return build->layers[layer].chain == 0 && build->layers[layer].group == 0 && build->finalists[layer].count != 0;
 }
 
-/* The first layer that is like this one. */
-static size_t first_alike(const struct cnnvp_build *build, size_t layer)
+/* The first layer whose tiles serve this one, too. */
+static size_t first_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t layer)
 {
     for (size_t i = 0; i < layer; ++i)
-        if (is_planned(build, i) && cnnvp_plan_are_alike(&build->layers[i], &build->layers[layer]))
+        if (is_planned(build, i) && cnnvp_binary_planned_alike(target, build, i, layer))
             return i;
     return layer;
 }
@@ -78,7 +78,8 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
     if (trials->all == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < layers; ++i) {
-        const size_t tries = is_planned(build, i) && first_alike(build, i) == i ? tries_of(&build->finalists[i]) : 1;
+        const size_t tries =
+            is_planned(build, i) && first_alike(&network->target, build, i) == i ? tries_of(&build->finalists[i]) : 1;
         for (size_t n = 0; tries > 1 && n < tries; ++n)
             trials->all[trials->count++] = (struct trial){
                 .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
@@ -252,7 +253,7 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
         cnnvp_plan_cut_layer(&build->layers[layer], build->finalists[layer].all[best->number].cut);
     }
     for (size_t i = 0; i < layers; ++i) {
-        const size_t as = is_planned(build, i) ? first_alike(build, i) : i;
+        const size_t as = is_planned(build, i) ? first_alike(&trials->network->target, build, i) : i;
         cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&build->layers[as]));
     }
 }

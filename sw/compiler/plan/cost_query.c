@@ -362,8 +362,8 @@ static struct cnnvp_strides strides_of(const struct cnnvp_layer *layer, const st
                                 : cnnvp_spread_strides(operand, &layer->out, tile);
 }
 
-/* An elementwise layer has both operands in the input buffer, the second after the first. An addition to a convolution
- * has one operand in the output buffer, in the place of the results. */
+/* An elementwise layer has both operands in the input buffer, the second after the first if both are loaded. An
+ * addition to a convolution has one operand in the output buffer, in the place of the results. */
 static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box[3])
 {
     const struct cnnvp_layer *layer = query->layer;
@@ -374,7 +374,7 @@ static uint64_t arithmetic_ps(struct cnnvp_cost_query *query, const uint32_t box
         added ? (struct cnnvp_strides){box[1] * box[2], box[2], 1} : strides_of(layer, &layer->in, box);
     const struct cnnvp_strides b = strides_of(layer, &layer->in2, box);
     const uint32_t count = cnnvp_elementwise(&a, &b, box[0], box[1], box[2], &vector);
-    vector.b_addr = added ? 0 : cnnvp_even(box[0] * box[1] * box[2] << layer->in.word_shift);
+    vector.b_addr = added || layer->in.on_chip ? 0 : cnnvp_even(box[0] * box[1] * box[2] << layer->in.word_shift);
     operation.status |= added ? cnnvp_addition_sources(layer) : 0;
     return vector_ps(query, operation, &vector, count);
 }

@@ -186,8 +186,12 @@ void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut)
 struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer)
 {
     const int has_choice = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL;
+    const int has_function = layer->op == CNNVP_OP_CONV && cnnvp_plan_table_words(layer) != 0;
     return (struct cnnvp_plan_cut){
         has_choice ? 1u + layer->unit : CNNVP_PLAN_ANY_UNIT,
+        !has_function            ? CNNVP_PLAN_ANY_FUNCTION
+        : cnnvp_is_tabled(layer) ? CNNVP_PLAN_WRITE_OUT_FUNCTION
+                                 : CNNVP_PLAN_VECTOR_FUNCTION,
         layer->group_out,
         layer->tile_h,
         layer->tile_w,

@@ -163,16 +163,17 @@ static double score_of(const struct cnnvp_layer *layer, const char *name, const 
 
 /* Decides whether the write-out also takes a convolution's results through the table after its limits: if that has the
  * better score than a pass of the vector unit. The results are the same words, except with stochastic rounding, where
- * the table stays with the vector unit. */
+ * the table stays with the vector unit. `wanted`, an enum cnnvp_plan_function, overrides the comparison. */
 static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
-                                 struct cnnvp_error *error)
+                                 uint32_t wanted, struct cnnvp_error *error)
 {
     struct cnnvp_tiling tiling;
     int taken;
     CNNVP_TRY(choose_limits(layer, name, limits, error));
     const struct cnnvp_layer_post *post = &layer->posts[layer->clips];
     if (layer->op != CNNVP_OP_CONV || layer->unit != CNNVP_UNIT_ARRAY || layer->clips == layer->post_count ||
-        post->kind != CNNVP_POST_TABLE || (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC)
+        post->kind != CNNVP_POST_TABLE || wanted == CNNVP_PLAN_VECTOR_FUNCTION ||
+        (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC)
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
     if (tiling.limits < CNNVP_LIMITS_SCALE_AND_TABLE)
@@ -184,7 +185,8 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
     tabled.folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
     const struct cnnvp_command command = last_command(&tabled);
     CNNVP_TRY(ask_taken(limits, &command, &taken, error));
-    if (taken && score_of(&tabled, name, limits) < score_of(layer, name, limits))
+    if (taken &&
+        (wanted == CNNVP_PLAN_WRITE_OUT_FUNCTION || score_of(&tabled, name, limits) < score_of(layer, name, limits)))
         *layer = tabled;
     return CNNVP_DONE;
 }
@@ -288,7 +290,8 @@ static uint32_t best_unit(const struct cnnvp_layer on[2], const char *name, cons
 }
 
 static cnnvp_result choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
-                                uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
+                                const struct cnnvp_plan_cut *wanted, size_t before, const char *place,
+                                struct cnnvp_error *error)
 {
     struct cnnvp_layer on[2] = {*layer, *layer};
     struct cnnvp_error said[2] = {{""}, {"fully connected layers run on the PE array"}};
@@ -298,40 +301,60 @@ static cnnvp_result choose_unit(struct cnnvp_layer *layer, const char *name, con
         on[unit].sum_bytes = limits->sum_bytes[sums_opcode(&on[unit])];
         taken[unit] = ask_unit(&on[unit], name, limits, &said[unit], error);
         if (taken[unit] == CNNVP_DONE)
-            CNNVP_TRY(choose_clips(&on[unit], name, limits, error));
+            CNNVP_TRY(choose_clips(&on[unit], name, limits, wanted->function, error));
         else if (taken[unit] != CNNVP_FAILED)
             return taken[unit];
     }
     const int both = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE && taken[CNNVP_UNIT_VECTOR] == CNNVP_DONE;
     uint32_t unit = taken[CNNVP_UNIT_ARRAY] == CNNVP_DONE ? CNNVP_UNIT_ARRAY : CNNVP_UNIT_VECTOR;
-    if (wanted != CNNVP_PLAN_ANY_UNIT)
-        unit = wanted - 1u;
+    if (wanted->unit != CNNVP_PLAN_ANY_UNIT)
+        unit = wanted->unit - 1u;
     else if (both)
         unit = best_unit(on, name, limits, layer - before, before);
     *layer = on[unit];
     if (taken[unit] == CNNVP_DONE)
         return CNNVP_DONE;
-    if (wanted != CNNVP_PLAN_ANY_UNIT)
+    if (wanted->unit != CNNVP_PLAN_ANY_UNIT)
         return cnnvp_config_error(error, place, "layer \"%s\": %s", name, said[unit].text);
     if (layer->op == CNNVP_OP_FC)
         return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said[CNNVP_UNIT_ARRAY].text);
     return cnnvp_compiler_error(error, "layer \"%s\": %s; and %s", name, said[0].text, said[1].text);
 }
 
-cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
-                                    uint32_t wanted, size_t before, const char *place, struct cnnvp_error *error)
+/* Checks that the layer's function, if it has one, is done by whom the plan says. */
+static cnnvp_result check_function(const struct cnnvp_layer *layer, const char *name, uint32_t wanted,
+                                   const char *place, struct cnnvp_error *error)
 {
+    const uint32_t function = cnnvp_plan_cut_of(layer).function;
+    if (wanted == CNNVP_PLAN_ANY_FUNCTION || wanted == function)
+        return CNNVP_DONE;
+    return cnnvp_config_error(
+        error, place,
+        function == CNNVP_PLAN_ANY_FUNCTION ? "layer \"%s\": no function follows a convolution here"
+                                            : "layer \"%s\": no write-out does its function, only the vector unit",
+        name);
+}
+
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                                    const struct cnnvp_plan_cut *wanted, size_t before, const char *place,
+                                    struct cnnvp_error *error)
+{
+    static const struct cnnvp_plan_cut any = {CNNVP_PLAN_ANY_UNIT};
+    wanted = wanted != NULL ? wanted : &any;
     layer->unit = CNNVP_UNIT_ARRAY;
     layer->sum_bytes = limits->sum_bytes[CNNVP_OPCODE_step];
-    if (has_unit(layer))
-        return choose_unit(layer, name, limits, wanted, before, place, error);
-    if (wanted != CNNVP_PLAN_ANY_UNIT)
+    if (has_unit(layer)) {
+        CNNVP_TRY(choose_unit(layer, name, limits, wanted, before, place, error));
+        return check_function(layer, name, wanted->function, place, error);
+    }
+    CNNVP_TRY(check_function(layer, name, wanted->function, place, error));
+    if (wanted->unit != CNNVP_PLAN_ANY_UNIT)
         return cnnvp_config_error(
             error, place, "layer \"%s\": the units of convolutions and of pooling are chosen, not that of others",
             name);
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
         CNNVP_TRY(choose_parts(layer, limits, error));
-    return choose_clips(layer, name, limits, error);
+    return choose_clips(layer, name, limits, CNNVP_PLAN_ANY_FUNCTION, error);
 }
 
 cnnvp_result cnnvp_plan_tiling(const struct cnnvp_layer *layer, const char *name,

@@ -150,6 +150,10 @@ struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_bui
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes);
 
+/* 1: tiles that the planner chose for layer `one` serve layer `other`: the layers are alike, and so is the room that
+ * maps on chip leave them. */
+int cnnvp_binary_planned_alike(const struct cnnvp_target *target, const struct cnnvp_build *build, size_t one,
+                               size_t other);
 /* 1: two fused groups do the same work with different weights. */
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
 /* Bytes of the input buffer that the slots of a fused group take. */

@@ -110,10 +110,14 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
 
 /* The unit that a plan chooses for a convolution or pooling: this, or 1 + enum cnnvp_layer_unit. */
 #define CNNVP_PLAN_ANY_UNIT 0u
+/* Who does the function after a convolution. */
+enum cnnvp_plan_function { CNNVP_PLAN_ANY_FUNCTION, CNNVP_PLAN_VECTOR_FUNCTION, CNNVP_PLAN_WRITE_OUT_FUNCTION };
 
 /* How a layer is cut into tiles, and the order of its images. */
 struct cnnvp_plan_cut {
-    uint32_t unit; /* the unit that the tiles are made for; cnnvp_plan_cut_layer does not set the layer's unit */
+    /* What the tiles are made for; cnnvp_plan_cut_layer does not set these. */
+    uint32_t unit;
+    uint32_t function; /* enum cnnvp_plan_function */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_images, images_outer, image_bytes;
     uint32_t tile_kx, tile_ky;
@@ -221,12 +225,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_layer *layer, const ch
 /* ---- which unit takes a layer as a whole ---- */
 
 /* Sets the layer's `unit`. A convolution or pooling runs on the PE array or on the vector unit. If both take it, the
- * one whose best plan has the better score is chosen. `wanted`, from `place` in a plan file, overrides the choice. The
- * `before` layers that precede this one in its array, none of which has a wanted unit, are looked through first: if one
- * of them is alike, its unit is taken. The error names the layer and has the units' reasons. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_layer *layer, const char *name,
-                                                   const struct cnnvp_plan_limits *limits, uint32_t wanted,
-                                                   size_t before, const char *place, struct cnnvp_error *error);
+ * one whose best plan has the better score is chosen; likewise who does the function after a convolution. `wanted`,
+ * from `place` in a plan file, overrides the choice of unit and function; NULL: it has none. The `before` layers that
+ * precede this one in its array, none of which has a wanted unit, are looked through first: if one of them is alike,
+ * its unit is taken. The error names the layer and has the units' reasons. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(
+    struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+    const struct cnnvp_plan_cut *wanted, size_t before, const char *place, struct cnnvp_error *error);
 
 /* Called before cnnvp_plan_choose_unit: gives the layer scaled results if the PE array's write-out can scale them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,

@@ -63,6 +63,17 @@ struct memory {
     uint64_t late; /* cases with */
 };
 
+/* A scale record of 64 bits crosses the weight port in the clock of a bias, for each channel of each PE tile. */
+static void check_scales(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                         const struct cnnvp_nfu_beat *port)
+{
+    const uint64_t words = (tile->narrow & CNNVP_NARROW_B) != 0 ? 8 : 4, width = port->shape.width_words;
+    const uint64_t columns = (tile->out_w + shape->cols - 1) / shape->cols;
+    const uint64_t rows = (tile->out_h + shape->rows - 1) / shape->rows;
+    if (tile->scaled && tile->kind == CNNVP_FX16_WINDOW && width < words)
+        assert_true(port->late >= columns * rows * tile->out_channels * ((words + width - 1) / width - 1));
+}
+
 static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, struct memory *memory)
 {
     const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
@@ -103,6 +114,7 @@ static void run_case(struct nfu_case *c, const struct cnnvp_nfu_shape *shape, st
                      (unsigned long long)port->late, (unsigned long long)late);
         memory->late += late != 0;
     }
+    check_scales(shape, &tile, &memory->ports[CNNVP_NFU_WEIGHT]);
     free(sums);
 }
 
@@ -130,8 +142,48 @@ static void test_random(void **state)
     assert_in_range(memory.late, 20000, 100000);
 }
 
+/* 64 neurons of one input on 64 PEs, in words of 8 bits: 64 bytes of weights in a clock, then 64 records of 8 bytes in
+ * 4 clocks. A port of 16 bytes takes 4 and 32 clocks for them. */
+static void test_narrow_records(void **state)
+{
+    const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 4};
+    const struct cnnvp_fx16_tile tile = {
+        .name = "matmul",
+        .kind = CNNVP_FX16_MATMUL,
+        .operation = {.product = CNNVP_FX16_PRODUCT_KA},
+        .uses_k = true,
+        .inputs = 1,
+        .outputs = 64,
+        .planes = 1,
+        .plane_words = 64,
+        .plane_stride = 64,
+        .scaled = true,
+        .bias_words = 4,
+        .narrow = CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT};
+    const struct cnnvp_buffer_shape buffer = {.width_words = 8, .banks = 64, .line_words = 64, .column_step = 1};
+    const struct cnnvp_fx16_data data = {.input = NULL};
+    struct memory memory = {0};
+    struct cnnvp_fx16_traffic traffic = {0};
+    struct cnnvp_fx16_cost cost;
+    uint64_t late = 0;
+    (void)state;
+    cnnvp_nfu_clocks(&shape, &tile, &traffic);
+    for (uint32_t i = 0; i < traffic.weight.count; ++i)
+        late += buffer_port_late(&buffer, &traffic.weight.classes[i], 1, 0);
+    assert_int_equal(late, 3 + 28);
+    for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p) {
+        memory.ports[p].shape = buffer;
+        memory.ports[p].shape.width_words = 16; /* bytes */
+    }
+    assert_int_equal(cnnvp_nfu_cycle(&shape, &tile, &data, &memory.array, &cost, memory.ports), CNNVP_OK);
+    assert_int_equal(memory.ports[CNNVP_NFU_WEIGHT].late, 3 + 28);
+    cnnvp_nfu_array_free(&memory.array);
+    for (unsigned p = 0; p < CNNVP_NFU_PORTS; ++p)
+        cnnvp_nfu_beat_free(&memory.ports[p]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_narrow_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,12 +409,53 @@ static void test_dilation(void **state)
     assert_int_equal(closed_cost(&shape, &c).input_words, 8 * (9 + 7 * 3));
 }
 
+/* 16 outputs of one input in words of 8 bits: 16 bytes of weights in a clock, then 16 records of 8 bytes in another
+ * one. A port of 8 bytes takes 2 and 16 clocks for them. Of a convolution of one tap from 8 to 8 channels: 64 and 64
+ * bytes, and 64 for each of the other taps of the piece of 3x3. */
+static void test_narrow_records(void **state)
+{
+    const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
+    const struct cnnvp_buffer_shape buffer = {.width_words = 4, .banks = 64, .line_words = 64, .column_step = 1};
+    struct cnnvp_fx16_tile tile = {
+        .operation = {.product = CNNVP_FX16_PRODUCT_KA},
+        .uses_k = true,
+        .inputs = 1,
+        .outputs = 16,
+        .in_channels = 8,
+        .out_channels = 8,
+        .kx = 1,
+        .ky = 1,
+        .sx = 1,
+        .sy = 1,
+        .dx = 1,
+        .dy = 1,
+        .out_h = 1,
+        .out_w = 1,
+        .plane_words = 1,
+        .scaled = true,
+        .bias_words = 4,
+        .narrow = CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT};
+    (void)state;
+    for (int dense = 0; dense < 2; ++dense) {
+        struct cnnvp_fx16_traffic traffic = {0};
+        struct cnnvp_fx16_cost cost;
+        uint64_t late = 0;
+        tile.kind = dense ? CNNVP_FX16_MATMUL : CNNVP_FX16_WINDOW;
+        tile.planes = dense ? 1 : 8;
+        cnnvp_window_cost(&shape, &tile, &cost);
+        cnnvp_window_clocks(&shape, &tile, &cost, &traffic);
+        for (uint32_t i = 0; i < traffic.weight.count; ++i)
+            late += buffer_port_late(&buffer, &traffic.weight.classes[i], 1, 0);
+        assert_int_equal(late, dense ? 1 + 15 : 9 * 7 + 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),  cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_lenet),
-        cmocka_unit_test(test_bias),   cmocka_unit_test(test_sums),         cmocka_unit_test(test_dilation),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_loops),  cmocka_unit_test(test_closed_forms),   cmocka_unit_test(test_lenet),
+        cmocka_unit_test(test_bias),   cmocka_unit_test(test_sums),           cmocka_unit_test(test_dilation),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_narrow_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

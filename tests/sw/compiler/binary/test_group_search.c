@@ -86,6 +86,29 @@ static void outputs_are_not_torn(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* A map of 1x1 is added to all positions. For each tile 32 bytes of it are loaded, not what a whole map would have; it
+ * is an output, so no group goes over it. */
+static void what_is_broadcast_is_loaded_once_a_tile(void **state)
+{
+    (void)state;
+    graph_case_begin(&graph, 3, 8);
+    const int32_t mean = graph_case_pool(&graph, 0);
+    graph.layers[0].pool = CNNVP_POOL_AVERAGE;
+    graph.layers[0].kx = graph.layers[0].ky = graph.layers[0].sx = graph.layers[0].sy = 8;
+    graph.tensors[mean].height = graph.tensors[mean].width = 1;
+    const int32_t gate = graph_case_conv(&graph, mean, 16);
+    graph_case_output(&graph, gate);
+    const int32_t map = graph_case_conv(&graph, 0, 16);
+    graph_case_output(&graph, graph_case_conv(&graph, graph_case_add(&graph, map, gate), 16));
+    search(CNNVP_OBJECTIVE_TRAFFIC, 0);
+    check_runs();
+    assert_true(plan.run_count != 0);
+    const struct cnnvp_plan_run *last = &plan.runs[plan.run_count - 1];
+    assert_true(last->first == 2 && last->count == 3);
+    clear();
+    cnnvp_graph_clear(&graph);
+}
+
 static void what_cannot_be_fused_is_not(void **state)
 {
     (void)state;
@@ -105,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traffic_is_saved),
         cmocka_unit_test(outputs_are_not_torn),
+        cmocka_unit_test(what_is_broadcast_is_loaded_once_a_tile),
         cmocka_unit_test(what_cannot_be_fused_is_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

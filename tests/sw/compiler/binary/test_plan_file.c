@@ -81,6 +81,7 @@ static void what_is_written_is_read_again(void **state)
             .tile_in = i + 4,
             .tile_out = i + 5,
             .unit = i % 3u,
+            .function = (i + 1u) % 3u,
             .tile_images = 1};
     plan.cuts[2].tile_kx = 7;
     plan.on_chip[2] = 1;
@@ -136,6 +137,8 @@ static void cuts_and_tensors_are_checked(void **state)
     refused("cuts: {conv#3: {}}\n", "1:8", "the network has no layer \"conv#3\"");
     refused("cuts: {conv: {group_out: 1, tile_h: 1, tile_w: 1, tile_in: 1}}\n", "1:14", "needs tile_out too");
     refused("cuts: {conv: {tile_x: 1}}\n", "1:15", "unknown key \"tile_x\"");
+    refused("cuts: {conv: {function: table}}\n", "1:25", "\"table\" where vector or write_out is expected");
+    refused("cuts: {conv: {function: vector, tile_h: 1}}\n", "1:14", "needs group_out too");
     refused("on_chip: [t9]\n", "1:11", "the network has no tensor \"t9\"");
     refused("on_chip: [t3]\n", "1:11", "\"t3\" is an output of the network");
     refused("on_chip: t1\n", "1:10", "a list of tensors is expected");

@@ -32,7 +32,8 @@ cnnvp_result cases_plan_on(struct cnnvp_layer *layer, const char *name, const st
 {
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
-    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, unit, 0, NULL, error);
+    const struct cnnvp_plan_cut wanted = {.unit = unit};
+    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, &wanted, 0, NULL, error);
     if (result == CNNVP_DONE)
         result = cnnvp_plan_layer(layer, name, limits, &finalists, &smallest, error);
     if (result == CNNVP_DONE && finalists.count == 0)
