@@ -184,6 +184,13 @@ rows = pathlib.Path("cli.csv").read_text().splitlines()[1:]
 assert [f"{step['loss']:.4f}" for step in result.steps] == [f"{float(row.split(',')[1]):.4f}" for row in rows] and len(rows) == 3
 assert same(result.stats, "cli.json") and set(result.stats["values"]["training"]) >= {"loss", "eval_loss"}
 raises("which data set?", cnnvp.train, "digits")
+
+# Ctrl-C between two steps ends the training, and nothing that comes after it.
+try:
+    cnnvp.train("digits", dataset=files, batch=16, progress=lambda step: os.kill(os.getpid(), signal.SIGINT))
+    raise AssertionError("it went on")
+except KeyboardInterrupt:
+    assert cnnvp.run("lenet5", timing_only=True).stats["total"]["images"] == 1
 raises("log: a function of a level and a line is expected, not str", cnnvp.train, "digits", dataset=files, log="py.csv")
 
 # exec: what the program prints and returns.
