@@ -99,7 +99,7 @@ class _Work:
         with _files.as_file(platform, "platform") as file:
             config = self.new("config", self.bytes(file, "platform"))
             for name, value in (settings or {}).items():
-                said = ("off", "on")[value] if isinstance(value, bool) else value
+                said = ("off", "on")[value] if isinstance(value, bool) else _files.number(value)
                 call("cnnvp_config_set", config, self.bytes(f"{name}={said}", "set"))
             call("cnnvp_config_resolve", config)
         return config
