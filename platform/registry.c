@@ -278,15 +278,21 @@ cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct 
 {
     char path[4096];
     cnnvp_model_query_fn query = NULL;
+    struct cnnvp_error unwanted;
 
     *unit = NULL;
+    if (error == NULL)
+        error = &unwanted;
     library_path(path, sizeof path, library, strlen(library), NULL);
     if (open_library(path, &query, error->text, sizeof error->text) != CNNVP_DONE)
         return CNNVP_BAD_INPUT;
     if (index >= MAX_UNITS_OF_LIBRARY)
         return CNNVP_DONE;
-    *unit = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
-    return *unit != NULL ? cnnvp_registry_check(*unit, path, error->text, sizeof error->text) : CNNVP_DONE;
+    const struct cnnvp_unit *found = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
+    if (found != NULL)
+        CNNVP_TRY(cnnvp_registry_check(found, path, error->text, sizeof error->text));
+    *unit = found;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path, const char *kind,

@@ -38,6 +38,8 @@ static void units_of_a_library_are_listed(void **state)
     assert_null(unit);
     assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "/abi_major.so: built for model ABI 2.3"));
+    assert_null(unit);
+    assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, NULL), CNNVP_BAD_INPUT);
 }
 
 static void wrong_libraries_are_refused(void **state)
