@@ -214,7 +214,7 @@ enum cnnvp_param_type {
 };
 
 struct cnnvp_param {
-    const char *name; /* lower case, words joined by _ */
+    const char *name; /* lower case, words joined by _; not one of the keys of every instance, such as clock */
     enum cnnvp_param_type type;
     const char *unit;          /* "MHz", "bytes", "" */
     const char *default_value; /* as it would be written in a platform file */

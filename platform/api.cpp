@@ -288,14 +288,16 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
     CNNVP_DECIMAL_POINT;
     cnnvp_error unwanted;
 
-    catch_up(*platform);
-    if (!platform->has_run)
-        return CNNVP_DONE;
     if (!error)
         error = &unwanted;
-    const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
-    cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
-    return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
+    return inside(platform, error, [&] {
+        catch_up(*platform);
+        if (!platform->has_run)
+            return CNNVP_DONE;
+        const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
+        cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
+        return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
+    });
 }
 
 void cnnvp_platform_free(cnnvp_platform *platform)
@@ -466,7 +468,7 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
 
 cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)
 {
-    return cnnvp_stats_describe(&platform->recorder->stats, work);
+    return inside(platform, nullptr, [&] { return cnnvp_stats_describe(&platform->recorder->stats, work); });
 }
 
 size_t cnnvp_platform_profile(cnnvp_platform *platform, cnnvp_profile_function *functions, size_t room,

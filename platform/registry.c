@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "config_internal.h"
 #include "isa/isa.h"
 
 enum {
@@ -49,6 +50,9 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
 
         if (!is_name(param->name) || param->default_value == NULL || param->help == NULL)
             return refuse(message, size, "%s: parameter %zu has no name, default value or help", where, i);
+        if (cnnvp_config_reserved(param->name))
+            return refuse(message, size, "%s: a parameter is named %s, a key that every instance of a platform has",
+                          where, param->name);
         if ((unsigned)param->type > CNNVP_PARAM_ADDR)
             return refuse(message, size, "%s: parameter %s has an unknown type %u", where, param->name,
                           (unsigned)param->type);
@@ -124,11 +128,34 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
     return CNNVP_DONE;
 }
 
+static cnnvp_result check_fields(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
+{
+    for (size_t i = 0; i < unit->field_count; ++i) {
+        const struct cnnvp_field *field = &unit->fields[i];
+        size_t reg = 0;
+
+        if (!is_name(field->reg) || !is_name(field->name))
+            return refuse(message, size, "%s: field %zu has no name or register", where, i);
+        while (reg < unit->register_count && strcmp(field->reg, unit->registers[reg].name) != 0)
+            ++reg;
+        if (reg == unit->register_count)
+            return refuse(message, size, "%s: field %s is of the unknown register %s", where, field->name, field->reg);
+        if (field->lsb > 31 || field->width < 1 || field->width > 32 - field->lsb)
+            return refuse(message, size, "%s: field %s has bits outside the 32 of register %s", where, field->name,
+                          field->reg);
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
 {
-    for (size_t i = 0; i < unit->stat_count; ++i)
+    for (size_t i = 0; i < unit->stat_count; ++i) {
         if (!is_name(unit->stats[i].name) || unit->stats[i].unit == NULL || unit->stats[i].help == NULL)
             return refuse(message, size, "%s: statistic %zu has no name, unit or help", where, i);
+        for (size_t j = 0; j < i; ++j)
+            if (!strcmp(unit->stats[i].name, unit->stats[j].name))
+                return refuse(message, size, "%s: two statistics are named %s", where, unit->stats[i].name);
+    }
     for (size_t i = 0; i < unit->track_count; ++i)
         if (unit->tracks[i] == NULL || !unit->tracks[i][0])
             return refuse(message, size, "%s: track %zu has no name", where, i);
@@ -193,6 +220,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     for (size_t i = 0; i < unit->port_count; ++i)
         CNNVP_TRY(check_port(unit, i, where, message, message_size));
     CNNVP_TRY(check_registers(unit, where, message, message_size));
+    CNNVP_TRY(check_fields(unit, where, message, message_size));
     CNNVP_TRY(check_observables(unit, where, message, message_size));
     return check_instructions(unit, where, message, message_size);
 }
@@ -250,15 +278,21 @@ cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct 
 {
     char path[4096];
     cnnvp_model_query_fn query = NULL;
+    struct cnnvp_error unwanted;
 
     *unit = NULL;
+    if (error == NULL)
+        error = &unwanted;
     library_path(path, sizeof path, library, strlen(library), NULL);
     if (open_library(path, &query, error->text, sizeof error->text) != CNNVP_DONE)
         return CNNVP_BAD_INPUT;
     if (index >= MAX_UNITS_OF_LIBRARY)
         return CNNVP_DONE;
-    *unit = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
-    return *unit != NULL ? cnnvp_registry_check(*unit, path, error->text, sizeof error->text) : CNNVP_DONE;
+    const struct cnnvp_unit *found = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
+    if (found != NULL)
+        CNNVP_TRY(cnnvp_registry_check(found, path, error->text, sizeof error->text));
+    *unit = found;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path, const char *kind,

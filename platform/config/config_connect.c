@@ -203,18 +203,25 @@ static cnnvp_result choose_port(const struct connection *connection, uint32_t *p
     return refuse(connection, why, cnnvp_suggest_text(&suggest, "those that fit are"));
 }
 
+/* Interrupt source 0 does not exist (RISC-V PLIC specification 1.0, section 1). */
+static uint32_t first_line(const struct cnnvp_unit *unit)
+{
+    return strcmp(unit->kind, "plic") == 0 ? 1u : 0;
+}
+
 static cnnvp_result choose_line(const struct connection *connection, uint32_t port, uint32_t *line)
 {
     const struct cnnvp_port *input = &connection->to->unit->ports[port];
+    const uint32_t first = first_line(connection->to->unit);
     char why[160];
     uint64_t number = 0;
     if (connection->line == NULL && input->lines == 1)
         return CNNVP_DONE;
     if (connection->line == NULL) {
-        (void)snprintf(why, sizeof why, " leaves open which line, 0 to %" PRIu32, input->lines - 1);
+        (void)snprintf(why, sizeof why, " leaves open which line, %" PRIu32 " to %" PRIu32, first, input->lines - 1);
         return refuse(connection, why, "");
     }
-    if (cnnvp_value_number(connection->line, 0, 0, input->lines - 1, 0, &number, why, sizeof why) != 0)
+    if (cnnvp_value_number(connection->line, 0, first, input->lines - 1, 0, &number, why, sizeof why) != 0)
         return refuse(connection, ": line ", why);
     *line = (uint32_t)number;
     return CNNVP_DONE;
@@ -318,9 +325,8 @@ static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *fr
     if (binding.target_port == UINT32_MAX)
         return cnnvp_config_error(
             error, setting->key_place, "%s.irq: %s has no interrupt input", from->name, plic->name);
-    /* Interrupt source 0 does not exist (RISC-V PLIC specification 1.0, section 1). */
-    if (cnnvp_value_number(setting->text, setting->quoted, 1, plic->unit->ports[binding.target_port].lines - 1, 0,
-                           &line, reason, sizeof reason) != 0)
+    if (cnnvp_value_number(setting->text, setting->quoted, first_line(plic->unit),
+                           plic->unit->ports[binding.target_port].lines - 1, 0, &line, reason, sizeof reason) != 0)
         return cnnvp_config_error(error, setting->place, "%s.irq: %s", from->name, reason);
     binding.target_line = (uint32_t)line;
     return add_binding(from, &binding);

@@ -45,12 +45,14 @@ static cnnvp_result set_technology(struct cnnvp_energy_table *table, const char 
 static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key, const char *key_place,
                               const char *text, const char *place, struct cnnvp_error *error)
 {
+    static const struct cnnvp_param scaling = {.name = "sram_scaling", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
+    char reason[600];
     double value;
-    if (strcmp(key, "sram_scaling") == 0) {
-        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-            return cnnvp_config_error(
-                error, place, "energy: sram_scaling is on or off, not %s", cnnvp_config_show(text).text);
-        table->sram_scaling = strcmp(text, "on") == 0;
+    if (strcmp(key, scaling.name) == 0) {
+        uint64_t is_on;
+        if (cnnvp_value_parse(&scaling, text, 0, &is_on, reason, sizeof reason) != 0)
+            return cnnvp_config_error(error, place, "energy.%s: %s", key, reason);
+        table->sram_scaling = is_on != 0;
         return CNNVP_DONE;
     }
     if (strcmp(key, "technology") == 0)

@@ -28,17 +28,22 @@ static cnnvp_result check_name(const char *name)
     return CNNVP_DONE;
 }
 
-/* A unit's name must not be a C keyword, an existing kind of unit, or an instance of preset nfu. */
+/* A unit's name must not be a C keyword, a name of the example or of its headers, the energy table, an existing kind of
+ * unit, or an instance of preset nfu. */
 static cnnvp_result check_unit_name(const char *name)
 {
     static const char *const words[] = {
         "auto",   "break",  "case",     "char",     "const",    "continue", "default",  "do",     "double",
         "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",       "inline", "int",
         "long",   "main",   "register", "restrict", "return",   "short",    "signed",   "sizeof", "static",
-        "struct", "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while"};
+        "struct", "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",  "init",
+        "now",    "old",    "reg",      "self",     "energy"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
         if (strcmp(name, words[i]) == 0)
-            return cli_bad("%s: a word of C; a unit needs a name of its own", name);
+            return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);
+    const size_t length = strlen(name);
+    if (strncmp(name, "cnnvp_", 6) == 0 || (length > 2 && strcmp(name + length - 2, "_t") == 0))
+        return cli_bad("%s: names that begin with cnnvp_ or end in _t are those of headers", name);
     const struct cnnvp_unit *unit = NULL;
     struct cnnvp_error error = {""};
     struct cnnvp_config_instance instance;

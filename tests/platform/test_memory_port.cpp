@@ -535,7 +535,8 @@ void test_simulation_beside(void **)
     cnnvp_platform *held = nullptr, *refused = nullptr;
     cnnvp_error error{}, in_thread{};
     cnnvp_run_result other{};
-    cnnvp_result results[2] = {};
+    cnnvp_result results[4] = {};
+    cnnvp_work_info work{};
     outcome alone, inside, beside;
     const auto at = [](unsigned ns) { return sc_core::sc_time_stamp() == sc_core::sc_time(ns, sc_core::SC_NS); };
 
@@ -551,12 +552,15 @@ void test_simulation_beside(void **)
     assert_int_equal(beside.run.time_ps, alone.run.time_ps);
     assert_true(at(105));
     assert_int_equal(mine.ticks, 11);
+    work.struct_size = sizeof work;
     std::thread([&] {
         results[0] = cnnvp_platform_run(held, &other);
         results[1] = cnnvp_platform_new(config, nullptr, &refused, &in_thread);
+        results[2] = cnnvp_platform_describe_work(held, &work);
+        results[3] = cnnvp_platform_close_trace(held, nullptr);
     }).join();
-    assert_int_equal(results[0], CNNVP_FAILED);
-    assert_int_equal(results[1], CNNVP_FAILED);
+    for (const cnnvp_result result : results)
+        assert_int_equal(result, CNNVP_FAILED);
     assert_null(refused);
     assert_non_null(std::strstr(other.reason, "another thread"));
     assert_non_null(std::strstr(in_thread.text, "another thread"));

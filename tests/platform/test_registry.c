@@ -38,6 +38,8 @@ static void units_of_a_library_are_listed(void **state)
     assert_null(unit);
     assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "/abi_major.so: built for model ABI 2.3"));
+    assert_null(unit);
+    assert_int_equal(cnnvp_library_unit(LIBRARIES "/abi_major.so", 0, &unit, NULL), CNNVP_BAD_INPUT);
 }
 
 static void wrong_libraries_are_refused(void **state)
@@ -75,6 +77,59 @@ static void wrong_libraries_are_refused(void **state)
     }
 }
 
+static void must_refuse(const struct cnnvp_unit *unit, const char *expected)
+{
+    char message[512] = "";
+
+    assert_int_equal(cnnvp_registry_check(unit, "mine", message, sizeof message), CNNVP_BAD_INPUT);
+    assert_string_equal(message, expected);
+}
+
+/* Tables whose names collide, or lead nowhere. */
+static void wrong_tables_are_refused(void **state)
+{
+    static const char *const reserved[] = {"model", "at", "irq", "connect", "clock", "idle", "speedup"};
+    struct cnnvp_unit unit = *find("./abi_good.so:ping", LIBRARIES);
+    const struct cnnvp_unit good = unit;
+    const char *const reg = good.registers[0].name;
+    struct cnnvp_param param = good.params[0];
+    const struct cnnvp_stat twice[] = {good.stats[0], good.stats[0]};
+    const struct cnnvp_field fields[] = {{NULL, "X", 0, 1, ""}, {reg, NULL, 0, 1, ""}, {"NONE", "X", 0, 1, ""},
+                                         {reg, "X", 32, 1, ""}, {reg, "X", 0, 0, ""},  {reg, "X", 1, 32, ""}};
+    char outside[64];
+    const char *const said[] = {
+        "mine: field 0 has no name or register",
+        "mine: field 0 has no name or register",
+        "mine: field X is of the unknown register NONE",
+        outside,
+        outside,
+        outside};
+
+    (void)state;
+    unit.params = &param;
+    unit.param_count = 1;
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i) {
+        char message[128];
+
+        param.name = reserved[i];
+        (void)snprintf(message, sizeof message,
+                       "mine: a parameter is named %s, a key that every instance of a platform has", reserved[i]);
+        must_refuse(&unit, message);
+    }
+    unit = good;
+    unit.stats = twice;
+    unit.stat_count = 2;
+    (void)snprintf(outside, sizeof outside, "mine: two statistics are named %s", twice[0].name);
+    must_refuse(&unit, outside);
+    unit = good;
+    unit.field_count = 1;
+    (void)snprintf(outside, sizeof outside, "mine: field X has bits outside the 32 of register %s", reg);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
+        unit.fields = &fields[i];
+        must_refuse(&unit, said[i]);
+    }
+}
+
 static void built_in_units_are_found(void **state)
 {
     char message[512];
@@ -98,9 +153,8 @@ static void built_in_units_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_of_a_library_are_found),
-        cmocka_unit_test(units_of_a_library_are_listed),
-        cmocka_unit_test(wrong_libraries_are_refused),
+        cmocka_unit_test(units_of_a_library_are_found), cmocka_unit_test(units_of_a_library_are_listed),
+        cmocka_unit_test(wrong_libraries_are_refused),  cmocka_unit_test(wrong_tables_are_refused),
         cmocka_unit_test(built_in_units_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,12 @@ def from_array(array):
     return numpy.frombuffer(ctypes.string_at(array.data, count * dtype.itemsize), dtype).reshape(shape).copy()
 
 
+def number(value):
+    """A number's text without an exponent, which the library refuses."""
+    is_real = isinstance(value, (float, numpy.floating))
+    return numpy.format_float_positional(value, trim="0") if is_real else str(value)
+
+
 def _yaml(value, place, key=None):
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_yaml(str(name), place)}: {_yaml(member, place, name)}" for name, member in value.items()) + "}"
@@ -50,7 +56,7 @@ def _yaml(value, place, key=None):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float, numpy.integer, numpy.floating)):
-        return str(value)
+        return number(value)
     if not isinstance(value, (str, os.PathLike)):
         raise Error(f"{place}: {type(value).__name__} cannot be in it; texts, numbers, lists and dictionaries can")
     text = os.fspath(value)
@@ -100,6 +106,8 @@ def from_yaml(text):
         elif value.startswith('"'):
             levels[-1][1][name] = re.sub(r"\\(x..|.)", lambda found: chr(int(found[1][1:], 16)) if found[1][0] == "x"
                                          else found[1], value[1:-1])
+        elif re.fullmatch(r"[0-9]+\.[0-9]+", value):
+            levels[-1][1][name] = float(value)
         else:
             levels[-1][1][name] = int(value, 0) if re.fullmatch(r"-?(0x[0-9a-f]+|[1-9][0-9]*|0)", value) else value
     return root

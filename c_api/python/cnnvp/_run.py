@@ -99,7 +99,7 @@ class _Work:
         with _files.as_file(platform, "platform") as file:
             config = self.new("config", self.bytes(file, "platform"))
             for name, value in (settings or {}).items():
-                said = ("off", "on")[value] if isinstance(value, bool) else value
+                said = ("off", "on")[value] if isinstance(value, bool) else _files.number(value)
                 call("cnnvp_config_set", config, self.bytes(f"{name}={said}", "set"))
             call("cnnvp_config_resolve", config)
         return config
@@ -125,11 +125,11 @@ class _Work:
         return self.new("platform", config, ctypes.byref(options))
 
     @contextlib.contextmanager
-    def interruptible(self, ask=lambda: None):
-        """Ctrl-C asks the library to end its work, by `ask`."""
+    def interruptible(self):
+        """Ctrl-C is noted, and raised at the end. The work itself ends at its next call of a function of Python. The
+        library is asked from there alone: a request when nothing runs would end the next run."""
         def interrupt(number, frame):
             self.interrupted = True
-            ask()
 
         mine = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if mine:
@@ -153,6 +153,7 @@ class _Work:
                     progress(now.contents.share, now.contents.layers, now.contents.time_ps)
             except BaseException as problem:  # pylint: disable=broad-except
                 failed.append(problem)
+            if failed or self.interrupted:
                 library.cnnvp_platform_interrupt()
 
         library.cnnvp_platform_run_watched(platform, Watch(watch), None, ctypes.byref(end))
@@ -283,7 +284,7 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
             call("cnnvp_network_plan", made, None)
         simulated = work.platform(config, log=log)
         call("cnnvp_network_load", made, simulated)
-        with work.interruptible(library.cnnvp_platform_interrupt):
+        with work.interruptible():
             end = work.run(simulated, progress)
         if end.end or end.exit_code:
             raise Error(_end(end))
@@ -369,7 +370,7 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
         simulated = work.platform(config, Console(lambda context, data, size: library.cnnvp_trainer_console(trainer, data, size)), log)
         call("cnnvp_trainer_load", trainer, simulated)
         steps, evaluations, record, end = [], [], TrainRecord(), RunResult()
-        with work.interruptible(library.cnnvp_platform_interrupt):
+        with work.interruptible():
             while not work.interrupted:
                 call("cnnvp_trainer_step", trainer, simulated, ctypes.byref(record), ctypes.byref(end))
                 if record.event == _TRAIN_END:
@@ -400,7 +401,7 @@ def exec(program, *arguments, platform=None, set=None, progress=None, log=None, 
              (ctypes.c_char_p * (len(words) + 1))(*words))
         info = WorkInfo(ctypes.sizeof(WorkInfo), b"exec", None, 0, _number(options, "seed"))
         call("cnnvp_platform_describe_work", simulated, ctypes.byref(info))
-        with work.interruptible(library.cnnvp_platform_interrupt):
+        with work.interruptible():
             end = work.run(simulated, progress)
         if end.end:
             raise Error(_end(end))

@@ -36,6 +36,7 @@ def sweep(spec, *, output, jobs=0, seed=0, retry_failed=False, progress=None):
                         progress({name: getattr(now.contents, name) for name, _ in SweepProgress._fields_})
                 except BaseException as problem:  # pylint: disable=broad-except
                     failed.append(problem)
+                if failed or work.interrupted:
                     library.cnnvp_sweep_interrupt()
 
             for name, value in (("jobs", jobs), ("seed", seed)):
@@ -43,7 +44,7 @@ def sweep(spec, *, output, jobs=0, seed=0, retry_failed=False, progress=None):
                     raise Error(f"{name}: a whole number from 0 is expected, not {value!r}")
             options = SweepOptions(ctypes.sizeof(SweepOptions), work.bytes(output, "output"), jobs, 0, seed, int(bool(retry_failed)),
                                    None, SweepWatch(watch), None)
-            with work.interruptible(library.cnnvp_sweep_interrupt):
+            with work.interruptible():
                 try:
                     call("cnnvp_sweep_run", made, ctypes.byref(options), ctypes.byref(done))
                 except Error:

@@ -74,7 +74,7 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
     const char *reason = refusal_of(array, command, &tile);
     if (reason != NULL)
         return cnnvp_fx16_refuse(&array->unit, command, CNNVP_E_INVAL, reason);
-    const uint64_t taps = tile.kind == CNNVP_FX16_MATMUL ? 1u : (uint64_t)tile.kx * tile.ky;
+    const uint64_t taps = tile.kind == CNNVP_FX16_MATMUL ? 1u : cnnvp_maximum((uint64_t)tile.kx * tile.ky, 1u);
     tiling->pes = (uint64_t)shape->rows * shape->cols;
     tiling->limits = cnnvp_fx16_limits(&array->unit);
     if (shape->dataflow != CNNVP_SYSTOLIC_IS)

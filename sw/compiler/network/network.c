@@ -31,6 +31,9 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     const char *clash = cnnvp_network_clash(options);
     if (clash != NULL)
         return cnnvp_compiler_error(error, "%s", clash);
+    if ((unsigned)options->schedule > CNNVP_SCHEDULE_AUTO || (unsigned)options->issue > CNNVP_ISSUE_LIST ||
+        (unsigned)options->precision > CNNVP_PRECISION_INT8)
+        return cnnvp_compiler_error(error, "schedule, issue or precision has no value of its enum");
     if ((unsigned)options->objective > CNNVP_OBJECTIVE_TRAFFIC)
         return cnnvp_compiler_error(
             error, "objective %d: plans are chosen by time, energy, edp or traffic", (int)options->objective);

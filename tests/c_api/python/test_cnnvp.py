@@ -112,6 +112,13 @@ assert cnnvp.run("lenet5", platform=platform, timing_only=True).stats["total"]["
 assert cnnvp.run("lenet5", platform={"base": "nfu", "units": {"pe_array": {"rows": 16}, "dram": {"preset": "hbm2"}}},
                  timing_only=True).stats["total"]["accel_cycles"] == cycles
 
+# Energies are numbers, of any size, and switches are True or False.
+for energies in ({"dram_byte": 0.5}, {"dram_byte": 0.00001}, {"dram_byte": 1e9}, {"sram_scaling": False}):
+    name, value = next(iter(energies.items()))
+    platform = cnnvp.platform({"base": "nfu", "energy": energies})
+    assert platform["energy"][name] == ("off" if value is False else value), platform["energy"]
+    assert cnnvp.platform(platform) == cnnvp.platform("nfu", set={f"energy.{name}": value}) == platform
+
 # A dictionary's files are found from the current folder; results that are wrong are an Error where they are compared.
 array = {"base": "array/dot_product.yaml"}
 assert cnnvp.run("lenet5", platform=array, images=1).outputs[0].shape == (1, 10)
@@ -184,6 +191,13 @@ rows = pathlib.Path("cli.csv").read_text().splitlines()[1:]
 assert [f"{step['loss']:.4f}" for step in result.steps] == [f"{float(row.split(',')[1]):.4f}" for row in rows] and len(rows) == 3
 assert same(result.stats, "cli.json") and set(result.stats["values"]["training"]) >= {"loss", "eval_loss"}
 raises("which data set?", cnnvp.train, "digits")
+
+# Ctrl-C between two steps ends the training, and nothing that comes after it.
+try:
+    cnnvp.train("digits", dataset=files, batch=16, progress=lambda step: os.kill(os.getpid(), signal.SIGINT))
+    raise AssertionError("it went on")
+except KeyboardInterrupt:
+    assert cnnvp.run("lenet5", timing_only=True).stats["total"]["images"] == 1
 raises("log: a function of a level and a line is expected, not str", cnnvp.train, "digits", dataset=files, log="py.csv")
 
 # exec: what the program prints and returns.

@@ -52,6 +52,8 @@ static void interrupts(void **state)
         {"  first: {irq: 7}\n", NULL, "first and second drive the same interrupt line, 7 of plic.source"},
         {"  first: {irq: 0}\n", ":3:16: ", "first.irq: \"0\" is out of range: 1 to 31"},
         {"  first: {irq: 32}\n", ":3:16: ", "out of range: 1 to 31"},
+        {"  second: {connect: {irq: plic.0}}\n", ":3:27: ", "line \"0\" is out of range: 1 to 31"},
+        {"  second: {connect: {irq: plic.source}}\n", ":3:27: ", "leaves open which line, 1 to 31"},
         {"  dram: {irq: 2}\n", ":3:10: ", "dram.irq: model memory has no interrupt output"},
         {"  bus: {irq: 2}\n", ":3:9: ", "the bus has no interrupt"},
         {"  second: {irq: 8}\n", ":3:12: ", "second.irq: port irq is connected at"},

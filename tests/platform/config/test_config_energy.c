@@ -24,7 +24,7 @@ static void energy_table(void **state)
     assert_true(table->picojoules[CNNVP_ENERGY_neighbour_word] == 2.0 * 1.1);
     assert_int_equal(table->sram_scaling, 0);
     assert_int_equal(cnnvp_config_set(config, "energy.dram_byte=11", &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_config_set(config, "energy.sram_scaling=on", &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_set(config, "energy.sram_scaling=true", &error), CNNVP_DONE);
     assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
     table = cnnvp_config_resolved(config)->energy;
     assert_true(table->picojoules[CNNVP_ENERGY_dram_byte] == 11.0);
@@ -83,7 +83,7 @@ static void wrong_tables(void **state)
         {"!base: base.yaml\nenergy: {dram_bit: 3}\n", ":2:10: ", "no entry \"dram_bit\"; did you mean \"dram_byte\"?"},
         {"!base: base.yaml\nenergy: {dram_byte: -3}\n", ":2:21: ", "\"-3\" is no number of picojoules"},
         {"!base: base.yaml\nenergy: {dram_byte: 1e9}\n", ":2:21: ", "is no number of picojoules"},
-        {"!base: base.yaml\nenergy: {sram_scaling: 1}\n", ":2:24: ", "sram_scaling is on or off"},
+        {"!base: base.yaml\nenergy: {sram_scaling: 1}\n", ":2:24: ", "energy.sram_scaling: \"1\" is not one of off|on"},
         {"!units: {energy: {model: core}}\n", ":1:9: ", "energy is the energy table"},
     };
     TEST_REFUSED(cases);

@@ -76,11 +76,28 @@ static void unknown_names_are_refused(void **state)
     cnnvp_config_free(config);
 }
 
+static void without_resolution_there_are_no_costs(void **state)
+{
+    cnnvp_config *config;
+    double value;
+
+    (void)state;
+    assert_int_equal(cnnvp_config_new("nfu", &config, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_static_power(config, &value, &problem), CNNVP_BAD_INPUT);
+    assert_string_equal(problem.text, "the configuration has not been resolved");
+    assert_int_equal(cnnvp_config_energy(config, "pe_array", "macs", &value, &problem), CNNVP_BAD_INPUT);
+    assert_string_equal(problem.text, "the configuration has not been resolved");
+    assert_int_equal(cnnvp_config_link_energy(config, "dma", "dram", &value, &problem), CNNVP_BAD_INPUT);
+    assert_string_equal(problem.text, "the configuration has not been resolved");
+    cnnvp_config_free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(costs_follow_the_configuration),
         cmocka_unit_test(unknown_names_are_refused),
+        cmocka_unit_test(without_resolution_there_are_no_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

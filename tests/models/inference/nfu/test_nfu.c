@@ -353,6 +353,27 @@ static void test_rows(void **state)
     }
 }
 
+/* A weight port of one word: 10x10 results are four PE tiles, each with 9 weights in 9 cycles and a scale record, whose
+ * four words come in one cycle of the array, for each of 2 maps. */
+static void test_records(void **state)
+{
+    (void)state;
+    for (uint64_t detail = 0; detail < 2; ++detail) {
+        struct array_rig rig;
+        struct nfu_case c = nfu_case_window(OP_CONV, 1, 2, 10, 10, 3, 3, 1, 1);
+        struct cnnvp_command command = nfu_case_command(&c);
+        command.status = SCALE;
+        begin(&rig, 1000, 1);
+        fake_set(rig.array, "detail", detail);
+        fake_set(rig.array, "write_out", 2);
+        fake_set(rig.weight, "width_words", 1);
+        array_rig_start(&rig);
+        assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+        assert_int_equal(fake_count(rig.array, "weight_port_cycles"), 4u * 2u * (9u + 4u) - 4u * 2u * (9u + 1u));
+        array_rig_end(&rig);
+    }
+}
+
 /* Partial sums over two commands, the second with bias and write-out, equal one command over all channels. */
 static void test_partial(void **state)
 {
@@ -567,10 +588,11 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),       cmocka_unit_test(test_without_limits),
-        cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),        cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_strides),    cmocka_unit_test(test_partial),     cmocka_unit_test(test_ones),
-        cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse), cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),     cmocka_unit_test(test_without_limits),
+        cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),      cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_strides),    cmocka_unit_test(test_records),   cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed), cmocka_unit_test(test_port_misuse),
+        cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,6 +249,23 @@ static void test_refused(void **state)
     array_rig_end(&rig);
 }
 
+/* A layer with a kernel of no taps has tiles as one of a single tap has. */
+static void test_no_taps(void **state)
+{
+    struct array_rig rig;
+    struct nfu_case c = nfu_case_window(OP_CONV, 3, 4, 8, 8, 1, 1, 1, 1);
+    struct cnnvp_command command = nfu_case_command(&c);
+    const struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command};
+    struct cnnvp_tiling tiling = {.struct_size = sizeof tiling};
+    (void)state;
+    begin(&rig, 0);
+    array_rig_start(&rig);
+    command.descriptor[KERNEL] = 0;
+    assert_int_equal(cnnvp_unit_systolic.tiling(rig.array->self, 0, &access, &tiling), CNNVP_OK);
+    assert_int_equal(tiling.in, 16);
+    array_rig_end(&rig);
+}
+
 /* 16 columns of one 48-bit sum are 96 bytes. */
 static void test_accumulators(void **state)
 {
@@ -273,8 +290,8 @@ static void test_accumulators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),     cmocka_unit_test(test_results),  cmocka_unit_test(test_port_stalls),
-        cmocka_unit_test(test_banks),       cmocka_unit_test(test_one_port), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_accumulators)};
+        cmocka_unit_test(test_command), cmocka_unit_test(test_results),     cmocka_unit_test(test_port_stalls),
+        cmocka_unit_test(test_banks),   cmocka_unit_test(test_one_port),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_taps), cmocka_unit_test(test_accumulators)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

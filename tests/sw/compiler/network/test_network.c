@@ -27,11 +27,30 @@ static void zeros_calibrate(void **state)
     cnnvp_network_free(network);
 }
 
+static void numbers_outside_an_enum_are_refused(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    const struct cnnvp_network_options good = {.struct_size = sizeof good, .images = 1};
+    struct cnnvp_network_options wrong[] = {good, good, good};
+    wrong[0].schedule = (enum cnnvp_schedule)4;
+    wrong[1].issue = (enum cnnvp_issue)4;
+    wrong[2].precision = (enum cnnvp_precision)3;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        struct cnnvp_error error = {""};
+        cnnvp_network *network = NULL;
+        assert_int_equal(fake_network_new(TEST_NETWORKS "/lenet5.onnx", &config, &wrong[i], &network, &error),
+                         CNNVP_BAD_INPUT);
+        assert_string_equal(error.text, "schedule, issue or precision has no value of its enum");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_are_described),
         cmocka_unit_test(zeros_calibrate),
+        cmocka_unit_test(numbers_outside_an_enum_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
