@@ -76,8 +76,6 @@ static int step(struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
     const int status = cnnvp_nfu_cycle(&nfu->shape, &work->tile, &work->data, &nfu->array, &work->cost, nfu->ports);
     say_port_cycles(work);
     for (unsigned i = 0; i < CNNVP_NFU_PORTS; ++i) {
-        if (i == CNNVP_NFU_WEIGHT && work->tile.kind == CNNVP_FX16_WINDOW)
-            continue; /* the same word for all PEs: its buffer compares the words with the cycles, as for `fast` */
         clocks[i]->count = 1u;
         clocks[i]->classes[0] = (struct cnnvp_buffer_clocks){.times = nfu->ports[i].late, .late = 1u};
     }

@@ -143,7 +143,7 @@ def trainings():
 
 
 def refusals():
-    refused("\"floor\" is not one of truncate|nearest|stochastic", "run", lenet, rounding="floor")
+    refused("\"up\" is not one of truncate|nearest|stochastic|floor", "run", lenet, rounding="up")
     refused("--block changes nothing without --schedule depth-first", "run", lenet, block=4)
     refused("is out of range: 1 to 65536", "run", lenet, batch=0)
     refused("--on-chip keeps every map on chip whole", "run", lenet, on_chip=True, schedule="fused")
