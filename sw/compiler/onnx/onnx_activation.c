@@ -152,7 +152,7 @@ static cnnvp_result clip_by_tensors(struct cnnvp_import *import, int *done)
     struct cnnvp_text text = {.used = 0};
     int tensors[3] = {0, 0, 0};
     for (size_t i = 1; i <= 2 && import->onnx.opset >= 11; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
         tensors[i] = value.tensor != CNNVP_GRAPH_NONE;

@@ -212,7 +212,7 @@ int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
 cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
-    struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
+    struct cnnvp_onnx_value values[2] = {{.tensor = CNNVP_GRAPH_NONE}, {.tensor = CNNVP_GRAPH_NONE}};
     int32_t out;
     for (size_t i = 0; i < 2; ++i) {
         CNNVP_TRY(cnnvp_import_value(import, i, &values[i]));
@@ -242,7 +242,7 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
 
 cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.constant == NULL)
         return cnnvp_import_any_rank(import, index, tensor);

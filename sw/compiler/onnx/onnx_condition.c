@@ -22,7 +22,7 @@ static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
 static cnnvp_result read_two(struct cnnvp_import *import, int32_t operands[2], size_t *first,
                              const Onnx__TensorProto **constant)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     *first = value.constant != NULL ? 1 : 0;
     CNNVP_TRY(cnnvp_import_any_rank(import, *first, &operands[*first]));
@@ -132,7 +132,7 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
     if (done)
         return CNNVP_DONE;
     for (size_t i = 0; i < 3; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         CNNVP_TRY(cnnvp_import_value(import, i, &value));
         constant |= i == 1 && value.constant != NULL;
         const uint32_t own = value.constant != NULL ? (uint32_t)value.constant->n_dims + (import->single != 0)

@@ -21,7 +21,7 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
 
 static cnnvp_result fold_size(struct cnnvp_import *import)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));

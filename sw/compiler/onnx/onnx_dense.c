@@ -179,7 +179,7 @@ cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
     const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
     for (size_t i = 0; i < 3 && !import->training; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
         if (i == 0 ? value.constant != NULL : value.tensor != CNNVP_GRAPH_NONE)
@@ -303,7 +303,7 @@ static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ra
     int alone = 1;
     *done = 0;
     for (size_t k = 0; k < 2; ++k) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         CNNVP_TRY(cnnvp_import_value(import, k, &value));
         if (ranks[k] < 3 || (value.constant == NULL && !import->single && ranks[k] < rank))
             return CNNVP_DONE;
@@ -341,7 +341,7 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 {
     int32_t in;
     int32_t out;
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;

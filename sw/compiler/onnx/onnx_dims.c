@@ -87,7 +87,7 @@ cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct c
 cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, size_t index, size_t *rank,
                                   int64_t dims[CNNVP_ONNX_RANK])
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
     return cnnvp_import_value_dims(import, &value, rank, dims);
 }

@@ -101,7 +101,7 @@ static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
             made->input[made->n_input++] = node->input[i];
     }
     import->node = made;
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     *done = made->n_input == 1;
     const cnnvp_result result = *done ? cnnvp_import_value(import, 0, &value) : CNNVP_DONE;
     return *done && result == CNNVP_DONE ? cnnvp_import_define(import, node->output[0], value) : result;

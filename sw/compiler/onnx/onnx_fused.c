@@ -171,7 +171,7 @@ cnnvp_result cnnvp_operator_quant(struct cnnvp_import *import)
 {
     static const char *const operators[] = {"Round", "Floor", "Ceil"};
     struct cnnvp_text text = {.used = 0};
-    struct cnnvp_onnx_value data = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value data = {.tensor = CNNVP_GRAPH_NONE};
     struct cnnvp_constant scale;
     float zero = 0, bits = 0;
     const int is_signed = cnnvp_onnx_int(import->node, "signed", 1) != 0;

@@ -86,7 +86,7 @@ cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struc
 
 cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
     /* A constant where a tensor is expected, as no fold computes this operator: the network computes the constant for
      * each image. */
@@ -120,7 +120,7 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
 
 cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, const Onnx__TensorProto **tensor)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, index, &value));
     if (value.constant == NULL)
         return cnnvp_import_error(

@@ -320,7 +320,7 @@ static cnnvp_result take_both(struct cnnvp_import *import)
 
 cnnvp_result cnnvp_operator_if(struct cnnvp_import *import)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     struct cnnvp_constant condition = {0};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     if (import->training)

@@ -21,6 +21,7 @@
 struct cnnvp_onnx_value {
     int32_t tensor; /* or CNNVP_GRAPH_NONE */
     const Onnx__TensorProto *constant;
+    int counts_images; /* 1: elements of the constant depend on the number of images, a symbol for which 0 stands */
 };
 
 /* What a DequantizeLinear of a constant was computed from: the quantised integers and their step size, one for the
@@ -338,6 +339,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_by_axis(struct cnnvp_import *import, in
 CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 /* If all inputs of the node are constants and its operator can be folded, computes its output and sets *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
+/* Refuses to calculate with a constant whose elements depend on the number of images: that is not known yet. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import);
 
 /* How an operator treats the first dimension if the whole input is one image (`single`). */
 enum cnnvp_import_form {

@@ -407,6 +407,7 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(cnnvp_import_fold(import, &done));
     if (done)
         return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_check_counts(import));
     CNNVP_TRY(find_operator(import, domain, &found));
     CNNVP_TRY(cnnvp_import_without_elements(import, found, &done));
     if (done)

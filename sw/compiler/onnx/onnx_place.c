@@ -307,7 +307,7 @@ cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
     int64_t old[CNNVP_ONNX_RANK];
     int64_t dims[2 * CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     int64_t axis = 1;
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
     if (value.constant == NULL)
         return cnnvp_import_look_up(import);

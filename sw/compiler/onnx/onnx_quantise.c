@@ -374,7 +374,7 @@ static cnnvp_result are_alike(struct cnnvp_import *import, int *alike)
 {
     int64_t a[CNNVP_ONNX_RANK], b[CNNVP_ONNX_RANK];
     size_t ranks[2];
-    struct cnnvp_onnx_value first = {CNNVP_GRAPH_NONE, NULL}, second = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value first = {.tensor = CNNVP_GRAPH_NONE}, second = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 0, &first));
     CNNVP_TRY(cnnvp_import_value(import, 3, &second));
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &ranks[0], a));
@@ -478,7 +478,7 @@ cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
 {
     char rule[512];
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     int64_t dims[CNNVP_ONNX_RANK];
     size_t zeros = 0;
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
@@ -552,7 +552,7 @@ cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import, int *done)
     int many = 0; /* 1: some inputs are quantised tensors */
     *done = 0;
     for (size_t i = 0; i < node->n_input && takes; ++i) {
-        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
         *done |= is_no_cast(import, &value);

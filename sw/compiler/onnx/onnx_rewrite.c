@@ -255,7 +255,7 @@ cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK];
     size_t rank, other;
-    struct cnnvp_onnx_value mask = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value mask = {.tensor = CNNVP_GRAPH_NONE};
     const Onnx__AttributeProto *scale = cnnvp_onnx_attribute(import->node, "scale");
     const float cap = cnnvp_onnx_float(import->node, "softcap", 0.0f);
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, q));
@@ -805,7 +805,7 @@ cnnvp_result cnnvp_operator_einsum(struct cnnvp_import *import)
         return rewrite(import, &text);
     }
     say_sum(&text, &einsum, 1);
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     const size_t first = value.constant != NULL; /* the operand that is a tensor */
     const char *a = einsum.operands[first];

@@ -77,7 +77,7 @@ cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
     if (cubic && padding != 'z')
         return cnnvp_import_error(import, "cubic samples of what is around the map are zeros here: padding_mode zeros");
     const long long samples = product(grid, 1, rank - 1), places = product(dims, 2, rank);
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
     say(&text, "points = Reshape(b, [0, %lld, %zu]); turned = Transpose <perm = [0, 2, 1]> (points);", samples, axes);
     for (size_t axis = 0; axis < axes; ++axis) {
@@ -252,7 +252,7 @@ cnnvp_result cnnvp_operator_mean_variance(struct cnnvp_import *import)
 /* Checks that constant indices are within the data's first `count` dimensions. */
 static cnnvp_result check_indices(struct cnnvp_import *import, size_t count, const int64_t *dims)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     struct cnnvp_constant indices;
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
     if (value.constant == NULL)

@@ -7,7 +7,7 @@
 /* The output is the input. */
 cnnvp_result cnnvp_operator_identity(struct cnnvp_import *import)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     return cnnvp_import_define(import, import->node->output[0], value);
 }
@@ -28,7 +28,7 @@ cnnvp_result cnnvp_operator_dropout(struct cnnvp_import *import)
 
 cnnvp_result cnnvp_words_read(struct cnnvp_import *import, struct cnnvp_words *words)
 {
-    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 0, &value));
     *words = (struct cnnvp_words){.tensor = CNNVP_GRAPH_NONE, .front = import->single != 0};
     if (value.constant == NULL) {

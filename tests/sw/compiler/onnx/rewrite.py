@@ -818,6 +818,19 @@ def settings():
     run("rows by axis -2", [node("Gather", ["t", "x"], ["y"], axis=-2)], {"x": chosen}, table[chosen].astype(float), {"t": table}, {"x": TensorProto.INT64})
 
 
+def counted():
+    """Numbers that depend on how many images there are, which the file leaves open."""
+    x = normal(2, 3, 4, 4)
+    shape, first = node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0)
+    zero, floats = {"zero": numpy.int64(0)}, node("Cast", ["n"], ["f"], to=TensorProto.FLOAT)
+    for name, nodes, wanted in (
+            ("the number of images", [shape, first, floats, node("Mul", ["x", "f"], ["y"])], x * 2),
+            ("the sum of a shape", [shape, node("ReduceSum", ["s"], ["n"], keepdims=0), floats, node("Add", ["x", "f"], ["y"])], x + 13),
+            ("no images", [shape, first, node("Equal", ["n", "zero"], ["is"]), node("Cast", ["is"], ["f"], to=TensorProto.FLOAT),
+                           node("Sub", ["x", "f"], ["y"])], x)):
+        run(name, nodes, {"x": x}, wanted, {} if "sum" in name else zero, opset=14)
+
+
 attention()
 places()
 sums()
@@ -841,6 +854,7 @@ dynamic()
 logarithms()
 rounded()
 columns()
+counted()
 settings()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
