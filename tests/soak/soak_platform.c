@@ -139,7 +139,7 @@ void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
     const int many_banks = strstr(platform->options, "r5-") != NULL || strstr(platform->options, "hbm") != NULL;
     soak_set(platform, "dram.ranks", many_banks && ranks == 4 ? 2 : ranks);
     if (one_in(random, 2)) {
-        soak_choose(platform, random, "dram.page", pages, 2);
+        soak_choose(platform, random, "dram.row_policy", pages, 2);
         soak_choose(platform, random, "dram.scheduler", schedulers, 3);
         soak_choose(platform, random, "dram.mapping", mappings, 5);
         soak_set(platform, "dram.queue", 4 + soak_random(random, 61));

@@ -265,7 +265,7 @@ def main():
     lenet5 = os.path.join(NETWORKS, "lenet5.onnx")
     check("run", lenet5, "--timing-only", "-q")
     check("run", lenet5, "--timing-only", "-q", "-s", "cpu.memory=cache", "-p", "window")
-    check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.page=closed")
+    check("run", lenet5, "--timing-only", "-q", "-n", "40", "-s", "dram.channels=2", "-s", "dram.row_policy=closed")
     low = ["-s", "dram.power_down=self-refresh", "-s", "dram.t_refi=1000", "-s", "dram.ranks=2"]
     check("run", lenet5, "--timing-only", "-q", *low, states=("active_power_down", "precharge_power_down", "self_refresh"))
     check_slices(lenet5)

@@ -27,7 +27,7 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->rank_bits = channel->bank_bits + dram_lowest_bit(timing->groups);
     channel->bus_bits = channel->rank_bits + dram_lowest_bit(options->ranks);
     channel->scheduler = dram_schedulers[options->scheduler];
-    channel->page = dram_pages[options->page];
+    channel->row_policy = dram_row_policies[options->row_policy];
     channel->refresh = dram_refreshes[options->refresh];
     channel->capacity = options->queue;
     channel->drain_high = options->queue * options->drain_high;
@@ -311,7 +311,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         channel->returned = cnnvp_maximum(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned);
         issued->done = channel->returned;
     }
-    if (bank->active == DRAM_NONE && channel->page->closes(channel, issued->bank)) {
+    if (bank->active == DRAM_NONE && channel->row_policy->closes(channel, issued->bank)) {
         issued->command = write ? DRAM_WRA : DRAM_RDA;
         do_pre(channel, issued->bank, bank->pre);
     }

@@ -16,7 +16,7 @@
         fr_fcfs_row_hit, "fr-fcfs-row-hit",                                                                          \
         "as fr-fcfs, but a row stays open while a burst to it waits that arrived no later than those to other rows")
 
-#define DRAM_PAGES(POLICY)                                                           \
+#define DRAM_ROW_POLICIES(POLICY)                                                    \
     POLICY(open, "open", "a row stays open until another row of its bank is needed") \
     POLICY(closed, "closed", "a row is precharged with its last waiting access")
 

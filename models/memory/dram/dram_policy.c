@@ -5,8 +5,8 @@
 #define DRAM_ENTRY(symbol, name, help) &dram_scheduler_##symbol,
 const struct dram_scheduler *const dram_schedulers[] = {DRAM_SCHEDULERS(DRAM_ENTRY)};
 #undef DRAM_ENTRY
-#define DRAM_ENTRY(symbol, name, help) &dram_page_##symbol,
-const struct dram_page *const dram_pages[] = {DRAM_PAGES(DRAM_ENTRY)};
+#define DRAM_ENTRY(symbol, name, help) &dram_row_policy_##symbol,
+const struct dram_row_policy *const dram_row_policies[] = {DRAM_ROW_POLICIES(DRAM_ENTRY)};
 #undef DRAM_ENTRY
 #define DRAM_ENTRY(symbol, name, help) &dram_refresh_##symbol,
 const struct dram_refresh *const dram_refreshes[] = {DRAM_REFRESHES(DRAM_ENTRY)};

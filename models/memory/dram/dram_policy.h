@@ -13,7 +13,7 @@ struct dram_scheduler {
     int one_by_one; /* 1: not called while a burst that has opened its row waits */
 };
 
-struct dram_page {
+struct dram_row_policy {
     /* 1: the RD or WR of a burst that has just left the queue also precharges the bank. Not called while a burst that
      * has opened the bank's row waits. */
     int (*closes)(const struct dram_channel *channel, uint32_t bank);
@@ -36,7 +36,7 @@ struct dram_arbiter {
 
 /* Indexed by the parameter's choice. */
 extern const struct dram_scheduler *const dram_schedulers[];
-extern const struct dram_page *const dram_pages[];
+extern const struct dram_row_policy *const dram_row_policies[];
 extern const struct dram_refresh *const dram_refreshes[];
 extern const struct dram_arbiter *const dram_arbiters[];
 
@@ -47,8 +47,8 @@ enum {
 #undef DRAM_INDEX
 };
 enum {
-#define DRAM_INDEX(symbol, name, help) DRAM_PAGE_##symbol,
-    DRAM_PAGES(DRAM_INDEX)
+#define DRAM_INDEX(symbol, name, help) DRAM_ROW_POLICY_##symbol,
+    DRAM_ROW_POLICIES(DRAM_INDEX)
 #undef DRAM_INDEX
 };
 enum {
@@ -64,8 +64,8 @@ enum {
 #define DRAM_DECLARE(symbol, name, help) extern const struct dram_scheduler dram_scheduler_##symbol;
 DRAM_SCHEDULERS(DRAM_DECLARE)
 #undef DRAM_DECLARE
-#define DRAM_DECLARE(symbol, name, help) extern const struct dram_page dram_page_##symbol;
-DRAM_PAGES(DRAM_DECLARE)
+#define DRAM_DECLARE(symbol, name, help) extern const struct dram_row_policy dram_row_policy_##symbol;
+DRAM_ROW_POLICIES(DRAM_DECLARE)
 #undef DRAM_DECLARE
 #define DRAM_DECLARE(symbol, name, help) extern const struct dram_refresh dram_refresh_##symbol;
 DRAM_REFRESHES(DRAM_DECLARE)

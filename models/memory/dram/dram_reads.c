@@ -107,7 +107,7 @@ static enum dram_progress run_on(struct dram_run *run)
 int dram_reads_are_possible(const struct dram_queue *queue)
 {
     return !queue->stepwise && !queue->port.burst_fs && queue->map.lanes == 1 &&
-           !queue->channel[0].scheduler->one_by_one && queue->options.page == DRAM_PAGE_open;
+           !queue->channel[0].scheduler->one_by_one && queue->options.row_policy == DRAM_ROW_POLICY_open;
 }
 
 enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)

@@ -146,7 +146,7 @@ struct dram_plan {
 
 struct dram_windows;
 struct dram_scheduler; /* dram_policy.h */
-struct dram_page;
+struct dram_row_policy;
 struct dram_refresh;
 
 struct dram_channel {
@@ -155,7 +155,7 @@ struct dram_channel {
     /* a bank's number >> bank_bits is its group, >> rank_bits its rank, >> bus_bits its pseudo channel */
     uint32_t bank_bits, rank_bits, bus_bits;
     const struct dram_scheduler *scheduler;
-    const struct dram_page *page;
+    const struct dram_row_policy *row_policy;
     const struct dram_refresh *refresh;
     uint32_t capacity, drain_high, drain_low; /* capacity in entries, drain levels in hundredths of an entry */
     uint32_t longest;                         /* maximum `turn` */

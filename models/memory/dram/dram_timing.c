@@ -81,7 +81,7 @@ void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *option
         .width_bits = (uint32_t)values[PARAM_width_bits],
         .ranks = (uint32_t)values[PARAM_ranks],
         .scheduler = (uint32_t)values[PARAM_scheduler],
-        .page = (uint32_t)values[PARAM_page],
+        .row_policy = (uint32_t)values[PARAM_row_policy],
         .refresh = (uint32_t)values[PARAM_refresh],
         .power_down = (enum dram_power_down)values[PARAM_power_down],
         .power_down_after = (uint32_t)values[PARAM_power_down_after],

@@ -33,7 +33,7 @@ struct dram_options {
     uint32_t width_bits;      /* data bus of a channel; 0: the part's */
     uint32_t ranks;
     uint32_t scheduler;
-    uint32_t page;
+    uint32_t row_policy;
     uint32_t refresh;
     enum dram_power_down power_down;
     uint32_t power_down_after; /* clocks */

@@ -10,7 +10,7 @@ for name in row_hits writes bus_bytes_per_s 'latency, taken, ps' 'energy, pJ'; d
     grep -q "^$name *[1-9][0-9.]* *[1-9]" compared || fail "$name was not compared: $(cat compared)"
 done
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --stats again.json -s dram.preset=ddr3-1600 -s dram.channels=2 \
-    -s dram.ranks=2 -s dram.page=closed -s dram.power_down=self-refresh --memory-trace again.txt
+    -s dram.ranks=2 -s dram.row_policy=closed -s dram.power_down=self-refresh --memory-trace again.txt
 python3 "$SOURCE/scripts/compare_memory.py" again.json again.txt --cnnvp "$CNNVP" >compared || fail "$(cat compared)"
 python3 "$SOURCE/scripts/compare_memory.py" run.json again.txt --cnnvp "$CNNVP" >compared && fail "another run's bursts pass"
 bursts=$(grep -c '^[RW] ' run.txt)

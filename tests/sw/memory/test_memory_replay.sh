@@ -73,7 +73,7 @@ for name, answered in ("same", 400), ("write", 0), ("hex", 0):
 # One read on its way pays the whole latency; another part has another clock.
 expect 0 memory hex.txt --outstanding 1
 says 'mean read latency  17.'
-expect 0 memory hex.txt -s dram.preset=ddr3-1600 -s dram.page=closed -s dram.scheduler=fcfs
+expect 0 memory hex.txt -s dram.preset=ddr3-1600 -s dram.row_policy=closed -s dram.scheduler=fcfs
 says 'row conflicts      0'
 expect 0 memory hex.txt --trace bandwidth.vcd
 [ -s bandwidth.vcd ] || fail "no trace"

@@ -14,7 +14,7 @@ void queue_random_options(uint64_t *random, struct dram_options *options)
     options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
     options->ranks = below(random, 3) ? 1 : 1u << below(random, options->preset == DDR5 ? 2 : 3);
     options->scheduler = !below(random, 8);
-    options->page = !below(random, 8);
+    options->row_policy = !below(random, 8);
     options->refresh = below(random, 2) ? DRAM_REFRESH_all_ranks : below(random, 3);
     options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
     options->drain_high = 40 + below(random, 60);

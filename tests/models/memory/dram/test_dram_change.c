@@ -16,7 +16,7 @@ static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
         queue_random_options(&random, &options);
         options.channels = 1;
         options.mapping = 0;
-        options.scheduler = options.page = 0;
+        options.scheduler = options.row_policy = 0;
         if (below(&random, 2))
             options.timings[DRAM_T_ras] = 30 + below(&random, 500);
         if (below(&random, 2))

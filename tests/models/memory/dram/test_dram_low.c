@@ -54,7 +54,7 @@ static void begin(struct bench *bench, uint32_t power_down, uint32_t page, uint3
     cnnvp_dram_options_init(&options);
     options.power_down = power_down;
     options.power_down_after = AFTER;
-    options.page = page;
+    options.row_policy = page;
     options.ranks = ranks;
     options.refresh = power_down == DRAM_POWER_DOWN_self_refresh ? DRAM_REFRESH_all_ranks : DRAM_REFRESH_ideal;
     assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
@@ -90,7 +90,7 @@ static void test_gap(void **state)
     const uint64_t low = 1 + RCD + CL + BL + 1 + AFTER, next = 1000, again = 1 + RCD + 30;
     struct bench bench;
     (void)state;
-    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_PAGE_open, 1);
+    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_ROW_POLICY_open, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 64, next);
     end(&bench, 2000);
@@ -98,7 +98,7 @@ static void test_gap(void **state)
     check_command(&bench, 2, DRAM_RD, next + XP);
     check_low(&bench, (next - low) + (2000 - (next + XP + CL + BL + 1 + AFTER)), 0, 0, 2);
     /* a gap that is shorter: nothing */
-    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_PAGE_open, 1);
+    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_ROW_POLICY_open, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 64, again);
     cnnvp_dram_replay_timed(bench.replay, 0, 128, again + CL + BL + 1 + AFTER);
@@ -106,7 +106,7 @@ static void test_gap(void **state)
     check_command(&bench, 3, DRAM_RD, again + CL + BL + 1 + AFTER);
     check_low(&bench, 0, 0, 0, 0);
     /* off: the same as if nothing were */
-    begin(&bench, DRAM_POWER_DOWN_off, DRAM_PAGE_open, 1);
+    begin(&bench, DRAM_POWER_DOWN_off, DRAM_ROW_POLICY_open, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 64, next);
     end(&bench, 2000);
@@ -120,7 +120,7 @@ static void test_shortest(void **state)
     const uint64_t low = 1 + RCD + CL + BL + 1 + AFTER;
     struct bench bench;
     (void)state;
-    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_PAGE_closed, 1);
+    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_ROW_POLICY_closed, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, ROW, low + 1);
     end(&bench, low + CKE + XP + RCD + CL);
@@ -134,7 +134,7 @@ static void test_write(void **state)
     const uint64_t low = 1 + RCD + CWL + BL + WR + AFTER, next = 500;
     struct bench bench;
     (void)state;
-    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_PAGE_open, 1);
+    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_ROW_POLICY_open, 1);
     cnnvp_dram_replay_timed(bench.replay, 1, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, ROW * 16, next);
     end(&bench, next + XP + RP + RCD);
@@ -148,7 +148,7 @@ static void test_ranks(void **state)
 {
     struct bench bench;
     (void)state;
-    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_PAGE_open, 2);
+    begin(&bench, DRAM_POWER_DOWN_power_down, DRAM_ROW_POLICY_open, 2);
     for (uint64_t clock = 1; clock < 120; clock += 20)
         cnnvp_dram_replay_timed(bench.replay, 0, 0, clock);
     end(&bench, 120);
@@ -163,7 +163,7 @@ static void test_self_refresh(void **state)
     const uint64_t self = 2 * REFI + XP, last = next + XSDLL + CL + BL + 1 + AFTER;
     struct bench bench;
     (void)state;
-    begin(&bench, DRAM_POWER_DOWN_self_refresh, DRAM_PAGE_open, 1);
+    begin(&bench, DRAM_POWER_DOWN_self_refresh, DRAM_ROW_POLICY_open, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, 1);
     cnnvp_dram_replay_timed(bench.replay, 0, 0, next);
     end(&bench, 5 * REFI + XP + RP);

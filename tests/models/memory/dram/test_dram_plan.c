@@ -196,7 +196,7 @@ static int serve(struct plain *plain, struct plain_channel *channel, struct plai
         return 1;
     }
     enum dram_command issued = command;
-    if (plain->options.page && !wanted_again(channel, &entry))
+    if (plain->options.row_policy && !wanted_again(channel, &entry))
         issued = command == DRAM_RD ? DRAM_RDA : DRAM_WRA;
     emit(plain, channel, issued, clock, rank, &entry);
     channel->started = 0;
@@ -416,7 +416,7 @@ static void random_options(struct dram_options *options, uint32_t preset)
     options->ranks = 1u << (below(&random_state, 2) ? below(&random_state, preset == DDR5 ? 2 : 3) : 0);
     options->channels = below(&random_state, 3) ? 1 : 1 + below(&random_state, 4);
     options->scheduler = below(&random_state, 4) == 0;
-    options->page = below(&random_state, 3) == 0;
+    options->row_policy = below(&random_state, 3) == 0;
     options->refresh = below(&random_state, 2) ? DRAM_REFRESH_all_ranks : below(&random_state, 3);
     options->mapping = below(&random_state, 5);
     if (below(&random_state, 2)) {

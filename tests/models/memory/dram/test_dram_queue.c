@@ -191,7 +191,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     if (preset == TWO_RANKS) {
         options.ranks = 2;
         options.channels = options.pseudo_channels = 1;
-        options.scheduler = options.page = options.port_bytes = options.power_down_after = 0;
+        options.scheduler = options.row_policy = options.port_bytes = options.power_down_after = 0;
         options.power_down = DRAM_POWER_DOWN_power_down;
     } else if (preset != ANY_PRESET) {
         options.preset = preset;

@@ -154,7 +154,7 @@ static void test_clocks_add_up(void **state)
             cnnvp_dram_options_init(&options);
             options.preset = preset;
             options.ranks = kind == 3 ? 2 : 1;
-            options.page = kind == 2;
+            options.row_policy = kind == 2;
             options.pseudo_channels = kind == 1 && (preset == 4 || preset == 7) ? 2 : 1;
             assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
             struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, 8, NULL, NULL);

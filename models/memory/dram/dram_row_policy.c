@@ -13,5 +13,5 @@ static int without_hits(const struct dram_channel *channel, uint32_t bank)
     return !((channel->hits[0] | channel->hits[1]) >> bank & 1u);
 }
 
-const struct dram_page dram_page_open = {.closes = never};
-const struct dram_page dram_page_closed = {.closes = without_hits};
+const struct dram_row_policy dram_row_policy_open = {.closes = never};
+const struct dram_row_policy dram_row_policy_closed = {.closes = without_hits};
