@@ -222,66 +222,6 @@ const struct cnnvp_constant_operator *cnnvp_constant_find(const char *op_type)
     return NULL;
 }
 
-/* ---- constants that depend on the number of images ---- */
-
-static int is_one_of(const char *op_type, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(op_type, list[i]) == 0)
-            return 1;
-    return 0;
-}
-
-static int counts_images(const struct cnnvp_import *import)
-{
-    const Onnx__NodeProto *node = import->node;
-    for (size_t i = 0; i < node->n_input; ++i) {
-        const struct cnnvp_onnx_value *value = cnnvp_import_known(import, node->input[i]);
-        if (value != NULL && value->counts_images)
-            return 1;
-    }
-    return 0;
-}
-
-static int has_zero(const Onnx__TensorProto *constant)
-{
-    for (size_t i = 0; i < constant->n_int64_data; ++i)
-        if (constant->int64_data[i] == 0)
-            return 1;
-    return 0;
-}
-
-/* Marks what a folded node made. What only moves elements of a shape may have left the number behind. */
-static void mark_counts(struct cnnvp_import *import)
-{
-    static const char *const moves[] = {"Shape",     "Gather",  "Slice", "Split",     "Concat",  "Squeeze",
-                                        "Unsqueeze", "Reshape", "Cast",  "Transpose", "Flatten", "ScatterND"};
-    const Onnx__NodeProto *node = import->node;
-    const int is_shape = strcmp(node->op_type, "Shape") == 0;
-    if ((!is_shape && !counts_images(import)) || strcmp(node->op_type, "ConstantOfShape") == 0)
-        return;
-    for (size_t i = 0; i < node->n_output; ++i) {
-        struct cnnvp_onnx_value *made = cnnvp_import_known(import, node->output[i]);
-        if (made != NULL && made->constant != NULL)
-            made->counts_images = !is_one_of(node->op_type, moves, sizeof moves / sizeof moves[0]) ||
-                                  (!is_shape && made->constant->n_float_data != 0) || has_zero(made->constant);
-    }
-}
-
-cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import)
-{
-    static const char *const calculate[] = {
-        "Add",    "Sub",   "Mul",   "Div",   "Mod",     "Pow",         "Min",
-        "Max",    "Sum",   "Mean",  "PRelu", "Clip",    "MatMul",      "Gemm",
-        "Concat", "Where", "Equal", "Less",  "Greater", "LessOrEqual", "GreaterOrEqual",
-        "And",    "Or",    "Xor"};
-    if (is_one_of(import->node->op_type, calculate, sizeof calculate / sizeof calculate[0]) && counts_images(import))
-        return cnnvp_import_mixes(import, "a constant that depends on the number of images, which is a symbol,");
-    return CNNVP_DONE;
-}
-
-/* ---- folding ---- */
-
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
@@ -297,6 +237,6 @@ cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
     import->kind = found->kind;
     CNNVP_TRY(found->function(import));
     import->node = node;
-    mark_counts(import);
+    cnnvp_constant_mark_images(import);
     return CNNVP_DONE;
 }

@@ -80,6 +80,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_constant_define_as(struct cnnvp_import *import
                                                      const struct cnnvp_constant *made);
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
 
+/* onnx_images.c: marks the constants that a folded node has made of others that depend on the number of images. */
+void cnnvp_constant_mark_images(struct cnnvp_import *import);
+/* The sizes that constant input `input` gives to a constant: those for one image, as all have the same. A leading 0
+ * that stands for the number of images becomes 1. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_of_an_image(struct cnnvp_import *import, size_t input, size_t count,
+                                                       int64_t *sizes);
+
 /* Copies `count` elements of `data`, from index `from` on, to index `to` of `made`. Both have the same kind of
  * elements. */
 void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cnnvp_constant *data, size_t from,

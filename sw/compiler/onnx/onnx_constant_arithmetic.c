@@ -287,6 +287,7 @@ static cnnvp_result fold_expand(struct cnnvp_import *import)
     int64_t shape[CNNVP_CONSTANT_RANK];
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_import_list(import, "shape", 1, CNNVP_CONSTANT_RANK, shape, &count));
+    CNNVP_TRY(cnnvp_constant_of_an_image(import, 1, count, shape));
     struct cnnvp_constant made = {.rank = data.rank};
     memcpy(made.dims, data.dims, sizeof made.dims);
     if (!cnnvp_import_join_dims(&made.rank, made.dims, count, shape))

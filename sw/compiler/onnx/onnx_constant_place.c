@@ -183,6 +183,7 @@ static cnnvp_result fold_tile(struct cnnvp_import *import)
     size_t count = 0;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_CONSTANT_RANK, repeats, &count));
+    CNNVP_TRY(cnnvp_constant_of_an_image(import, 1, count, repeats));
     if (count != data.rank)
         return cnnvp_import_error(import, "repeats has %zu numbers for %zu dimensions", count, data.rank);
     struct cnnvp_constant made = {.rank = data.rank, .whole = data.whole, .bytes = data.bytes};
@@ -213,6 +214,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
         return cnnvp_import_error(import, "the shape is no list of up to %u integers", CNNVP_CONSTANT_RANK);
     if (shape.count != 0)
         memcpy(made.dims, shape.ints, shape.count * sizeof *made.dims);
+    CNNVP_TRY(cnnvp_constant_of_an_image(import, 0, made.rank, made.dims));
     int64_t whole = 0;
     float number = 0.0f;
     struct cnnvp_error why = {""};

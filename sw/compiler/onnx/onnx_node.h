@@ -21,8 +21,12 @@
 struct cnnvp_onnx_value {
     int32_t tensor; /* or CNNVP_GRAPH_NONE */
     const Onnx__TensorProto *constant;
-    int counts_images; /* 1: elements of the constant depend on the number of images, a symbol for which 0 stands */
+    int counts_images; /* of a constant: CNNVP_COUNTS_IMAGES, CNNVP_FOLLOWS_IMAGES, or 0 */
 };
+
+/* The number of images is a symbol, for which 0 stands. Elements of the constant are that number, or are calculated
+ * from it. */
+enum { CNNVP_COUNTS_IMAGES = 1, CNNVP_FOLLOWS_IMAGES = 2 };
 
 /* What a DequantizeLinear of a constant was computed from: the quantised integers and their step size, one for the
  * constant or one for each element of `axis`. Layers use it to multiply the integers themselves. */

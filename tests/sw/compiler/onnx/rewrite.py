@@ -829,6 +829,20 @@ def counted():
             ("no images", [shape, first, node("Equal", ["n", "zero"], ["is"]), node("Cast", ["is"], ["f"], to=TensorProto.FLOAT),
                            node("Sub", ["x", "f"], ["y"])], x)):
         run(name, nodes, {"x": x}, wanted, {} if "sum" in name else zero, opset=14)
+    # A token for each image, as exporters expand it: with sizes of -1, with ones, or filled.
+    token, rows = normal(1, 1, 4), node("Reshape", ["x", "apart"], ["r"])
+    wanted = numpy.concatenate((token.repeat(2, 0), x.reshape(2, 12, 4)), 1)
+    batch = [shape, first, node("Unsqueeze", ["n", "axis"], ["u"]), node("Concat", ["u", "rest"], ["to"], axis=0)]
+    end = [rows, node("Concat", ["e", "r"], ["y"], axis=1)]
+    given = {**zero, "axis": numpy.int64([0]), "apart": numpy.int64([0, 12, 4]), "token": token}
+    minus = [node("Shape", ["to"], ["rank"]), node("ConstantOfShape", ["rank"], ["one"], value=numpy_helper.from_array(numpy.int64([1]))),
+             node("Neg", ["one"], ["less"]), node("Equal", ["to", "less"], ["open"]), node("Where", ["open", "one", "to"], ["sizes"]),
+             node("Expand", ["token", "sizes"], ["e"])]
+    half = node("ConstantOfShape", ["to"], ["e"], value=numpy_helper.from_array(f32([.5])))
+    for name, made, rest, expected in (("a token expanded by -1", minus, [-1, -1], wanted), ("an expanded token", [node("Expand", ["token", "to"], ["e"])], [1, 4], wanted),
+                                       ("a repeated token", [node("Tile", ["token", "to"], ["e"])], [1, 1], wanted),
+                                       ("a filled token", [half], [1, 4], numpy.concatenate((numpy.full((2, 1, 4), .5), x.reshape(2, 12, 4)), 1))):
+        run(name, batch + made + end, {"x": x}, expected, {**given, "rest": numpy.int64(rest)}, opset=15)
 
 
 attention()
