@@ -233,7 +233,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_make_image(const cnnvp_network *networ
 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. The
  * platform must have the configuration that the network was made with; only parameters that affect time alone may
- * differ. Other units, buffers or registers give wrong results; this is not checked. */
+ * differ. Other units, buffers or registers give wrong results; this is not checked. BAD_INPUT: the platform is
+ * timing-only and the network is not. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
 /* The name of the network's first input; lives as long as the network. */

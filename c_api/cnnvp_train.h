@@ -127,7 +127,8 @@ void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info 
 void cnnvp_trainer_console(void *trainer, const void *data, size_t size);
 
 /* Writes image, weights, data sets and guest program into the platform's memory and describes the work to its
- * statistics. After cnnvp_trainer_set_state, training continues from that state. */
+ * statistics. After cnnvp_trainer_set_state, training continues from that state. BAD_INPUT: the platform is timing-only
+ * and the trainer is not. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
 

@@ -18,6 +18,7 @@
 #include "gdb.h"
 #include "monitor.h"
 #include "platform.h"
+#include "platform_ready.h"
 #include "profile.h"
 #include "recorder.h"
 
@@ -306,6 +307,18 @@ void cnnvp_platform_free(cnnvp_platform *platform)
         std::fprintf(stderr, "cnnvp: error: the platform is not freed: it is a module, and ends with it\n");
     else if (platform)
         end_platform(platform);
+}
+
+cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_only, cnnvp_error *error)
+{
+    return shielded(error, [&] {
+        const cnnvp::simulation_context::visit visit = platform->design->enter();
+        if (timing_only || !platform->design->control().settings().timing_only)
+            return CNNVP_DONE;
+        return cnnvp_config_error(error, nullptr,
+                                  "the platform is timing-only and calculates nothing; the program needs results "
+                                  "(timing_only)");
+    });
 }
 
 cnnvp_result cnnvp_platform_hold(cnnvp_platform *platform, uint64_t address, uint64_t size)

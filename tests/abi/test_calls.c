@@ -2,6 +2,7 @@
 /* Calls of the C API that neither the command nor another test makes. */
 #include "test.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "cnnvp_explore.h"
@@ -178,13 +179,47 @@ static void layers_begin(void **state)
     clear(&design);
 }
 
+static cnnvp_result result_in_thread;
+
+static void *load_in_thread(void *context)
+{
+    const struct design *design = context;
+    error.text[0] = '\0';
+    result_in_thread = cnnvp_network_load(design->network, design->platform, &error);
+    return NULL;
+}
+
+/* A platform that would calculate nothing, and one that belongs to another thread, take no network. */
+static void refused_loads(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, load_in_thread, &design), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(result_in_thread, CNNVP_FAILED);
+    assert_non_null(strstr(error.text, "another thread has a platform"));
+    load(&design);
+
+    cnnvp_platform *idle = NULL;
+    const struct cnnvp_platform_options how = {.struct_size = sizeof how, .timing_only = 1};
+    assert_int_equal(cnnvp_platform_new(design.config, &how, &idle, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(design.network, idle, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "timing_only"));
+    const struct cnnvp_network_options compile = {.struct_size = sizeof compile, .images = 2, .timing_only = 1};
+    cnnvp_network *light = NULL;
+    assert_int_equal(cnnvp_network_new("lenet5", design.config, &compile, &light, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(light, idle, &error), CNNVP_DONE);
+    cnnvp_network_free(light);
+    cnnvp_platform_free(idle);
+    clear(&design);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),
-        cmocka_unit_test(held_ranges),
-        cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin),
+        cmocka_unit_test(reset),        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform_ready.h"
+
 /* The first back end that is for a configuration is taken. */
 static const struct cnnvp_back_end *const back_ends[] = {&cnnvp_training_engine, &cnnvp_inference};
 
@@ -94,6 +96,7 @@ void cnnvp_network_free(cnnvp_network *network)
 
 cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
+    CNNVP_TRY(cnnvp_platform_ready(platform, network->timing_only, error));
     return network->back_end->load(network, platform, error);
 }
 

@@ -15,6 +15,7 @@
 #include "cnnvp_network.h"
 #include "network.h"
 #include "onnx.h"
+#include "platform_ready.h"
 
 #define DEFAULT_BN_MOMENTUM 0.1f
 /* Most steps and images. They are 32-bit numbers for the guest, and the largest one stands for no step. */
@@ -482,6 +483,7 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
 cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct cnnvp_train_binary *header = &trainer->build.header;
+    CNNVP_TRY(cnnvp_platform_ready(platform, trainer->options.timing_only, error));
     CNNVP_TRY(cnnvp_train_build_hold(&trainer->build, platform, error));
     CNNVP_TRY(cnnvp_guest_load(trainer->options.guest, platform, error));
     CNNVP_TRY(cnnvp_train_build_load(&trainer->build, platform, error));

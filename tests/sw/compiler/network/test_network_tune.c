@@ -146,6 +146,18 @@ static void platforms_run_in_turn(void **state)
     }
 }
 
+/* Leaves only the member `layers` of statistics, which a timing-only run has as well. */
+static char *only_layers(char *stats)
+{
+    char *begin = strstr(stats, "\n  \"layers\": [");
+    assert_non_null(begin);
+    char *end = strstr(begin, "\n  ]");
+    assert_non_null(end);
+    *end = '\0';
+    memmove(stats, begin, strlen(begin) + 1);
+    return stats;
+}
+
 /* What the trials find does not depend on what the network is made for. */
 static void the_plan_does_not_depend_on_who_asks(void **state)
 {
@@ -156,12 +168,12 @@ static void the_plan_does_not_depend_on_who_asks(void **state)
     cnnvp_network *full = tuned(config, 0);
     cnnvp_network *timing = tuned(config, 1);
     cnnvp_network *detailed = tuned(stepped, 0);
-    char *expected = run(full, config, 1);
-    char *stats = run(timing, config, 1);
+    char *expected = run(full, config, 0);
+    char *stats = run(detailed, config, 0);
     assert_string_equal(stats, expected);
     free(stats);
-    stats = run(detailed, config, 1);
-    assert_string_equal(stats, expected);
+    stats = only_layers(run(timing, config, 1));
+    assert_string_equal(stats, only_layers(expected));
     free(stats);
     free(expected);
     cnnvp_network_free(full);
