@@ -36,8 +36,8 @@ def _load():
 
 
 library = _load()
-_free = c.CDLL(None).free
-_free.argtypes = (c.c_void_p,)
+free = c.CDLL(None).free
+free.argtypes = (c.c_void_p,)
 
 
 def call(name, *arguments):
@@ -56,5 +56,5 @@ def text(value):
 def take(pointer):
     """Returns a text from memory that the caller owns, and frees the memory."""
     value = text(c.cast(pointer, c.c_char_p).value)
-    _free(pointer)
+    free(pointer)
     return value

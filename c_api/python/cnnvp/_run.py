@@ -13,7 +13,7 @@ import types
 import numpy
 
 from . import _files
-from ._library import Error, call, library, take, text
+from ._library import Error, call, free, library, take, text
 from ._structs import (Array, Console, Difference, Log, NamedArray, NetworkOptions, PlatformOptions, Progress, ResultsCheck, RunResult,
                        Share, Stopped, TrainerOptions, TrainRecord, Watch, WorkInfo)
 
@@ -389,16 +389,43 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
         return Result(steps=steps, evaluations=evaluations, stats=stats)
 
 
+def _words(config, program, file):
+    """The words of a program of the instruction element, checked one by one; None: the program is an ELF file."""
+    if not file.endswith(b".bin"):
+        return None
+    try:
+        with open(program, "rb") as stream:
+            words = stream.read()
+    except OSError as problem:
+        raise Error(f"{os.fspath(program)}: cannot be read: {problem.strerror}") from None
+    if words.startswith(b"\x7fELF"):
+        return None
+    shown = ctypes.c_void_p()
+    custom = library.cnnvp_config_instructions(config)
+    try:
+        call("cnnvp_disassemble", file, words, len(words), custom, ctypes.byref(shown))
+    finally:
+        free(custom)
+    take(shown)
+    return words
+
+
 def exec(program, *arguments, platform=None, set=None, progress=None, log=None, **options):
-    """Runs an RV32 program (an ELF file) with its arguments, as `cnnvp exec` does. A nonzero exit code is not an Error; a
-    program that does not end is."""
+    """Runs an RV32 program (an ELF file) with its arguments, or a program of the instruction element (.bin), as `cnnvp exec`
+    does. A nonzero exit code is not an Error; a program that does not end is."""
     with _work("exec", options) as work:
         config = work.configure(platform, set)
+        file = work.bytes(program, "program")
+        element_words = _words(config, program, file)
+        if element_words is not None and arguments:
+            raise Error(f"{os.fspath(program)}: a program of the instruction element takes no arguments, such as {arguments[0]}")
         console = bytearray()
         simulated = work.platform(config, Console(lambda context, data, size: console.extend(ctypes.string_at(data, size))), log)
         words = [work.bytes(argument, "argument") for argument in arguments]
-        call("cnnvp_platform_load_elf", simulated, work.bytes(program, "program"), len(words),
-             (ctypes.c_char_p * (len(words) + 1))(*words))
+        if element_words is not None:
+            call("cnnvp_load_words", simulated, config, element_words, len(element_words))
+        else:
+            call("cnnvp_platform_load_elf", simulated, file, len(words), (ctypes.c_char_p * (len(words) + 1))(*words))
         info = WorkInfo(ctypes.sizeof(WorkInfo), b"exec", None, 0, _number(options, "seed"))
         call("cnnvp_platform_describe_work", simulated, ctypes.byref(info))
         with work.interruptible():

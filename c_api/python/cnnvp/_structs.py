@@ -112,6 +112,7 @@ RESULTS = {
     "cnnvp_config_new": (_S, _P, ERROR), "cnnvp_config_set": (_P, _S, ERROR), "cnnvp_config_resolve": (_P, ERROR),
     "cnnvp_config_text": (_P, _P, _P), "cnnvp_options_set": (_P, _S, _S, ERROR), "cnnvp_options_check": (_P, ERROR),
     "cnnvp_platform_new": (_P, _P, _P, ERROR), "cnnvp_platform_load_elf": (_P, _S, _I, _P, ERROR),
+    "cnnvp_disassemble": (_S, _S, _Z, _P, _P, ERROR), "cnnvp_load_words": (_P, _P, _S, _Z, ERROR),
     "cnnvp_platform_describe_work": (_P, _P), "cnnvp_platform_run_watched": (_P, Watch, _P, _P),
     "cnnvp_platform_close_trace": (_P, ERROR), "cnnvp_platform_stats": (_P, _P), "cnnvp_platform_results": (_P, _P),
     "cnnvp_network_new": (_S, _P, _P, _P, ERROR), "cnnvp_network_load": (_P, _P, ERROR),
@@ -126,6 +127,7 @@ RESULTS = {
 }
 OTHERS = {
     "cnnvp_version": (_S,), "cnnvp_command_platform": (_S, _S), "cnnvp_options_new": (_P, _S),
+    "cnnvp_config_instructions": (_P, _P),
     "cnnvp_options_free": (None, _P), "cnnvp_config_free": (None, _P), "cnnvp_platform_free": (None, _P),
     "cnnvp_network_free": (None, _P), "cnnvp_trainer_free": (None, _P), "cnnvp_dataset_free": (None, _P),
     "cnnvp_sweep_free": (None, _P), "cnnvp_array_clear": (None, _P), "cnnvp_network_outputs": (_Z, _P),

@@ -206,6 +206,16 @@ shown = subprocess.run([command, "exec", "-q", "mine/mine.elf", "--stats", "cli.
 assert result.console == shown and result.exit_code == 0 and b"64 results as expected" in shown
 assert same(result.stats, "cli.json")
 raises("none.elf", cnnvp.exec, "none.elf")
+raises("none.bin: cannot be read", cnnvp.exec, "none.bin")
+# A program of the instruction element, as the command runs it.
+pathlib.Path("words.s").write_text("set r1, 5\nset r2, 6\n")
+subprocess.run([command, "asm", "words.s", "-o", "words.bin"], check=True)
+result = cnnvp.exec("words.bin")
+subprocess.run([command, "exec", "-q", "words.bin", "--stats", "cli.json"], check=True)
+assert result.exit_code == 0 and same(result.stats, "cli.json")
+raises("words.bin: a program of the instruction element takes no arguments, such as a", cnnvp.exec, "words.bin", "a")
+pathlib.Path("words.bin").write_bytes(bytes(7) + b"\xff")
+raises("words.bin: offset 0x0: 0xff00000000000000 is no instruction", cnnvp.exec, "words.bin")
 
 # Sweeps: as many points as there are, each as it runs by itself; failed ones are points.
 spec = {"network": ["lenet5"], "options": {"timing_only": True}, "parameters": {"pe_array.rows": [4, 8], "weight_buffer.size": ["16KiB", 64]},
