@@ -47,6 +47,7 @@ class _Work:
     def __init__(self, command):
         self.stack = contextlib.ExitStack()
         self.kept = []
+        self.failed = []  # exceptions of the caller's functions, which cannot pass through the library
         self.interrupted = False
         self.command = command
         self.options = library.cnnvp_options_new(command.encode())
@@ -118,7 +119,14 @@ class _Work:
         if log is not None and not callable(log):
             raise Error(f"log: a function of a level and a line is expected, not {type(log).__name__}")
         options = self.members("platform", PlatformOptions)
-        options.log = Log(lambda context, level, line: (log or _log)(level, text(line)))
+
+        def tell(context, level, line):
+            try:
+                (log or _log)(level, text(line))
+            except BaseException as problem:  # pylint: disable=broad-except
+                self.failed.append(problem)
+
+        options.log = Log(tell)
         if console is not None:
             options.console = console
         self.kept.append(options)
@@ -145,21 +153,23 @@ class _Work:
     def run(self, platform, progress=None):
         """Runs to the end of the program, and returns how it ended."""
         end = RunResult()
-        failed = []
 
         def watch(context, now):
             try:
                 if progress is not None:
                     progress(now.contents.share, now.contents.layers, now.contents.time_ps)
             except BaseException as problem:  # pylint: disable=broad-except
-                failed.append(problem)
-            if failed or self.interrupted:
+                self.failed.append(problem)
+            if self.failed or self.interrupted:
                 library.cnnvp_platform_interrupt()
 
         library.cnnvp_platform_run_watched(platform, Watch(watch), None, ctypes.byref(end))
-        if failed:
-            raise failed[0]
+        self.raise_failed()
         return end
+
+    def raise_failed(self):
+        if self.failed:
+            raise self.failed[0]
 
     def stats(self, platform):
         pointer = ctypes.c_void_p()
@@ -172,6 +182,18 @@ class _Work:
         results = ResultsCheck()
         if library.cnnvp_platform_results(platform, ctypes.byref(results)) == 0 and results.wrong:
             raise Error(f"check_results: {results.wrong} of {results.compared} commands are wrong: {text(results.first)}")
+
+
+def _all(options, name):
+    """The values of an option that may be given several times."""
+    value = options.get(name)
+    return value if isinstance(value, (list, tuple)) else [value] if value is not None else []
+
+
+def _last(options, name):
+    """The value of an option; the last one of a list, as the library takes it."""
+    values = _all(options, name)
+    return values[-1] if values else None
 
 
 def _number(options, name):
@@ -202,13 +224,14 @@ def _end(end):
 
 
 def _write_stats(options, stats):
-    if options.get("stats") is not None:
+    file = _last(options, "stats")
+    if file is not None:
         try:
-            with open(options["stats"], "w", encoding="utf-8") as stream:
+            with open(file, "w", encoding="utf-8") as stream:
                 json.dump(stats, stream, indent=2)
                 stream.write("\n")
         except OSError as problem:
-            raise Error(f"{options['stats']}: cannot be written: {problem.strerror}") from None
+            raise Error(f"{file}: cannot be written: {problem.strerror}") from None
 
 
 def platform(platform=None, set=None):
@@ -280,8 +303,13 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
         chosen.computing = chosen.tuning = Share(lambda context, share: None)  # lets Python notice Ctrl-C
         with work.interruptible():
             made = work.new("network", work.bytes(network, "network"), config, ctypes.byref(chosen))
-        if options.get("plan_out") is not None:
+        if _last(options, "plan_out") is not None:
             call("cnnvp_network_plan", made, None)
+        files, count = _all(options, "output"), library.cnnvp_network_outputs(made)
+        if len(files) > count:
+            raise Error(f"output: there are {len(files)} files for {count} output{'' if count == 1 else 's'} of {network}")
+        if files and chosen.timing_only:
+            _logger.warning("output: nothing is computed with timing_only, and %s is not written", files[0])
         simulated = work.platform(config, log=log)
         call("cnnvp_network_load", made, simulated)
         with work.interruptible():
@@ -290,7 +318,7 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
             raise Error(_end(end))
         outputs, names, references, sqnr = [], [], [], []
         if not chosen.timing_only:
-            for number in range(library.cnnvp_network_outputs(made)):
+            for number in range(count):
                 with _array("output", made, simulated, number) as output, _array("reference", made, number) as reference:
                     outputs.append(_files.from_array(output))
                     references.append(_files.from_array(reference))
@@ -329,7 +357,7 @@ def _array(kind, *arguments):
 @contextlib.contextmanager
 def _beside(network, number, options, reference):
     """The reference of an output: if it runs depth first, the float model padded by blocks."""
-    if str(options.get("schedule")).replace("_", "-") != "depth-first":
+    if str(_last(options, "schedule")).replace("_", "-") != "depth-first":
         yield reference
         return
     with _array("block_reference", network, number) as model:
@@ -339,14 +367,14 @@ def _beside(network, number, options, reference):
 def _write_run(work, options, network, platform, outputs, stats):
     """Writes the files that options name."""
     _write_stats(options, stats)
-    if options.get("plan_out") is not None:
-        call("cnnvp_network_plan", network, work.bytes(options["plan_out"], "plan_out"))
-    if options.get("csv") is not None:
-        call("cnnvp_layers_csv", json.dumps(stats).encode(), work.bytes(options["csv"], "csv"))
-    if options.get("dump") is not None:
-        call("cnnvp_network_dump", network, platform, work.bytes(options["dump"], "dump"))
-    files = options.get("output") or ()
-    for file, output in zip(files if isinstance(files, (list, tuple)) else [files], outputs):
+    plan, csv, dump = (_last(options, name) for name in ("plan_out", "csv", "dump"))
+    if plan is not None:
+        call("cnnvp_network_plan", network, work.bytes(plan, "plan_out"))
+    if csv is not None:
+        call("cnnvp_layers_csv", json.dumps(stats).encode(), work.bytes(csv, "csv"))
+    if dump is not None:
+        call("cnnvp_network_dump", network, platform, work.bytes(dump, "dump"))
+    for file, output in zip(_all(options, "output"), outputs):
         call("cnnvp_npy_write", work.bytes(file, "output"), ctypes.byref(work.array(output, "output")))
 
 
@@ -373,6 +401,7 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
         with work.interruptible():
             while not work.interrupted:
                 call("cnnvp_trainer_step", trainer, simulated, ctypes.byref(record), ctypes.byref(end))
+                work.raise_failed()
                 if record.event == _TRAIN_END:
                     break
                 said = {name: getattr(record, name) for name, _ in TrainRecord._fields_ if name != "event"}
@@ -382,8 +411,8 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
         stats = work.stats(simulated)
         if steps and not chosen.timing_only:
             stats.setdefault("values", {})["training"] = _training(steps, evaluations)
-        if options.get("output") is not None and not chosen.timing_only:
-            call("cnnvp_trainer_export", trainer, simulated, work.bytes(options["output"], "output"))
+        if _last(options, "output") is not None and not chosen.timing_only:
+            call("cnnvp_trainer_export", trainer, simulated, work.bytes(_last(options, "output"), "output"))
         work.finish(simulated)
         _write_stats(options, stats)
         return Result(steps=steps, evaluations=evaluations, stats=stats)

@@ -125,6 +125,9 @@ assert cnnvp.run("lenet5", platform=array, images=1).outputs[0].shape == (1, 10)
 said = raises("check_results: ", cnnvp.run, "lenet5", platform=array, images=1, check_results=True)
 assert " commands are wrong: " in said and "pe_array" in said, said
 raises("plan:1:", cnnvp.run, "lenet5", plan={"cut": {}})
+raises("output: there are 2 files for 1 output of lenet5", cnnvp.run, "lenet5", output=["a.npy", "b.npy"])
+cnnvp.run("lenet5", timing_only=True, stats=["first.json", "last.json"], csv=["first.csv", "last.csv"])
+assert all(pathlib.Path(f"last.{kind}").exists() and not pathlib.Path(f"first.{kind}").exists() for kind in ("json", "csv"))
 raises("limit: one whole number", cnnvp.train, "digits", dataset="idx:a,b", limit=[1])
 raises("a text with a zero in it", cnnvp.run, "lenet5\0")
 
@@ -157,6 +160,20 @@ logging.getLogger("cnnvp").addHandler(handler)
 logging.getLogger("cnnvp").setLevel(logging.DEBUG)
 cnnvp.run("lenet5", **SMALL)
 assert logged == [line for _, line in lines]
+logged.clear()
+cnnvp.run("lenet5", timing_only=True, output="none.npy")
+assert logged == ["output: nothing is computed with timing_only, and none.npy is not written"]
+
+
+def divide(level, line):
+    raise ZeroDivisionError
+
+
+try:
+    cnnvp.run("lenet5", log=divide, **SMALL)
+    raise AssertionError("an exception of log is lost")
+except ZeroDivisionError:
+    pass
 
 # An exception of the caller's function, and Ctrl-C, end a long run.
 def give_up(share, layers, time_ps):
@@ -198,6 +215,11 @@ try:
     raise AssertionError("it went on")
 except KeyboardInterrupt:
     assert cnnvp.run("lenet5", timing_only=True).stats["total"]["images"] == 1
+try:
+    cnnvp.train("digits", dataset=files, batch=16, set={"cpu.tcm_size": "32KiB"}, log=divide)
+    raise AssertionError("an exception of log is lost")
+except ZeroDivisionError:
+    pass
 raises("log: a function of a level and a line is expected, not str", cnnvp.train, "digits", dataset=files, log="py.csv")
 
 # exec: what the program prints and returns.
