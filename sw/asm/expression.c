@@ -166,6 +166,8 @@ static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const c
                               "'%s' needs numbers, not labels; a difference of labels is a number", operator);
     if ((op == '/' || op == '%') && !b)
         return cnnvp_asm_fail(lexer, at, "division by 0");
+    if ((op == '/' || op == '%') && (left->wide || right->wide))
+        return cnnvp_asm_fail(lexer, at, "'%s' needs numbers that fit 63 bits and a sign", operator);
     if ((op == '<' || op == '>') && b > 63u)
         return cnnvp_asm_fail(lexer, at, "a shift by %lld; 0 to 63 is possible", (long long)right->value);
     left->labels += op == '-' ? -right->labels : right->labels;

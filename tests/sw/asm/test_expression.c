@@ -43,6 +43,8 @@ static void test_messages(void **state)
     asm_fails("set r1, X", "t.s:1:9: 'X' is not defined");
     asm_fails("set r1, (1", "t.s:1:11: ')' is missing");
     asm_fails("set r1, 1 / 0", "t.s:1:11: division by 0");
+    asm_fails(".word 0xffffffffffffffff / 2", "t.s:1:26: '/' needs numbers that fit 63 bits and a sign");
+    asm_fails(".word 1 % 0x8000000000000000", "t.s:1:9: '%' needs numbers that fit 63 bits and a sign");
     asm_fails("set r1, 1 << 64", "t.s:1:11: a shift by 64");
     asm_fails("a: set r1, a", "t.s:1:12: a number is needed here");
     asm_fails("a: set r1, a * 2", "t.s:1:14: '*' needs numbers");
