@@ -120,10 +120,13 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
         if (reg->storage % sizeof(uint32_t) || unit->instance_size < sizeof(uint32_t) ||
             reg->storage > unit->instance_size - sizeof(uint32_t))
             return refuse(message, size, "%s: register %s is stored outside the instance", where, reg->name);
-        for (size_t j = 0; j < i; ++j)
+        for (size_t j = 0; j < i; ++j) {
             if (reg->offset == unit->registers[j].offset)
                 return refuse(message, size, "%s: registers %s and %s have the same offset", where,
                               unit->registers[j].name, reg->name);
+            if (!strcmp(reg->name, unit->registers[j].name))
+                return refuse(message, size, "%s: two registers are named %s", where, reg->name);
+        }
     }
     return CNNVP_DONE;
 }

@@ -93,6 +93,7 @@ static void wrong_tables_are_refused(void **state)
     const struct cnnvp_unit good = unit;
     const char *const reg = good.registers[0].name;
     struct cnnvp_param param = good.params[0];
+    struct cnnvp_register registers[] = {good.registers[0], good.registers[0]};
     const struct cnnvp_stat twice[] = {good.stats[0], good.stats[0]};
     const struct cnnvp_field fields[] = {{NULL, "X", 0, 1, ""}, {reg, NULL, 0, 1, ""}, {"NONE", "X", 0, 1, ""},
                                          {reg, "X", 32, 1, ""}, {reg, "X", 0, 0, ""},  {reg, "X", 1, 32, ""}};
@@ -106,6 +107,7 @@ static void wrong_tables_are_refused(void **state)
         outside};
 
     (void)state;
+    registers[1].offset += 4;
     unit.params = &param;
     unit.param_count = 1;
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; ++i) {
@@ -120,6 +122,11 @@ static void wrong_tables_are_refused(void **state)
     unit.stats = twice;
     unit.stat_count = 2;
     (void)snprintf(outside, sizeof outside, "mine: two statistics are named %s", twice[0].name);
+    must_refuse(&unit, outside);
+    unit = good;
+    unit.registers = registers;
+    unit.register_count = 2;
+    (void)snprintf(outside, sizeof outside, "mine: two registers are named %s", reg);
     must_refuse(&unit, outside);
     unit = good;
     unit.field_count = 1;
