@@ -84,7 +84,7 @@ def _find(value, path):
         return value
     members = value if isinstance(value, dict) else {}
     if isinstance(value, list):
-        for member in reversed(value):
+        for member in (member for member in reversed(value) if isinstance(member, dict)):
             members |= {f"{member.get('from')}-{member.get('to')}": member, member.get("name"): member}
         members |= {str(index): member for index, member in enumerate(value)}
     words = path.split(".")

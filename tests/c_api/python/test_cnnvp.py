@@ -280,6 +280,9 @@ for name, value in cnnvp.records(cnnvp.load_results("training.sqlite"), *paths)[
 dotted = cnnvp.Point(params={}, status="ok", stats={"layers": [{"name": "a", "b.c": 1}, {"name": "a.b", "c": 2}, {"name": "a.b", "c": 3}]})
 assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c", "layers.a.d") == [
     {"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2, "layers.a.d": None}]
+series = cnnvp.Point(params={}, status="ok", stats={"memory": {"over_time": {"read_bytes": [0, 312]}}})
+assert cnnvp.records([series], "memory.over_time.read_bytes.1", "memory.over_time.read_bytes.x") == [
+    {"status": "ok", "memory.over_time.read_bytes.1": 312, "memory.over_time.read_bytes.x": None}]
 # A folder is no network and no platform.
 for name in ("lenet5", "nfu"):
     os.mkdir(name)
