@@ -37,7 +37,7 @@ static cnnvp_result check_unit_name(const char *name)
         "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",       "inline", "int",
         "long",   "main",   "register", "restrict", "return",   "short",    "signed",   "sizeof", "static",
         "struct", "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",  "init",
-        "now",    "old",    "reg",      "self",     "energy"};
+        "now",    "old",    "reg",      "self",     "energy",   "i",        "printf"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
         if (strcmp(name, words[i]) == 0)
             return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);

@@ -40,7 +40,7 @@ status=0
 "$cnnvp" check scaler.yaml -s scaler.gain=0 2>message || status=$?
 [ $status -eq 2 ] || fail "a value out of range: status $status"
 grep -q 'scaler.gain' message || fail "the message does not name the parameter"
-for name in scaler Bad 2nd a-b dram pe_array while self energy cnnvp_unit uint32_t ''; do
+for name in scaler Bad 2nd a-b dram pe_array while self energy i printf cnnvp_unit uint32_t ''; do
     status=0
     "$cnnvp" new-unit "$name" 2>message || status=$?
     [ $status -eq 2 ] && [ "$(wc -l <message)" -eq 1 ] || fail "new-unit '$name': status $status, $(cat message)"
