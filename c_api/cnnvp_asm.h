@@ -23,7 +23,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *b
 /* Loads `size` bytes of assembled words together with a guest program (found as for cnnvp_network_load). The guest lets
  * the instruction element execute the words, then ends: with code 0, or with code 1 and an explanation if the element
  * stopped with an error. Program and words start at 0x80000000; the data of the words may lie after them. `config` is
- * the platform's. BAD_INPUT: no instruction element, interrupt controller or memory, or too many words. */
+ * the platform's. BAD_INPUT: no instruction element, interrupt controller or memory, too many words, or no whole ones.
+ */
 CNNVP_MUST_USE cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *config, const uint8_t *bytes,
                                              size_t size, struct cnnvp_error *error);
 

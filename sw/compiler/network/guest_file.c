@@ -44,6 +44,8 @@ cnnvp_result cnnvp_load_words(cnnvp_platform *platform, const cnnvp_config *conf
 {
     char guest[4096];
     struct cnnvp_target target = {0};
+    if (size % 8u != 0)
+        return cnnvp_compiler_error(error, "%zu bytes are no whole number of instructions, which have 8 bytes", size);
     CNNVP_TRY(cnnvp_target_map(config, &target, error));
     CNNVP_TRY(cnnvp_guest_file(NULL, guest, sizeof guest, error));
     CNNVP_TRY(cnnvp_platform_load_elf(platform, guest, 0, NULL, error));

@@ -68,6 +68,8 @@ static void words_lie_after_their_header(void **state)
     assert_int_equal(header.plic, target.plic);
     assert_int_equal(header.element_irq, target.accelerators[0].element_irq);
     assert_memory_equal(at + CNNVP_WORDS_OFFSET, words, sizeof words);
+    assert_int_equal(cnnvp_load_words(platform, config, words, sizeof words - 1, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "15 bytes are no whole number of instructions, which have 8 bytes");
     uint8_t *large = calloc(MEMORY / 2, 1);
     assert_non_null(large);
     assert_int_equal(cnnvp_load_words(platform, config, large, MEMORY / 2, &error), CNNVP_BAD_INPUT);
