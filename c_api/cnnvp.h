@@ -293,7 +293,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, u
                                                      uint64_t address, uint64_t size);
 
 /* Loads an RV32 ELF file into memory and sets the core's start address and tohost. `args` (argc strings, without the
- * program's name) become the guest's semihosting command line; may be NULL. */
+ * program's name) become the guest's semihosting command line; may be NULL. FAILED: the core's program has ended, and
+ * the platform has not been reset since. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,
                                                     char *const *args, struct cnnvp_error *error);
 

@@ -86,6 +86,14 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
+/* A program that is loaded now would not begin if the one before has ended. */
+cnnvp_result check_core(const cnnvp_platform &platform, cnnvp_error *error)
+{
+    return !platform.design->is_driven() && platform.design->core_has_ended()
+               ? fail(error, "the core's program has ended: cnnvp_platform_reset comes before the next one is loaded")
+               : CNNVP_DONE;
+}
+
 /* True for a range of 32-bit addresses. */
 bool is_range(uint64_t address, uint64_t size)
 {
@@ -313,6 +321,7 @@ cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_onl
 {
     return shielded(error, [&] {
         const cnnvp::simulation_context::visit visit = platform->design->enter();
+        CNNVP_TRY(check_core(*platform, error));
         if (timing_only || !platform->design->control().settings().timing_only)
             return CNNVP_DONE;
         return cnnvp_config_error(error, nullptr,
@@ -358,6 +367,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     return inside(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
+        CNNVP_TRY(check_core(*platform, error));
         const std::string unbound = platform->design->find_unbound();
         if (!unbound.empty())
             return fail(error, ("nothing is bound to initiator_socket(\"" + unbound +

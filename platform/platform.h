@@ -88,6 +88,8 @@ public:
     bool raise(const std::string &instance, int level);
     /* Wakes the core's process if it waits to be woken. */
     void wake_core();
+    /* True if the core's program has ended and the platform has not been reset since. */
+    bool core_has_ended() const;
 
     loader &memory() { return *loader_; }
     unit_host *find(const std::string &name);

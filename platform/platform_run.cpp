@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a platform, see platform.h. */
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -213,6 +214,12 @@ void platform::design::wake_core()
     for (const auto &host : hosts_)
         if (host && host->is_core())
             host->wake();
+}
+
+bool platform::design::core_has_ended() const
+{
+    return std::any_of(hosts_.begin(), hosts_.end(),
+                       [](const auto &host) { return host && host->is_core() && host->has_ended(); });
 }
 
 /* -- accelerator without a core -- */

@@ -127,6 +127,8 @@ public:
     void wake();
     /* True for a unit that runs programs. */
     bool is_core() const { return is_core_; }
+    /* Its process has returned, and begins again only after a reset. */
+    bool has_ended() const { return process_state_ == process_state::finished; }
 
     /* -- for a debugger, without side effects -- */
     /* A register by its index in the unit's table. */

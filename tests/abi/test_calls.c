@@ -79,6 +79,8 @@ static void reset(void **state)
 
     design = make("pe_array.rows=8");
     assert_int_equal(run(&design, 0).end, CNNVP_END_NO_PROGRESS); /* nothing is loaded */
+    assert_int_equal(cnnvp_network_load(design.network, design.platform, &error), CNNVP_FAILED);
+    assert_non_null(strstr(error.text, "cnnvp_platform_reset"));
     assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
     load(&design);
     assert_int_equal(run(&design, alone.time_ps / 2).end, CNNVP_END_MAX_TIME);
