@@ -19,12 +19,17 @@ static void print_upper(FILE *stream, const char *name)
         (void)fputc(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_', stream);
 }
 
-/* Prints a unit's text so that it stays within one comment line. */
+/* Prints a unit's text so that it stays within one comment line: without control characters, and without those that
+ * would begin or end a comment with the one before. */
 static void print_comment(FILE *stream, const char *text)
 {
-    for (; text != NULL && *text; ++text)
-        if ((unsigned char)*text >= 0x20 && !(text[0] == '*' && text[1] == '/'))
-            (void)fputc(*text, stream);
+    char before = ' ';
+    for (; text != NULL && *text; ++text) {
+        if ((unsigned char)*text < 0x20 || (before == '*' && *text == '/') || (before == '/' && *text == '*'))
+            continue;
+        (void)fputc(*text, stream);
+        before = *text;
+    }
 }
 
 /* Prints #define INSTANCE_NAME_SUFFIX value with its explanation. */

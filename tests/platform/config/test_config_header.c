@@ -31,15 +31,15 @@ static void definitions_of_instances(void **state)
     cnnvp_config_free(config);
 }
 
-/* What a person writes as a name can neither end the comment nor begin a line. */
+/* What a person writes as a name can neither end the comment, nor begin another one or a line. */
 static void names_stay_in_comments(void **state)
 {
     (void)state;
-    cnnvp_config *config =
-        test_config("named.yaml", "base: base.yaml\nplatform: \"a */\\n#error b\"\nunits: {cpu: {clock_mhz: 7}}\n");
+    cnnvp_config *config = test_config(
+        "named.yaml", "base: base.yaml\nplatform: \"a */**//\\n#error /* b\"\nunits: {cpu: {clock_mhz: 7}}\n");
     char *header = NULL;
     assert_int_equal(cnnvp_config_header(config, &header), CNNVP_DONE);
-    expect(header, "for the platform a /#error b need");
+    expect(header, "for the platform a ***#error / b need");
     expect(header, "#define CPU_CLOCK_MHZ 7 ");
     free(header);
     cnnvp_config_free(config);
