@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +182,12 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
     struct cnnvp_draft_unit **at = &draft->units;
     while (*at != NULL && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
+    for (const struct cnnvp_draft_unit *other = draft->units; *at == NULL && other != NULL; other = other->next)
+        if (strcasecmp(other->name, node->key) == 0)
+            return cnnvp_config_error(error, node->key_place,
+                                      "%s differs from %s only in small and capital letters, which headers for "
+                                      "programs do not tell apart",
+                                      node->key, other->name);
     if (*at == NULL) {
         if (++draft->unit_count > CNNVP_YAML_ENTRIES)
             return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_YAML_ENTRIES);

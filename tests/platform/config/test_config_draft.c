@@ -127,6 +127,8 @@ static void keys_and_names(void **state)
         {"!units: {\xc3\xa9: {model: core}}\n", ":1:9: ", "is not a name for an instance"},
         {"!units: {a.b: {model: core}}\n", ":1:9: ", "is not a name for an instance"},
         {"!units: {1a: {model: core}}\n", ":1:9: ", "is not a name for an instance"},
+        {"!units: {one: {model: core}, One: {model: core}}\n",
+         ":1:29: ", "One differs from one only in small and capital letters"},
     };
     TEST_REFUSED(cases);
 }
