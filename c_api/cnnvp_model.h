@@ -386,7 +386,8 @@ struct cnnvp_range {
 struct cnnvp_costs {
     uint32_t struct_size;
     void *context;
-    /* A part. The platform's technology determines its area and static power, and the energy of an SRAM access. */
+    /* A part. The platform's technology determines its area and static power, and the energy of an SRAM access. The
+     * entries sram_* of the unit's statistics are for its first SRAM: report the one that they count first. */
     void (*part)(void *context, const struct cnnvp_part *part);
     /* Energy of one count of statistic `stat`, in pJ, independent of the technology. Replaces the statistic's entry in
      * the energy table. For a statistic in ps it is the power of a state, which counts as static energy with every

@@ -3,9 +3,10 @@
  * Costs of instances.
  *
  * Modelled: area of logic cells; area of SRAMs by their bits, words and port width; leakage; the clock of registers;
- * the energy of SRAM accesses, by the square root of the bank size plus the wire from the bank (half the side of all
- * banks together); energies that units report. Not modelled: activity of idle operators beyond the clock, voltage and
- * frequency scaling, power gating, I/O cells of the chip, and routing beyond the free share of the cell area.
+ * the energy of accesses to a unit's first SRAM, by the square root of the bank size plus the wire from the bank (half
+ * the side of all its banks together); energies that units report. Not modelled: activity of idle operators beyond the
+ * clock, voltage and frequency scaling, power gating, I/O cells of the chip, and routing beyond the free share of the
+ * cell area.
  *
  * Links, per byte: from a unit with a port to off-chip memory or to the bus, the wire crosses the chip (its whole side,
  * without the core). Between neighbours it is half the side of each, but not inside an SRAM, whose accesses include
@@ -45,8 +46,8 @@ struct bill {
     const struct cnnvp_instance *instance;
     const struct cnnvp_unit *unit;
     double mhz;
-    double sram_um2, sram_bank_bytes;
-    char wrong[160]; /* the first impossible cost */
+    double sram_um2, sram_bank_bytes; /* of the first SRAM */
+    char wrong[160];                  /* the first impossible cost */
 };
 
 #define WORD_BYTES 2.0
@@ -93,9 +94,10 @@ static void add_sram(struct bill *bill, const struct cnnvp_part *part)
         count * technology->sram_um2.typical * typical,
         count * technology->sram_um2.high * bank_bits(part, sram_column.high, sram_word.high, sram_bank.high));
     add(&bill->costs->milliwatts, kib * sram_leakage.low, kib * sram_leakage.typical, kib * sram_leakage.high);
-    bill->sram_um2 += count * technology->sram_um2.typical * typical;
-    if ((double)part->bytes > bill->sram_bank_bytes)
-        bill->sram_bank_bytes = (double)part->bytes;
+    if (bill->sram_um2 > 0)
+        return;
+    bill->sram_um2 = count * technology->sram_um2.typical * typical;
+    bill->sram_bank_bytes = (double)part->bytes;
 }
 
 static void add_part(void *context, const struct cnnvp_part *part)

@@ -197,6 +197,13 @@ double cnnvp_stats_layer_energy(const struct cnnvp_stats *stats, uint32_t tag)
     return picojoules(static_energy_of_layer(stats, tag) + dynamic_energy_of_layer(stats, tag));
 }
 
+/* How busy PEs are in these cycles of theirs. Work beside that of other layers, whose cycles those are, has fewer than
+ * it takes. */
+static double share(double busy, double all)
+{
+    return busy < all ? busy / all : all > 0;
+}
+
 /* ---- members of the file ---- */
 
 static void add_network(struct stats_builder *b, json_t *root)
@@ -287,7 +294,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     const double pes = (double)layer_pes(stats, tag);
     const double busy = (double)layer_pe_cycles(stats, tag);
 
-    set_real(b, object, "utilization", ratio(busy, (double)cnnvp_stats_row_cycles(sums) * pes));
+    set_real(b, object, "utilization", share(busy, (double)cnnvp_stats_row_cycles(sums) * pes));
     set_real(b, object, "compute_utilization", ratio(busy, (double)sums[CNNVP_COLUMN_COMPUTE] * pes));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"

@@ -449,14 +449,27 @@ static int by_promise(const void *a, const void *b)
     return strcmp(one->setting, other->setting);
 }
 
+/* The word that an option of choices has now. */
+static const char *word_of(const char *choices, int now, char word[16])
+{
+    size_t length = 0;
+    const char *found = cnnvp_value_choice(choices, (uint64_t)now, &length);
+    (void)snprintf(word, 16, "%.*s", (int)length, found);
+    return word;
+}
+
+static void add_schedule(struct advice *advice)
+{
+    const char *choices = cnnvp_command_option_find("run", "schedule")->choices;
+    char from[16];
+    add_change(advice, "--schedule", word_of(choices, advice->options.schedule, from), "auto", "", 1);
+}
+
 static void add_objectives(struct advice *advice)
 {
     const char *choices = cnnvp_command_option_find("run", "objective")->choices;
-    size_t length = 0;
-    const char *now = cnnvp_value_choice(choices, (uint64_t)advice->options.objective, &length);
     char from[16];
-    (void)snprintf(from, sizeof from, "%.*s", (int)length, now);
-    add_choices(advice, choices, "--objective", from, 1);
+    add_choices(advice, choices, "--objective", word_of(choices, (int)advice->options.objective, from), 1);
 }
 
 static void add_changes(struct advice *advice)
@@ -464,8 +477,7 @@ static void add_changes(struct advice *advice)
     struct cnnvp_config_instance instance;
     add_ways(advice);
     add_objectives(advice);
-    add_change(advice, "--schedule", advice->options.schedule == CNNVP_SCHEDULE_LAYER ? "layer" : "auto", "auto", "",
-               1);
+    add_schedule(advice);
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
             add_parameter(advice, &instance, &instance.unit->params[p]);

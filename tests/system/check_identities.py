@@ -144,8 +144,24 @@ def check_platform():
         assert again == first, (settings, again["energy"]["total_pj"], first["energy"]["total_pj"])
 
 
+def check_speedup():
+    """What-if runs keep the plan, even one that follows from runs."""
+    def plan(*words):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "plan.yaml")
+            run("run", network("lenet5"), "--timing-only", *words, "--plan-out", file)
+            with open(file, encoding="utf-8") as stream:
+                return stream.read()
+    for words, units in ((["-p", "nfu", "--tune"], ["cpu", "pe_array", "dram"]),
+                         (["-p", "window", "--schedule", "auto"], ["dram"])):
+        usual = plan(*words)
+        for unit in units:
+            assert plan(*words, "-s", unit + ".speedup=2") == usual, (words, unit)
+
+
 def main():
     check_clocks()
+    check_speedup()
     check_platform()
     check_states()
     check_pins()

@@ -366,9 +366,10 @@ static void say_cache(const struct cnnvp_costs *costs, uint64_t size, uint32_t w
 void cpu_memory_costs(const uint64_t *params, const struct cnnvp_costs *costs)
 {
     const uint32_t line = (uint32_t)params[PARAM_cache_line];
-    const uint64_t size[] = {params[PARAM_icache_size], params[PARAM_dcache_size]};
-    const uint32_t ways[] = {(uint32_t)params[PARAM_icache_ways], (uint32_t)params[PARAM_dcache_ways]};
-    static const char *const names[] = {"instruction cache", "data cache"};
+    /* The data cache comes first because its accesses are those in sram_bytes. */
+    const uint64_t size[] = {params[PARAM_dcache_size], params[PARAM_icache_size]};
+    const uint32_t ways[] = {(uint32_t)params[PARAM_dcache_ways], (uint32_t)params[PARAM_icache_ways]};
+    static const char *const names[] = {"data cache", "instruction cache"};
     if (params[PARAM_memory] == CPU_TCM)
         cnnvp_say_sram(costs, 8u * WORD_BYTES, params[PARAM_tcm_size], 1, "tightly coupled memory");
     for (uint32_t i = 0; i < 2u && params[PARAM_memory] == CPU_CACHE; ++i)

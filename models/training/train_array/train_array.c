@@ -250,6 +250,13 @@ static int compute(struct train_array *array, struct work *work, uint64_t *satur
     return status;
 }
 
+/* The statistic of multiplications that has the energy of their width. */
+static uint32_t operations_of(const struct train_array *array)
+{
+    const uint32_t bits = array->shape.mantissa_bits;
+    return bits <= 8u ? STAT_int8_mac_operations : bits <= 16u ? STAT_int16_mac_operations : STAT_int32_mac_operations;
+}
+
 static void count_command(const struct train_array *array, const struct work *work, uint64_t busy, uint64_t saturated)
 {
     const struct cnnvp_command_count counts[] = {
@@ -267,6 +274,7 @@ static void count_command(const struct train_array *array, const struct work *wo
         {STAT_partial_words, work->cost.partial_words},
         {STAT_exponents, (work->tile.bias ? 0 : work->tile.in_exps) + work->tile.second_exps + work->tile.out_exps},
         {work->tile.bias ? STAT_bias_macs : STAT_macs, work->cost.macs},
+        {operations_of(array), work->cost.macs},
         {STAT_saturations, saturated},
     };
     cnnvp_command_count(array->host, array->ops, work->command->tag, counts, sizeof counts / sizeof counts[0]);

@@ -127,6 +127,18 @@ static cnnvp_result set_instead(const cnnvp_config *config, cnnvp_config *trials
     return cnnvp_config_set(trials, assignment, error);
 }
 
+/* Plans are made for the hardware without speedup. */
+static cnnvp_result slow_down(const cnnvp_config *config, cnnvp_config *trials, struct cnnvp_error *error)
+{
+    struct cnnvp_config_instance instance;
+    char assignment[128];
+    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i) {
+        (void)snprintf(assignment, sizeof assignment, "%s.speedup=1", instance.name);
+        CNNVP_TRY(cnnvp_config_set(trials, assignment, error));
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_config *config, int of_tilings,
                                struct bench *bench, struct cnnvp_error *error)
 {
@@ -138,6 +150,7 @@ static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_co
         CNNVP_TRY(hold_tables(bench->config, error));
     CNNVP_TRY(set_instead(config, bench->config, "pe_array.detail", "cycle", "fast", error));
     CNNVP_TRY(set_instead(config, bench->config, "cpu.timing", "off", "on", error));
+    CNNVP_TRY(slow_down(config, bench->config, error));
     CNNVP_TRY(cnnvp_config_resolve(bench->config, error));
     CNNVP_TRY(cnnvp_target_power(bench->config, &power, error));
     bench->more_power = power - target->limits.energy.ps;

@@ -12,6 +12,8 @@ static cnnvp_config *nfu_with(const char *assignment)
 
     assert_int_equal(cnnvp_config_new("nfu", &config, &problem), CNNVP_DONE);
     assert_int_equal(cnnvp_config_set(config, assignment, &problem), CNNVP_DONE);
+    if (strstr(assignment, "cache_size") != NULL)
+        assert_int_equal(cnnvp_config_set(config, "cpu.memory=cache", &problem), CNNVP_DONE);
     if (cnnvp_config_resolve(config, &problem) != CNNVP_DONE)
         fail_msg("%s", problem.text);
     return config;
@@ -60,6 +62,10 @@ static void costs_follow_the_configuration(void **state)
     assert_true(link_of("input_buffer.size=256KiB", "dma", "input_buffer") >
                 link_of("input_buffer.size=64KiB", "dma", "input_buffer"));
     assert_true(power_of("input_buffer.size=256KiB") > power_of("input_buffer.size=64KiB"));
+    /* sram_bytes are the data cache's: a bank of four times the size takes twice the energy an access. */
+    const double data = energy_of("cpu.dcache_size=16KiB", "cpu", "sram_bytes");
+    assert_true(energy_of("cpu.icache_size=256KiB", "cpu", "sram_bytes") == data);
+    assert_true(energy_of("cpu.dcache_size=64KiB", "cpu", "sram_bytes") > 1.9 * data);
 }
 
 static void unknown_names_are_refused(void **state)

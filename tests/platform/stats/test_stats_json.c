@@ -61,6 +61,24 @@ static void members_and_their_order(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+/* 6400 MACs on 64 PEs take 100 cycles; 70 of them lie beside another layer's work. */
+static void work_beside_other_layers_is_no_more_than_busy(void **state)
+{
+    cnnvp_recorder *recorder = stats_make(0);
+
+    (void)state;
+    assert_int_equal(cnnvp_stats_describe(&recorder->stats, &stats_work), CNNVP_DONE);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_MACS, 1, 6400);
+    cnnvp_stats_count(&recorder->stats, ARRAY, ARRAY_HOST, 1, 30);
+    json_t *root = stats_json(recorder, 100000);
+    json_t *layer = json_array_get(stats_member(root, "layers"), 0);
+    assert_int_equal(stats_count(layer, "pes"), 64);
+    assert_int_equal(stats_count(layer, "cycles"), 30);
+    assert_close(stats_real(layer, "utilization"), 1, 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 static void nothing_counted_gives_zeros(void **state)
 {
     cnnvp_recorder *recorder = stats_make(0);
@@ -165,9 +183,10 @@ static void the_text_is_reproducible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_and_their_order),   cmocka_unit_test(nothing_counted_gives_zeros),
-        cmocka_unit_test(timing_only_has_no_values), cmocka_unit_test(tags_that_nobody_described),
-        cmocka_unit_test(a_partial_run_says_so),     cmocka_unit_test(the_text_is_reproducible),
+        cmocka_unit_test(members_and_their_order),     cmocka_unit_test(work_beside_other_layers_is_no_more_than_busy),
+        cmocka_unit_test(nothing_counted_gives_zeros), cmocka_unit_test(timing_only_has_no_values),
+        cmocka_unit_test(tags_that_nobody_described),  cmocka_unit_test(a_partial_run_says_so),
+        cmocka_unit_test(the_text_is_reproducible),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }

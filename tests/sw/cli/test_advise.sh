@@ -40,6 +40,7 @@ expect 0 run "$network" --timing-only -n 8 --advise -s pe_array.rows=4 -s dram.p
 [ "$(grep -v 'host time\|^statistics' advice)" = "$(grep -v 'host time' out)" ] || fail "advice differs"
 helps "$SOURCE/scripts/networks/digits.onnx" "-n 4" total.time_ps --objective
 helps "$network" "-n 4 --objective traffic" memory.burst_bytes --batch
+helps "$SOURCE/scripts/networks/mnist.onnx" "-p systolic --schedule fused" total.time_ps "--schedule auto"
 # Accelerators that share images are alike: what helps changes in all of them.
 helps "$network" "-n 2 -p $SOURCE/scripts/examples/accelerators/dual.yaml" total.time_ps accelerators.pe_array.rows
 grep -q '_2\.' helps && fail "advice to make accelerators differ: $(grep _2 helps)"

@@ -127,6 +127,10 @@ static void check_bias(uint32_t bits)
     assert_int_equal(fake_count(b.array, "bias_cycles"), forward);
     assert_int_equal(fake_count(b.array, "compute_cycles"), 0);
     assert_int_equal(fake_count(b.array, "bias_macs"), IMAGES * OUT * AREA);
+    assert_int_equal(fake_count(b.array, bits <= 8    ? "int8_mac_operations"
+                                         : bits <= 16 ? "int16_mac_operations"
+                                                      : "int32_mac_operations"),
+                     IMAGES * OUT * AREA);
     assert_int_equal(fake_count(b.array, "macs"), 0);
     assert_int_equal(fake_count(b.array, "input_words"), 0);
     assert_int_equal(fake_count(b.input, "read_bytes"), 0);
