@@ -33,7 +33,8 @@ function byNetwork(points) {
 const objective = path => data.objectives.find(o => o.path === path);
 const axisOf = at => ({ at, sign: objective(data.paths[at]) && objective(data.paths[at]).maximise ? -1 : 1 });
 const preferred = data.objectives.map(o => data.paths.indexOf(o.path)).filter(i => i >= 0);
-const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps")), secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
+const costs = ["total.time_ps", "energy.total_pj"].map(path => Math.max(0, data.paths.indexOf(path)));
+const firstPath = preferred[0] ?? costs[0], secondPath = preferred[1] ?? (costs[1] === firstPath ? costs[0] : costs[1]);
 const goals = (preferred.length > 1 ? preferred : [firstPath, secondPath]).map(axisOf);
 const written = (p, at) => p.stats && typeof p.stats[at] === "number" ? writer(data.paths[at])(p.stats[at]) : "";
 /* A point's design in a few words. */

@@ -30,11 +30,12 @@ found = sorted((name, value, json.loads(data["commands"][point["command"]])[-1])
                for point in data["points"] for name, value in zip(data["params"], point["params"]) if value is not None)
 assert found == [("pe_array.rows", 4, "nfu"), ("pe_array.rows", 8, "nfu"), ("vector.lanes", 8, "window")], found
 PYTHON
-# Every point fails: the table with its errors is left. Derived parameters, and one without an effect.
+# Every point fails: the table with its errors is left. Derived parameters, one without an effect, and one objective alone.
 sed -e 's/{timing_only.*/{on_chip: true}/' -e 's/, dram.*}/, input_buffer.size: [64, 128]}/' -e 's/, layers[^]]*//' spec.yaml >failed.yaml
 refused 1 "all 6 points failed; their errors are in failed.sqlite" sweep failed.yaml -o failed.sqlite
 expect 0 report failed.sqlite -o failed.html
-sed -e 's/, max_time.*}/}/' -e 's/dram.preset.*/vector.lanes: [16, 17]}\nderive: {pe_array.cols: pe_array.rows}/' spec.yaml >derived.yaml
+sed -e 's/, max_time.*}/}/' -e 's/dram.preset.*/vector.lanes: [16, 17]}\nderive: {pe_array.cols: pe_array.rows}/' \
+    -e 's/^objectives.*/objectives: [energy.total_pj]/' spec.yaml >derived.yaml
 expect 0 sweep derived.yaml -o derived.sqlite -q
 expect 0 report derived.sqlite -o derived.html
 grep -q '"derived":\["pe_array.cols"\]' derived.html || fail "derived parameters are not on the page"
@@ -173,6 +174,7 @@ grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the n
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
 /usr/bin/python3 "$HERE/check_report.py" sweep failed.dom failed.sqlite || fail "the page without a point that is ok"
 grep -q 'id="tradeoff_section"' failed.dom && fail "a trade-off without points"
+grep -q 'on the front of energy and time<' derived.dom || fail "axes of energy alone: $(grep -o 'on the front of [^<]*' derived.dom)"
 grep -q 'id="derived"[^>]*>Derived from others[^<]*: pe_array.cols\.<' derived.dom || fail "what is derived"
 grep -o 'id="sensitivity".*id="derived"' derived.dom | grep -q '<td[^>]*>pe_array.cols<' && fail "an effect of what is derived"
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
