@@ -54,13 +54,20 @@ function drawRoofline(f, levels, layers) {
     const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.cycles - a.cycles);
     f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: d.label, colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
 }
-/* Bars with the off-chip traffic of each tensor: the minimum, repeated transfers, and the excess of whole bursts. */
+/* What crosses the off-chip port, against what must; a training has no bounds. */
+function tensorNote(tensors, summary = {}) {
+    const bytes = writer("bytes"), whole = tensors.reduce((sum, t) => sum + t.read_bytes + t.write_bytes, 0), least = tensors.reduce((sum, t) => sum + t.least_read_bytes + t.least_write_bytes, 0);
+    return bytes(whole) + " cross the off-chip port" + (least ? ", " + bytes(least) + " must at least: " + (whole / least).toPrecision(3) + " times as much." : ".") +
+        (summary.least_dram_bytes ? " Layer by layer at least " + bytes(summary.layers_least_dram_bytes) + ", by any schedule " + bytes(summary.least_dram_bytes) + "." : "");
+}
+/* Bars with the off-chip traffic of each tensor: the minimum, repeated transfers, and the excess of whole bursts. What belongs to no
+   tensor has no minimum. */
 function tensorRows(tensors) {
-    const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
+    const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "other", say: "of no tensor", colour: "#7a7a7a" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
     const rows = tensors.map(t => {
-        const moved = t.read_bytes + t.write_bytes, least = Math.min(moved, t.least_read_bytes + t.least_write_bytes);
-        return { name: t.name + " " + t.kind, values: { least, again: moved - least, over: Math.max(0, (t.burst_bytes || moved) - moved) }, note: writer("bytes")(t.read_bytes) + " read, " + writer("bytes")(t.write_bytes) + " written" };
+        const moved = t.read_bytes + t.write_bytes, least = Math.min(moved, t.least_read_bytes + t.least_write_bytes), rest = t.kind === "other" ? "other" : "again";
+        return { name: (t.name + " " + t.kind).trim(), values: { least, [rest]: moved - least, over: Math.max(0, (t.burst_bytes || moved) - moved) }, note: writer("bytes")(t.read_bytes) + " read, " + writer("bytes")(t.write_bytes) + " written" };
     });
-    const size = r => r.values.least + r.values.again + r.values.over;
+    const size = r => parts.reduce((sum, part) => sum + (r.values[part.name] || 0), 0);
     return [rows.sort((a, b) => size(b) - size(a)), parts];
 }

@@ -70,10 +70,7 @@ if (measured.length) {
 const moved = (stats.tensors || []).filter(t => t.read_bytes + t.write_bytes || t.least_read_bytes + t.least_write_bytes);
 if (moved.length) {
     const [rows, tensorParts] = tensorRows(moved);
-    const whole = moved.reduce((sum, t) => sum + t.read_bytes + t.write_bytes, 0), least = moved.reduce((sum, t) => sum + t.least_read_bytes + t.least_write_bytes, 0);
-    const bound = stats.summary && stats.summary.least_dram_bytes;
-    const holder = section("Traffic of the tensors", "tensors", false, writer("bytes")(whole) + " cross the off-chip port, " + writer("bytes")(least) + " must at least" + (least ? ": " + (whole / least).toPrecision(3) + " times as much." : ".") +
-        (bound ? " Layer by layer at least " + writer("bytes")(stats.summary.layers_least_dram_bytes) + ", by any schedule " + writer("bytes")(bound) + "." : ""));
+    const holder = section("Traffic of the tensors", "tensors", false, tensorNote(moved, stats.summary));
     bars(holder, rows, tensorParts, { write: writer("bytes"), most: 15 });
 }
 /* ---- the plan ---- */

@@ -88,6 +88,11 @@ const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l
 assert.deepStrictEqual(shown([level("F6", 3, 9, 40, 150), level("C1", 1, 8, 20, 30), level("F5", 2, 7, 200, 80)]), [["C1+F5+F6", 24, 260, 260]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 100, 30), level("F5", 2, 7, 200, 80), level("F6", 3, 9, 40, 150), level("B", 4, 0, 5, 1)]), [["A", 8, 100, 30], ["F5+F6", 16, 240, 230]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 10, 30), level("F5", 2, 7, 200, 80)]), [["A+F5", 15, 210, 110]]);
+/* Traffic of tensors: nothing says of what belongs to none, as all of a training does, that it moved again. */
+const weights = { name: "C1", kind: "weights", least_read_bytes: 100, least_write_bytes: 0, read_bytes: 300, write_bytes: 0, burst_bytes: 320 }, other = { name: "", kind: "other", least_read_bytes: 0, least_write_bytes: 0, read_bytes: 2000, write_bytes: 500, burst_bytes: 2560 };
+assert.deepStrictEqual(tensorRows([weights, other])[0].map(r => [r.name, r.values]), [["other", { least: 0, other: 2500, over: 60 }], ["C1 weights", { least: 100, again: 200, over: 20 }]]);
+assert.strictEqual(tensorNote([other], { least_dram_bytes: 0 }), "2.5 kB cross the off-chip port.");
+assert.strictEqual(tensorNote([weights], { least_dram_bytes: 90, layers_least_dram_bytes: 100 }), "300 B cross the off-chip port, 100 B must at least: 3.00 times as much. Layer by layer at least 100 B, by any schedule 90 B.");
 /* CSV that a spreadsheet reads. */
 assert.strictEqual(csv([["a", "b,c"], [1, 'say "x"'], [undefined, null]]), 'a,"b,c"\n1,"say ""x"""\n,\n');
 console.log("all passed");
