@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
 const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
-vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline", "blocks"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
+vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline", "blocks", "facts"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
 
 /* Units that a person reads. */
 assert.strictEqual(writer("total.time_ps")(25634000), "25.63 us");
@@ -74,13 +74,13 @@ assert.deepStrictEqual(oneImage(images, 30), [10, 12]);
 assert.deepStrictEqual(oneImage({ begin: [0, 5], length: [5, 5], tag: [1, 2] }, 30), [0, 30]);
 /* Blocks: links that carried something; one that leads back changes no order; shares of ports and of the bus. */
 const carried = { from: "dma", to: "dram", read_bytes: 600, write_bytes: 400, transactions: 3 }, run = {
-    total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
+    total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, pe_array_2: { clock_mhz: 250 }, input_buffer_2: { width_words: 4, clock: "pe_array_2" } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
     links: [{ from: "instruction", to: "dma", read_bytes: 0, write_bytes: 0, transactions: 3 }, { from: "dma", to: "instruction", read_bytes: 0, write_bytes: 0, transactions: 3 }, carried,
-        { from: "dma", to: "input_buffer", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "bus", to: "uart", read_bytes: 0, write_bytes: 0, transactions: 0 }]
+        { from: "dma", to: "input_buffer", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "dma", to: "input_buffer_2", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "bus", to: "uart", read_bytes: 0, write_bytes: 0, transactions: 0 }]
 };
 const links = blockLinks(run), order = blockColumns(links);
-assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9]]);
-assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["instruction", 0]]);
+assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9], ["input_buffer_2", 1e9, 2e9]]);
+assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["input_buffer_2", 2], ["instruction", 0]]);
 assert.deepStrictEqual([...order.back].map(l => l.from), ["dma"]);
 /* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */
 const roof = { bytes_per_s: 1e9, shared: true, bytes: l => l.bytes }, level = (name, start_ps, macs, cycles, bytes) => ({ name, start_ps, macs, cycles, bytes, phase: "forward" });
@@ -88,6 +88,10 @@ const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l
 assert.deepStrictEqual(shown([level("F6", 3, 9, 40, 150), level("C1", 1, 8, 20, 30), level("F5", 2, 7, 200, 80)]), [["C1+F5+F6", 24, 260, 260]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 100, 30), level("F5", 2, 7, 200, 80), level("F6", 3, 9, 40, 150), level("B", 4, 0, 5, 1)]), [["A", 8, 100, 30], ["F5+F6", 16, 240, 230]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 10, 30), level("F5", 2, 7, 200, 80)]), [["A+F5", 15, 210, 110]]);
+/* The headline's images a second: four digits of the few that a large network has. */
+const perSecond = images_per_s => headline({ total: { images_per_s, images: 1, macs: 1, accel_cycles: 1, time_ps: 1e12 / images_per_s }, energy: { total_pj: 1, low_pj: 1, high_pj: 1, static_pj: 0, unknown: [] },
+    area: { total_um2: 1, low_um2: 1, high_um2: 1, technology: "45nm", unknown: [] }, memory: { burst_bytes: 0, read_bytes: 0, write_bytes: 0 } })[0][1];
+assert.deepStrictEqual([.4, 1.4949, 81826.4].map(perSecond), ["0.4", "1.495", "81\u202f826"]);
 /* Traffic of tensors: nothing says of what belongs to none, as all of a training does, that it moved again. */
 const weights = { name: "C1", kind: "weights", least_read_bytes: 100, least_write_bytes: 0, read_bytes: 300, write_bytes: 0, burst_bytes: 320 }, other = { name: "", kind: "other", least_read_bytes: 0, least_write_bytes: 0, read_bytes: 2000, write_bytes: 500, burst_bytes: 2560 };
 assert.deepStrictEqual(tensorRows([weights, other])[0].map(r => [r.name, r.values]), [["other", { least: 0, other: 2500, over: 60 }], ["C1 weights", { least: 100, again: 200, over: 20 }]]);
