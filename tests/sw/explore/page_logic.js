@@ -68,6 +68,8 @@ const together = importance([[0, 0, 1], [0, 1, 9], [1, 0, 9], [1, 1, 1]].map(([x
 assert(together.explained < .01, "parameters that act together only");
 /* Steps of a counter; which layer is at work. */
 assert.deepStrictEqual(steps({ window: [1, 4], min: [2, 0], max: [5, 3], last: [3, 0], mean: [2.5, 1] }, 10, 60), [[0, 10, 20, 40, 50, 60], [0, 0, 3, 0, 0, 0], [0, 5, 3, 3, 0, 0], [0, 2.5, 3, 1, 0, 0]]);
+/* A run that was ended at 10: the span under way lasts until 18, and one is given for later. */
+assert.strictEqual(busyShare({ begin: [1, 6, 12], length: [3, 12, 4], busy: [3, 12, 4] }, 10), .7);
 /* Of three images and more the last but one: the one before is still that of a pipeline that fills. */
 const images = { begin: [0, 5, 10, 15, 22, 25], length: [5, 5, 5, 5, 3, 4], tag: [1, 2, 1, 2, 1, 2] };
 assert.deepStrictEqual(oneImage(images, 30), [10, 12]);
