@@ -51,11 +51,11 @@ if (layers.length) {
     make(bar, "span", "Beside each bar: its cycles, and the share of the array's peak that it reaches.", { className: "note" });
 }
 /* ---- roofline, off chip and at the buffers' ports ---- */
-const measured = layers.filter(l => l.macs && l.cycles && l.pes);
-if (measured.length) {
-    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, layers.filter(l => l.pes)), bar = make(holder, "div", null, { className: "bar screen" });
-    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + "." + (roofDots(levels, layers).some(d => d.layers.length > 1) ? " Where what a layer moves off chip needs more than its time, because some of it moves in a neighbour's (read ahead, or written later), both are one point: their MACs by their bytes and their time." : ""), { className: "note" });
-    const plot = figure(holder, 360, f => drawRoofline(f, levels, layers));
+const measured = roofLayers(stats);
+if (measured.some(l => l.macs && l.cycles && l.pes)) {
+    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, measured.filter(l => l.pes)), bar = make(holder, "div", null, { className: "bar screen" });
+    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + "." + (roofDots(levels, measured).some(d => d.layers.length > 1) ? " Where what a layer moves off chip needs more than its time, because some of it moves in a neighbour's (read ahead, or written later), both are one point: their MACs by their bytes and their time." : ""), { className: "note" });
+    const plot = figure(holder, 360, f => drawRoofline(f, levels, measured));
     for (const level of levels.list) {
         const label = make(bar, "label"), box = make(label, "input", null, { type: "checkbox", checked: !level.off, onchange: () => { level.off = !box.checked; plot.draw(); } });
         box.style.accentColor = level.colour; make(label, "span", " " + level.name);

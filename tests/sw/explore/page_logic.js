@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node page_logic.js WEB-FOLDER: what the pages calculate, without a browser. */
 const assert = require("assert"), fs = require("fs"), vm = require("vm"), folder = process.argv[2];
+globalThis.colours = [];
 vm.runInThisContext(["format", "front", "effects", "parallel", "timeline", "roofline", "blocks", "facts"].map(name => fs.readFileSync(folder + "/" + name + ".js", "utf8")).join("\n"));
 
 /* Units that a person reads. */
@@ -90,6 +91,12 @@ const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l
 assert.deepStrictEqual(shown([level("F6", 3, 9, 40, 150), level("C1", 1, 8, 20, 30), level("F5", 2, 7, 200, 80)]), [["C1+F5+F6", 24, 260, 260]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 100, 30), level("F5", 2, 7, 200, 80), level("F6", 3, 9, 40, 150), level("B", 4, 0, 5, 1)]), [["A", 8, 100, 30], ["F5+F6", 16, 240, 230]]);
 assert.deepStrictEqual(shown([level("A", 1, 8, 10, 30), level("F5", 2, 7, 200, 80)]), [["A+F5", 15, 210, 110]]);
+/* Two accelerators that share the images, and one without work: each counts its own cycles, which run at the same time. */
+const two = { accelerators: [{ cycles: 100, idle_cycles: 10 }, { cycles: 90, idle_cycles: 0 }, { cycles: 7, idle_cycles: 7 }], layers: [{ name: "C1", phase: "forward", pes: 64, macs: 1920, cycles: 60, input_words: 10 }],
+    platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 } } }, units: {}, memory: { peak_bytes_per_s: 0 } };
+const both = roofLevels(two, roofLayers(two));
+assert.deepStrictEqual([both.pes, both.mhz, both.list.map(l => l.bytes_per_s)], [128, 500, [8e9]]);
+assert.deepStrictEqual(roofDots(both, roofLayers(two)).map(d => d.rate), [3.2e10]); /* 1920 MACs in 30 cycles of 2 ns */
 /* The headline's images a second: four digits of the few that a large network has. */
 const perSecond = images_per_s => headline({ total: { images_per_s, images: 1, macs: 1, accel_cycles: 1, time_ps: 1e12 / images_per_s }, energy: { total_pj: 1, low_pj: 1, high_pj: 1, static_pj: 0, unknown: [] },
     area: { total_um2: 1, low_um2: 1, high_um2: 1, technology: "45nm", unknown: [] }, memory: { burst_bytes: 0, read_bytes: 0, write_bytes: 0 } })[0][1];
