@@ -398,8 +398,11 @@ static void print_farthest(const json_t *root, FILE *stream)
         const double busy = cycles * number(farthest, "utilization"), idle = number(farthest, "compute_cycles") - busy;
         char stalls[COLUMNS + 1];
         describe_stalls(farthest, stalls, sizeof stalls, met);
-        (void)fprintf(stream, "%-20s  %s takes %.3g times what its MACs or least bytes would: ", "far from its bounds",
-                      text(farthest, "name"), cycles / number(farthest, "least_cycles"));
+        const char *phase = text(farthest, "phase");
+        const int is_forward = strcmp(phase, "forward") == 0;
+        (void)fprintf(stream, "%-20s  %s%s%s takes %.3g times what its MACs or least bytes would: ",
+                      "far from its bounds", text(farthest, "name"), is_forward ? "" : " ", is_forward ? "" : phase,
+                      cycles / number(farthest, "least_cycles"));
         const int idles = idle >= cycles * 0.005, waits = strcmp(stalls, "-") != 0;
         if (idles)
             (void)fprintf(stream, "idle PEs %.1f %%", 100.0 * idle / cycles);
