@@ -187,11 +187,13 @@ if (data.hypervolume && data.hypervolume.length > 1)
         g.stroke();
     });
 /* ---- chosen points ---- */
-for (const group of groups.slice(0, 1)) {
-    if (group.knee) chosen.add(group.knee);
-    for (const goal of goals) chosen.add([...group.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
+/* Of the first network that has the objectives. */
+const leading = groups.find(g => g.best.size);
+if (leading) {
+    if (leading.knee) chosen.add(leading.knee);
+    for (const goal of goals) chosen.add([...leading.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
 }
-const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
+const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && leading ? ", of " + networkName(leading.network) : "") + "."), "div", null, { id: "comparison" });
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 /* The command line that runs a point again and records its page. */
 function commandOf(p) {

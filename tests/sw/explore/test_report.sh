@@ -17,6 +17,10 @@ sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/, 
     -e 's/, layers[^]]*//' spec.yaml >two.yaml
 expect 0 sweep two.yaml -o two.sqlite -j 2 -q
 expect 0 report two.sqlite -o two.html
+# An objective that the first network on the page lacks.
+sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/, max_time.*}/}/' spec.yaml >lacks.yaml
+expect 0 sweep lacks.yaml -o lacks.sqlite -j 2 -q
+expect 0 report lacks.sqlite -o lacks.html
 # Points of two sweeps in one database: each has the command line of its own sweep.
 printf 'network: lenet5\noptions: {timing_only: true}\nparameters: {pe_array.rows: [4, 8]}\n' >first.yaml
 printf 'network: lenet5\nplatform: window\noptions: {timing_only: true}\nparameters: {vector.lanes: [8]}\n' >second.yaml
@@ -162,7 +166,7 @@ skip_without_browser
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
     run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
     unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
-    advised.html,1400,light,use_layout.js
+    advised.html,1400,light,use_layout.js lacks.html,1400,light,use_layout.js
 for page in run compare two; do
     for window in 800,light 390,light 1400,dark 390,dark; do
         set -- "$@" $page.html,$window,use_layout.js
@@ -172,6 +176,7 @@ frames "$@"
 grep -q "<th[^>]*>pe_array.rows<" compare.dom || fail "compare.html does not say what differs"
 grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the networks differ"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" sweep lacks.dom lacks.sqlite || fail "the page of an objective that a network lacks"
 /usr/bin/python3 "$HERE/check_report.py" sweep failed.dom failed.sqlite || fail "the page without a point that is ok"
 grep -q 'id="tradeoff_section"' failed.dom && fail "a trade-off without points"
 grep -q 'on the front of energy and time<' derived.dom || fail "axes of energy alone: $(grep -o 'on the front of [^<]*' derived.dom)"
