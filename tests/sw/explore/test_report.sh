@@ -116,6 +116,7 @@ assert abs(sum(array["busy"]) - cycles) <= cycles * 0.001, (sum(array["busy"]), 
 END
 
 expect 0 report many -o many.html
+expect 0 report run many -o images.html
 [ "$(wc -c <many.html)" -lt 2000000 ] || fail "the page of many images has $(wc -c <many.html) bytes"
 # A point's run that was recorded as the sweep's page says has a page beside it; the sweep's words are those of the command.
 key=$(sqlite3 r.sqlite "select key from points where status = 'ok' order by key limit 1")
@@ -165,7 +166,7 @@ skip_without_browser
 # What a user does there works; and pages fit windows of all widths, light and dark.
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
     run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
-    unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
+    unlike.html,1400,light,use_compare.js images.html,1400,light,use_layout.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
     advised.html,1400,light,use_layout.js lacks.html,1400,light,use_layout.js
 for page in run compare two; do
     for window in 800,light 390,light 1400,dark 390,dark; do
@@ -175,6 +176,8 @@ done
 frames "$@"
 grep -q "<th[^>]*>pe_array.rows<" compare.dom || fail "compare.html does not say what differs"
 grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the networks differ"
+grep -q 'id="images">The numbers of images differ, 1, 800: ' images.dom || fail "images.html does not say that the images differ"
+grep -q 'id="images"' compare.dom && fail "the images of compare.html differ"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
 /usr/bin/python3 "$HERE/check_report.py" sweep lacks.dom lacks.sqlite || fail "the page of an objective that a network lacks"
 /usr/bin/python3 "$HERE/check_report.py" sweep failed.dom failed.sqlite || fail "the page without a point that is ok"
