@@ -9,7 +9,7 @@
  * A span is a slice with debug annotations: the layer's name and phase, and the exact times. For an instruction, also
  * the buffer halves in use and the descriptor's registers by name. For a transfer from or to memory, also the number of
  * bytes, the tensor, and the offset and channel of the first byte. If images are processed one by one, also the image.
- * A flow id connects the slices of one instruction.
+ * A flow id connects the slices of one instruction. Each accelerator numbers its instructions from 1.
  *
  * Perfetto counts nanoseconds, even with custom clocks (ClockSnapshot.Clock.unit_multiplier_ns is an integer). Times
  * are rounded down, which keeps order and nesting; `begin_ps` and `end_ps` have the exact values.
@@ -362,8 +362,40 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_tr
     return p;
 }
 
+/* ---- flows ---- */
+
+/* Bits above those of an instruction's number. */
+#define ACCELERATOR_SHIFT 48u
+
+/* 1: the instance sends commands to the target. With `target` CNNVP_NO_INSTANCE: to any. */
+static int commands(const struct cnnvp_resolved *platform, size_t from, uint32_t target)
+{
+    const struct cnnvp_instance *instance = &platform->instances[from];
+    for (size_t i = 0; i < instance->binding_count; ++i) {
+        const struct cnnvp_binding *binding = &instance->bindings[i];
+        if ((target == CNNVP_NO_INSTANCE || binding->target == target) &&
+            binding->target_port == cnnvp_unit_command_port(platform->instances[binding->target].unit))
+            return 1;
+    }
+    return 0;
+}
+
+/* What all flow ids of an instance have in common: the number of its accelerator. */
+static uint64_t flow_base(const struct cnnvp_resolved *platform, uint32_t instance)
+{
+    uint64_t before = 0;
+    for (size_t i = 0; i < platform->instance_count; ++i) {
+        if (!commands(platform, i, CNNVP_NO_INSTANCE))
+            continue;
+        if (i == instance || commands(platform, i, instance))
+            return before << ACCELERATOR_SHIFT;
+        ++before;
+    }
+    return 0;
+}
+
 static unsigned char *put_begin(const struct cnnvp_trace *trace, struct cnnvp_trace_buffers *buffers, unsigned char *p,
-                                const struct cnnvp_event *event)
+                                const struct cnnvp_event *event, uint64_t flows)
 {
     char buffer[32];
 
@@ -381,7 +413,7 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, struct cnnvp_tr
     p = put_annotation_number(p, IID_END_PS, event->value);
     if (event->about != NULL)
         p = put_about(trace, buffers, p, event);
-    return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
+    return event->flow ? put_fixed(p, EVENT_FLOW_IDS, flows | event->flow) : p;
 }
 
 /* The part that all events of one kind on one stream share, between the time and the event's own values. */
@@ -389,6 +421,7 @@ struct prefix {
     unsigned char bytes[PREFIX_BYTES];
     size_t size;
     size_t message; /* start of the event's message, after its length */
+    uint64_t flows; /* flow_base of the stream's instance */
 };
 
 /* Only names need the sequence's state. */
@@ -408,6 +441,7 @@ static struct prefix make_prefix(const struct cnnvp_trace *trace, uint32_t strea
     if (event == CNNVP_EVENT_VALUE)
         p = put_number_tag(p, EVENT_COUNTER_VALUE);
     made.size = (size_t)(p - made.bytes);
+    made.flows = flow_base(trace->platform, trace->streams[stream].instance);
     return made;
 }
 
@@ -421,7 +455,7 @@ static unsigned char *put_event(const struct cnnvp_trace *trace, struct cnnvp_tr
     memcpy(p, prefix->bytes, PREFIX_BYTES);
     p += prefix->size;
     if (event->type == CNNVP_EVENT_BEGIN)
-        p = put_begin(trace, buffers, p, event);
+        p = put_begin(trace, buffers, p, event, prefix->flows);
     else if (event->type == CNNVP_EVENT_VALUE)
         p = cnnvp_varint_put(p, event->value);
     return close_message(packet, close_message(message, p));

@@ -16,20 +16,22 @@ static size_t text_at(const char *line, size_t length)
     return at;
 }
 
-/* Counts the bytes of escape sequences, which take no columns. */
-static size_t style_bytes(const char *line, size_t length)
+/* Counts the bytes that take no column: those of escape sequences, and of a character in UTF-8 all but the first. */
+static size_t hidden_bytes(const char *line, size_t length)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < length; ++i)
         if (line[i] == '\033')
             bytes += strcspn(line + i, "m") + 1u;
+        else
+            bytes += ((unsigned char)line[i] & 0xC0u) == 0x80u;
     return bytes;
 }
 
 static void print_line(const char *line, size_t length, FILE *stream)
 {
     const size_t indent = text_at(line, length);
-    size_t room = COLUMNS + style_bytes(line, length);
+    size_t room = COLUMNS + hidden_bytes(line, length);
     for (int further = 0; length > room; ++further) {
         size_t end = room;
         while (end > (further ? 0 : indent) && line[end] != ' ')

@@ -70,6 +70,34 @@ const char *cli_time_text(char text[32], double ps)
     return cli_pico_text(text, 6, ps, "s");
 }
 
+/* ---- names ---- */
+
+/* 1: not the first byte of a character in UTF-8. */
+static int continues(char byte)
+{
+    return ((unsigned char)byte & 0xC0u) == 0x80u;
+}
+
+static size_t columns_of(const char *name)
+{
+    size_t columns = 0;
+    for (; *name != '\0'; ++name)
+        columns += !continues(*name);
+    return columns;
+}
+
+/* Prints a name in so many columns. A longer one is cut after a whole character, and control characters become '?'. */
+static void print_name(FILE *stream, const char *name, size_t width)
+{
+    size_t columns = 0;
+    for (; *name != '\0' && (columns < width || continues(*name)); ++name) {
+        const unsigned char byte = (unsigned char)*name;
+        (void)fputc(byte < 0x20 || byte == 0x7F ? '?' : byte, stream);
+        columns += !continues(*name);
+    }
+    (void)fprintf(stream, "%*s", (int)(width - columns), "");
+}
+
 /* ---- layers ---- */
 
 #define FAR 0.15      /* a layer is reported if it exceeds its bounds by this share, */
@@ -140,16 +168,16 @@ static void print_legend(const json_t *met, FILE *stream)
     (void)fprintf(stream, "%s", cli_style(CLI_PLAIN));
 }
 
-static int name_width(const json_t *layers)
+static size_t name_width(const json_t *layers)
 {
     size_t width = 5, index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
     {
-        size_t length = strlen(text(layer, "name"));
+        const size_t length = columns_of(text(layer, "name"));
         width = length > width ? length : width;
     }
-    return width > NAME_WIDTH ? NAME_WIDTH : (int)width;
+    return width > NAME_WIDTH ? NAME_WIDTH : width;
 }
 
 /* 1: some layers belong to another phase than inference. */
@@ -166,26 +194,26 @@ static void print_layers(const json_t *root, int verbose, FILE *stream)
 {
     (void)verbose;
     const json_t *layers = json_object_get(root, "layers");
-    int width = name_width(layers);
+    const size_t width = name_width(layers);
     const int phases = has_phases(layers);
-    const int room = COLUMNS - width - (phases ? 74 : 65);
+    const size_t room = COLUMNS - width - (phases ? 74 : 65);
     json_t *met = json_object();
-    (void)fprintf(stream, "%s%-*s  %-10s %s%13s %8s %7s %9s %9s  %s%s\n", cli_style(CLI_BOLD), width, "layer", "op",
-                  phases ? "phase    " : "", "cycles", "compute", "PE util", "DRAM read", "written", "largest stalls",
-                  cli_style(CLI_PLAIN));
+    (void)fprintf(stream, "%s%-*s  %-10s %s%13s %8s %7s %9s %9s  %s%s\n", cli_style(CLI_BOLD), (int)width, "layer",
+                  "op", phases ? "phase    " : "", "cycles", "compute", "PE util", "DRAM read", "written",
+                  "largest stalls", cli_style(CLI_PLAIN));
     size_t index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
     {
         char stalls[COLUMNS + 1], cycles[32], read[32], written[32];
         const double all = number(layer, "cycles");
-        describe_stalls(layer, stalls, (size_t)room + 1, met);
-        (void)fprintf(
-            stream, "%-*.*s  %-10s %-*s%13s %7.1f%% %6.1f%% %9s %9s  %s\n", width, width, text(layer, "name"),
-            text(layer, "op"), phases ? 9 : 0, phases ? text(layer, "phase") : "",
-            cli_grouped(cycles, whole(layer, "cycles")), all > 0 ? 100.0 * number(layer, "compute_cycles") / all : 0.0,
-            100.0 * number(layer, "utilization"), cli_bytes_text(read, whole(layer, "dram_read_bytes")),
-            cli_bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
+        describe_stalls(layer, stalls, room + 1, met);
+        print_name(stream, text(layer, "name"), width);
+        (void)fprintf(stream, "  %-10s %-*s%13s %7.1f%% %6.1f%% %9s %9s  %s\n", text(layer, "op"), phases ? 9 : 0,
+                      phases ? text(layer, "phase") : "", cli_grouped(cycles, whole(layer, "cycles")),
+                      all > 0 ? 100.0 * number(layer, "compute_cycles") / all : 0.0,
+                      100.0 * number(layer, "utilization"), cli_bytes_text(read, whole(layer, "dram_read_bytes")),
+                      cli_bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
     }
     print_legend(met, stream);
     (void)fputc('\n', stream);
@@ -230,7 +258,8 @@ static void print_groups(const json_t *schedule, FILE *stream)
     if (json_array_size(groups) == 0)
         (void)fprintf(stream, "%-20s  nothing\n", "fused");
     if (json_array_size(on_chip) != 0)
-        (void)fprintf(stream, "%-20s  %zu tensors\n", "stay on chip", json_array_size(on_chip));
+        (void)fprintf(stream, "%-20s  %zu tensor%s\n", "stay on chip", json_array_size(on_chip),
+                      json_array_size(on_chip) == 1 ? "" : "s");
 }
 
 /* Prints which layers ran block by block, and the difference that block padding makes to the result. */
@@ -369,8 +398,11 @@ static void print_farthest(const json_t *root, FILE *stream)
         const double busy = cycles * number(farthest, "utilization"), idle = number(farthest, "compute_cycles") - busy;
         char stalls[COLUMNS + 1];
         describe_stalls(farthest, stalls, sizeof stalls, met);
-        (void)fprintf(stream, "%-20s  %s takes %.3g times what its MACs or least bytes would: ", "far from its bounds",
-                      text(farthest, "name"), cycles / number(farthest, "least_cycles"));
+        const char *phase = text(farthest, "phase");
+        const int is_forward = strcmp(phase, "forward") == 0;
+        (void)fprintf(stream, "%-20s  %s%s%s takes %.3g times what its MACs or least bytes would: ",
+                      "far from its bounds", text(farthest, "name"), is_forward ? "" : " ", is_forward ? "" : phase,
+                      cycles / number(farthest, "least_cycles"));
         const int idles = idle >= cycles * 0.005, waits = strcmp(stalls, "-") != 0;
         if (idles)
             (void)fprintf(stream, "idle PEs %.1f %%", 100.0 * idle / cycles);
@@ -538,9 +570,13 @@ static void print_overfetches(const json_t *rows, FILE *stream)
         char count[32], bytes[32];
         if (index >= LINES)
             break;
-        (void)fprintf(stream, "  %-20.20s  %-20.20s  %-6s %10" PRId64 " %8" PRId64 " %12s %10s\n", text(row, "layer"),
-                      text(row, "tensor"), text(row, "access"), whole(row, "row_bytes"), whole(row, "alignment"),
-                      cli_grouped(count, whole(row, "rows")), cli_bytes_text(bytes, in_vain(row)));
+        (void)fputs("  ", stream);
+        print_name(stream, text(row, "layer"), 20);
+        (void)fputs("  ", stream);
+        print_name(stream, text(row, "tensor"), 20);
+        (void)fprintf(stream, "  %-6s %10" PRId64 " %8" PRId64 " %12s %10s\n", text(row, "access"),
+                      whole(row, "row_bytes"), whole(row, "alignment"), cli_grouped(count, whole(row, "rows")),
+                      cli_bytes_text(bytes, in_vain(row)));
     }
 }
 

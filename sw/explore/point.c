@@ -311,7 +311,9 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
         result = CNNVP_FAILED;
     } else if (simulate && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
         if (cnnvp_input_text(log, 1 << 20, &text, NULL, error) != CNNVP_DONE || !*text)
-            (void)cnnvp_config_error(error, NULL, "%s ended with status %d", program, status);
+            (void)cnnvp_config_error(
+                error, NULL, "%s ended with %s %d", program, WIFEXITED(status) ? "status" : "signal",
+                WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
         else
             (void)cnnvp_config_error(error, NULL, "%.*s", (int)(strlen(text) - (text[strlen(text) - 1] == '\n')), text);
         result = CNNVP_FAILED;

@@ -163,8 +163,7 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
-    uint64_t until;   /* clock at which the trace ends; DRAM_NEVER: no E yet */
-    uint64_t data_ps; /* time of the last data on the buses */
+    uint64_t until; /* clock at which the trace ends; DRAM_NEVER: no E yet */
     struct dram_windows windows;
 };
 
@@ -240,11 +239,12 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
                         struct cnnvp_memory_result *result)
 {
     const struct dram_counts *counts = &from->counts;
+    const uint64_t clocks = cnnvp_maximum(from->clocks, from->last_data);
     *result = (struct cnnvp_memory_result){
         .reads = from->reads,
         .writes = from->writes,
-        .clocks = from->clocks,
-        .time_ps = from->clocks * run->tck_ps,
+        .clocks = clocks,
+        .time_ps = clocks * run->tck_ps,
         .row_hits = counts->hits,
         .row_misses = counts->misses,
         .row_conflicts = counts->conflicts,
@@ -253,7 +253,7 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         .refreshes = counts->commands[DRAM_REF],
         .turnarounds = counts->turnarounds,
     };
-    if (from->clocks)
+    if (clocks)
         result->bytes_per_s = (double)(from->reads + from->writes) * DRAM_BURST_BYTES * 1e12 / (double)result->time_ps;
     if (from->reads)
         result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
@@ -354,7 +354,6 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         cnnvp_dram_windows_end(&run->windows);
         record(run, &dram, &timing, &from);
         fill_result(run, &from, result);
-        run->data_ps = from.last_data * run->tck_ps;
     }
     cnnvp_dram_replay_free(replay);
     cnnvp_dram_windows_fini(&run->windows);
@@ -372,10 +371,9 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
     CNNVP_TRY(status);
-    const uint64_t end_ps = cnnvp_maximum(result->time_ps, run->data_ps);
-    CNNVP_TRY(cnnvp_recorder_finish(run->recorder, end_ps, error));
+    CNNVP_TRY(cnnvp_recorder_finish(run->recorder, result->time_ps, error));
     if (json != NULL && (cnnvp_stats_describe(&run->recorder->stats, &work) != CNNVP_DONE ||
-                         cnnvp_stats_json(&run->recorder->stats, end_ps, seconds, json) != CNNVP_DONE))
+                         cnnvp_stats_json(&run->recorder->stats, result->time_ps, seconds, json) != CNNVP_DONE))
         return cnnvp_config_no_memory(error);
     return CNNVP_DONE;
 }

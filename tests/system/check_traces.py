@@ -61,6 +61,7 @@ def fields(data):
         if kind == 0:
             yield key >> 3, varint()
         elif kind == 1:
+            yield key >> 3, int.from_bytes(data[at:at + 8], "little")
             at += 8
         else:
             size = varint()
@@ -233,6 +234,25 @@ def check_slices(network):
         assert [layer for layer in layers if "out_channel" in work[layer]] == [layer for layer in layers if layer[0] != "S"], work
 
 
+def check_flows(network):
+    """What is tied together is one instruction of one accelerator: each numbers its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace, tracks, flows = os.path.join(folder, "run.pftrace"), {}, {}
+        dual = os.path.join(os.path.dirname(NETWORKS), "examples", "accelerators", "dual.yaml")
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "2", "-p", dual, "--trace", trace], check=True)
+        with open(trace, "rb") as stream:
+            packets = [dict(fields(packet)) for _, packet in fields(stream.read())]
+        for packet in packets:
+            track, event = (dict(fields(packet.get(number, b""))) for number in (60, 11))
+            tracks[track.get(1)] = track.get(2, b"").decode(), track.get(5)
+            if 47 in event:
+                flows.setdefault(event[47], set()).add(tracks[tracks[event[11]][1]][0])
+    of = {flow: {unit.endswith("_2") for unit in units} for flow, units in flows.items()}
+    assert all(len(second) == 1 for second in of.values()), flows
+    assert [sum(second == {one} for second in of.values()) for one in (False, True)] == 2 * [len(of) // 2], flows
+    assert max(map(len, flows.values())) > 1
+
+
 def reads_of(found, layer, kind):
     return [said for track, _, said in found if track == "read" and said.get("layer") == layer and said.get("tensor_kind") == kind]
 
@@ -269,6 +289,7 @@ def main():
     low = ["-s", "dram.power_down=self-refresh", "-s", "dram.t_refi=1000", "-s", "dram.ranks=2"]
     check("run", lenet5, "--timing-only", "-q", *low, states=("active_power_down", "precharge_power_down", "self_refresh"))
     check_slices(lenet5)
+    check_flows(lenet5)
     check_order(os.path.join(NETWORKS, "digits.onnx"))
     check("exec", TAIL)  # nothing moves in the last 99 % of its time
     check("exec", TAIL, "-s", "cpu.memory=cache")

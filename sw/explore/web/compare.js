@@ -20,6 +20,8 @@ for (const run of runs) {
 }
 const networks = new Set(runs.map(r => r.stats.network && r.stats.network.xxh3 || r.stats.command));
 if (networks.size > 1) make(header, "p", "These runs have different networks or commands: their times and energies are not of the same work.", { className: "warning", id: "warning" });
+const images = runs.map(r => r.stats.total.images);
+if (new Set(images).size > 1) make(header, "p", "The numbers of images differ, " + images.join(", ") + ": times, cycles, energies and bytes are of all images.", { className: "warning", id: "images" });
 chooser(make(header, "div", null, { className: "bar screen" }), "compared with", runs.map(r => [r.i, r.name]), 0, value => { base = runs[value]; refresh(); });
 /* A relative change: "+12.5 %", or "2.31 times" from a factor of two. */
 function change(value, from) {
@@ -83,7 +85,7 @@ for (const run of runs) {
     for (const l of run.stats.layers) {
         const label = layerLabel(l), n = seen.get(label) || 0;
         seen.set(label, n + 1);
-        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: clockOf(run.stats) }, l));
+        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: clockOf(run.stats) * atOnce(run.stats) }, l));
     }
 }
 const names = [...new Set(runs.flatMap(r => [...r.layers.keys()]))];

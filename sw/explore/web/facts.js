@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the pages of one run and of several: headline, layers, costs, configuration. */
 const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
+/* The number of accelerators that share the work. Each counts its own cycles, which run at the same time. */
+const atOnce = stats => (stats.accelerators || []).filter(a => a.cycles > a.idle_cycles).length || 1;
 const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
 const boundNames = { compute: "compute", mapping: "idle PEs", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
 const boundColours = { compute: "#2a9d4a", mapping: "#a9d8b3", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
@@ -21,7 +23,7 @@ function headline(stats) {
     const factors = [costs.low_pj, costs.high_pj].map(pj => Number((pj / (costs.total_pj || 1)).toPrecision(2))).join(" to ");
     const between = (low, high, write) => write(low, 3) + " to " + write(high, 3) + " by other sources", unknown = list => list.length ? "; not known of " + list.join(", ") : "";
     const fetched = stats.memory.burst_bytes || 0, asked = stats.memory.read_bytes + stats.memory.write_bytes;
-    return [["images a second", stats.total.images_per_s ? grouped(Math.round(stats.total.images_per_s)) : "", (stats.total.images || "no") + (stats.total.images === 1 ? " image in " : " images in ") + scaled(stats.total.time_ps, 4, times, " ps")],
+    return [["images a second", stats.total.images_per_s ? grouped(stats.total.images_per_s < 1000 ? Number(stats.total.images_per_s.toPrecision(4)) : Math.round(stats.total.images_per_s)) : "", (stats.total.images || "no") + (stats.total.images === 1 ? " image in " : " images in ") + scaled(stats.total.time_ps, 4, times, " ps")],
         ["share of peak arithmetic", summary.peak_share === undefined ? "" : percent(summary.peak_share), short(stats.total.macs) + " MACs in " + short(stats.total.accel_cycles, 4) + " cycles"],
         ["share of memory bandwidth", summary.bandwidth_share === undefined ? "" : percent(summary.bandwidth_share), bytes(fetched) + " in bursts for " + bytes(asked) + " asked for"],
         [summary.energy_per_image_pj ? "energy an image" : "energy", energy(summary.energy_per_image_pj || costs.total_pj), (summary.tops_per_watt || 0).toPrecision(3) + " TOPS/W; " + factors + " times as much by other sources" + unknown(costs.unknown)],

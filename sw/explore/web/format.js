@@ -22,11 +22,11 @@ function time(ps) { return ps ? scaled(ps, 6, times, " ps") : "0 ps"; }
 function writer(path) {
     const last = path.replace(/^.*\./, "");
     if (/(_pj|^energy)(\.|$)/.test(path) && !/total_um2/.test(path)) return (value, digits = 4) => scaled(value, digits, energies, " pJ");
-    if (/_ps$/.test(last)) return (value, digits = 4) => scaled(value, digits, times, " ps");
+    if (/_ps$|\.critical_path\.|\.gain_if_twice_as_fast\./.test(path)) return (value, digits = 4) => scaled(value, digits, times, " ps");
     if (/_um2$/.test(last) || /^area\.by_unit\./.test(path)) return (value, digits = 4) => Math.abs(value) >= 1e4 ? Number((value / 1e6).toPrecision(digits)) + " mm2" : scaled(value, digits, [], " um2");
     if (/bytes_per_s$/.test(last)) return (value, digits = 4) => withUnit(value, "B/s", digits);
     if (/bytes$/.test(last)) return (value, digits = 4) => withUnit(value, "B", digits);
-    if (/utilization$|_share$/.test(last)) return (value, digits = 4) => percent(value, digits);
+    if (/utilization$|_share$|\.bound_shares\./.test(path)) return (value, digits = 4) => percent(value, digits);
     return (value, digits = 4) => short(value, digits);
 }
 /* Readable names of statistics. */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rooflines for off-chip memory and the buffers' ports, and the off-chip traffic of tensors. */
+/* The layers; of several accelerators with all of their PEs, and in cycles that they share. */
+function roofLayers(stats) {
+    const n = atOnce(stats);
+    return stats.layers.map(l => Object.assign({}, l, { pes: n * l.pes, cycles: l.cycles / n }));
+}
 /* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}. A buffer's port carries width_words 16-bit words per
    cycle of the array. */
 function roofLevels(stats, layers) {
@@ -8,7 +13,7 @@ function roofLevels(stats, layers) {
     const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, shared: true, bytes: l => l.dram_bus_bytes ?? l.dram_read_bytes + l.dram_write_bytes }];
     for (const [side, colour] of [["input", colours[1]], ["weight", colours[3]], ["output", colours[6]]]) {
         const buffer = units[side + "_buffer"];
-        if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * mhz * 1e6, bytes: l => 2 * l[side + "_words"], off: side === "output" });
+        if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * mhz * 1e6 * atOnce(stats), bytes: l => 2 * l[side + "_words"], off: side === "output" });
     }
     return { pes, mhz, list: list.filter(level => level.bytes_per_s && layers.some(level.bytes)) };
 }
@@ -54,13 +59,20 @@ function drawRoofline(f, levels, layers) {
     const named = dots.filter(d => d.level === shown[0]).sort((a, b) => b.cycles - a.cycles);
     f.labels = labels(g, box, named.map(d => ({ x: d.x, y: d.y, text: d.label, colour: theme.ink })).concat(dots.filter(d => d.level !== shown[0]).map(d => ({ x: d.x, y: d.y, text: "" })))).slice(0, named.length);
 }
-/* Bars with the off-chip traffic of each tensor: the minimum, repeated transfers, and the excess of whole bursts. */
+/* What crosses the off-chip port, against what must; a training has no bounds. */
+function tensorNote(tensors, summary = {}) {
+    const bytes = writer("bytes"), whole = tensors.reduce((sum, t) => sum + t.read_bytes + t.write_bytes, 0), least = tensors.reduce((sum, t) => sum + t.least_read_bytes + t.least_write_bytes, 0);
+    return bytes(whole) + " cross the off-chip port" + (least ? ", " + bytes(least) + " must at least: " + (whole / least).toPrecision(3) + " times as much." : ".") +
+        (summary.least_dram_bytes ? " Layer by layer at least " + bytes(summary.layers_least_dram_bytes) + ", by any schedule " + bytes(summary.least_dram_bytes) + "." : "");
+}
+/* Bars with the off-chip traffic of each tensor: the minimum, repeated transfers, and the excess of whole bursts. What belongs to no
+   tensor has no minimum. */
 function tensorRows(tensors) {
-    const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
+    const parts = [{ name: "least", say: "at least", colour: "#2a9d4a" }, { name: "again", say: "moved again", colour: "#d1571f" }, { name: "other", say: "of no tensor", colour: "#7a7a7a" }, { name: "over", say: "fetched beyond by whole bursts", colour: "#c03a6b" }];
     const rows = tensors.map(t => {
-        const moved = t.read_bytes + t.write_bytes, least = Math.min(moved, t.least_read_bytes + t.least_write_bytes);
-        return { name: t.name + " " + t.kind, values: { least, again: moved - least, over: Math.max(0, (t.burst_bytes || moved) - moved) }, note: writer("bytes")(t.read_bytes) + " read, " + writer("bytes")(t.write_bytes) + " written" };
+        const moved = t.read_bytes + t.write_bytes, least = Math.min(moved, t.least_read_bytes + t.least_write_bytes), rest = t.kind === "other" ? "other" : "again";
+        return { name: (t.name + " " + t.kind).trim(), values: { least, [rest]: moved - least, over: Math.max(0, (t.burst_bytes || moved) - moved) }, note: writer("bytes")(t.read_bytes) + " read, " + writer("bytes")(t.write_bytes) + " written" };
     });
-    const size = r => r.values.least + r.values.again + r.values.over;
+    const size = r => parts.reduce((sum, part) => sum + (r.values[part.name] || 0), 0);
     return [rows.sort((a, b) => size(b) - size(a)), parts];
 }

@@ -21,7 +21,7 @@ if (stats.summary && stats.summary.bound_by && stats.total.accel_cycles) {
     if (gains.length) make(fact, "i", "Twice as fast, " + gains.map(([name, ps], i) => name + (i ? " " : " would bring about ") + percent(ps / stats.total.time_ps)).join(", ") + ".");
     const above = layer => layer.cycles - layer.least_cycles;
     const far = layers.filter(layer => layer.least_cycles && above(layer) >= Math.max(.15 * layer.least_cycles, .05 * stats.total.accel_cycles)).sort((a, b) => above(b) - above(a))[0];
-    if (far) make(fact, "i", far.name + " takes " + show(+(far.cycles / far.least_cycles).toPrecision(3)) + " times what its MACs or least bytes would: " + [["idle PEs", Math.max(far.compute_cycles - far.macs / far.pes, 0)], ...Object.entries(far.stall_cycles).sort((a, b) => b[1] - a[1])].filter(([, cycles]) => cycles >= .005 * far.cycles).map(([cause, cycles]) => cause + " " + percent(cycles / far.cycles)).join(", ") + (far.least_dram_bytes ? "; " + (far.dram_burst_bytes / far.least_dram_bytes).toPrecision(3) + " times its least bytes in bursts." : "."));
+    if (far) make(fact, "i", layerLabel(far) + " takes " + show(+(far.cycles / far.least_cycles).toPrecision(3)) + " times what its MACs or least bytes would: " + [["idle PEs", Math.max(far.compute_cycles - far.macs / far.pes, 0)], ...Object.entries(far.stall_cycles).sort((a, b) => b[1] - a[1])].filter(([, cycles]) => cycles >= .005 * far.cycles).map(([cause, cycles]) => cause + " " + percent(cycles / far.cycles)).join(", ") + (far.least_dram_bytes ? "; " + (far.dram_burst_bytes / far.least_dram_bytes).toPrecision(3) + " times its least bytes in bursts." : "."));
 }
 for (const fact of headline(stats)) addFact(summaryHolder, fact);
 const configuration = make(header, "details", null, { id: "configuration" }), list = make(configuration, "dl");
@@ -51,11 +51,11 @@ if (layers.length) {
     make(bar, "span", "Beside each bar: its cycles, and the share of the array's peak that it reaches.", { className: "note" });
 }
 /* ---- roofline, off chip and at the buffers' ports ---- */
-const measured = layers.filter(l => l.macs && l.cycles && l.pes);
-if (measured.length) {
-    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, layers.filter(l => l.pes)), bar = make(holder, "div", null, { className: "bar screen" });
-    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + "." + (roofDots(levels, layers).some(d => d.layers.length > 1) ? " Where what a layer moves off chip needs more than its time, because some of it moves in a neighbour's (read ahead, or written later), both are one point: their MACs by their bytes and their time." : ""), { className: "note" });
-    const plot = figure(holder, 360, f => drawRoofline(f, levels, layers));
+const measured = roofLayers(stats);
+if (measured.some(l => l.macs && l.cycles && l.pes)) {
+    const holder = section("Roofline", "roofline", false), levels = roofLevels(stats, measured.filter(l => l.pes)), bar = make(holder, "div", null, { className: "bar screen" });
+    make(holder, "p", grouped(levels.pes) + " MACs a cycle at " + levels.mhz + " MHz; " + levels.list.map(l => l.name + " " + writer("bytes_per_s")(l.bytes_per_s)).join(", ") + "." + (roofDots(levels, measured).some(d => d.layers.length > 1) ? " Where what a layer moves off chip needs more than its time, because some of it moves in a neighbour's (read ahead, or written later), both are one point: their MACs by their bytes and their time." : ""), { className: "note" });
+    const plot = figure(holder, 360, f => drawRoofline(f, levels, measured));
     for (const level of levels.list) {
         const label = make(bar, "label"), box = make(label, "input", null, { type: "checkbox", checked: !level.off, onchange: () => { level.off = !box.checked; plot.draw(); } });
         box.style.accentColor = level.colour; make(label, "span", " " + level.name);
@@ -70,10 +70,7 @@ if (measured.length) {
 const moved = (stats.tensors || []).filter(t => t.read_bytes + t.write_bytes || t.least_read_bytes + t.least_write_bytes);
 if (moved.length) {
     const [rows, tensorParts] = tensorRows(moved);
-    const whole = moved.reduce((sum, t) => sum + t.read_bytes + t.write_bytes, 0), least = moved.reduce((sum, t) => sum + t.least_read_bytes + t.least_write_bytes, 0);
-    const bound = stats.summary && stats.summary.least_dram_bytes;
-    const holder = section("Traffic of the tensors", "tensors", false, writer("bytes")(whole) + " cross the off-chip port, " + writer("bytes")(least) + " must at least" + (least ? ": " + (whole / least).toPrecision(3) + " times as much." : ".") +
-        (bound ? " Layer by layer at least " + writer("bytes")(stats.summary.layers_least_dram_bytes) + ", by any schedule " + writer("bytes")(bound) + "." : ""));
+    const holder = section("Traffic of the tensors", "tensors", false, tensorNote(moved, stats.summary));
     bars(holder, rows, tensorParts, { write: writer("bytes"), most: 15 });
 }
 /* ---- the plan ---- */

@@ -33,7 +33,8 @@ function byNetwork(points) {
 const objective = path => data.objectives.find(o => o.path === path);
 const axisOf = at => ({ at, sign: objective(data.paths[at]) && objective(data.paths[at]).maximise ? -1 : 1 });
 const preferred = data.objectives.map(o => data.paths.indexOf(o.path)).filter(i => i >= 0);
-const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps")), secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
+const costs = ["total.time_ps", "energy.total_pj"].map(path => Math.max(0, data.paths.indexOf(path)));
+const firstPath = preferred[0] ?? costs[0], secondPath = preferred[1] ?? (costs[1] === firstPath ? costs[0] : costs[1]);
 const goals = (preferred.length > 1 ? preferred : [firstPath, secondPath]).map(axisOf);
 const written = (p, at) => p.stats && typeof p.stats[at] === "number" ? writer(data.paths[at])(p.stats[at]) : "";
 /* A point's design in a few words. */
@@ -186,11 +187,13 @@ if (data.hypervolume && data.hypervolume.length > 1)
         g.stroke();
     });
 /* ---- chosen points ---- */
-for (const group of groups.slice(0, 1)) {
-    if (group.knee) chosen.add(group.knee);
-    for (const goal of goals) chosen.add([...group.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
+/* Of the first network that has the objectives. */
+const leading = groups.find(g => g.best.size);
+if (leading) {
+    if (leading.knee) chosen.add(leading.knee);
+    for (const goal of goals) chosen.add([...leading.best].reduce((best, p) => goal.sign * p.stats[goal.at] < goal.sign * best.stats[goal.at] ? p : best));
 }
-const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && groups.length ? ", of " + networkName(groups[0].network) : "") + "."), "div", null, { id: "comparison" });
+const comparison = make(sectionOfGood("Chosen points", "chosen", false, "At first the knee and the best of each objective" + (several && leading ? ", of " + networkName(leading.network) : "") + "."), "div", null, { id: "comparison" });
 const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 /* The command line that runs a point again and records its page. */
 function commandOf(p) {

@@ -41,6 +41,10 @@ function counterRows(streams) {
     }
     return [...groups.values()];
 }
+/* The share of the time that a track is busy. What was under way at the end of a partial run counts up to there. */
+function busyShare(s, end) {
+    return s.busy.reduce((sum, v, k) => sum + Math.min(v, Math.max(0, end - s.begin[k])), 0) / end;
+}
 const wholeTrack = (series, name) => series.streams.find(s => s.kind === "whole" && s.name === name && s.begin);
 /* Start and length of the last image but one, as a typical image, if there are at least three; else of the whole run. */
 function oneImage(s, end) {
@@ -147,7 +151,7 @@ function drawTimeline(parent, series, layers, end) {
     if (ofLayers) addTrack("layers", Object.assign({}, ofLayers, { text: null }));
     for (const s of tracks) {
         const row = addTrack(s.unit === s.name ? s.unit : s.unit + " " + s.name, s);
-        if (s.busy) make(row.head, "small", " " + percent(s.busy.reduce((sum, v) => sum + v, 0) / end, 2));
+        if (s.busy) make(row.head, "small", " " + percent(busyShare(s, end), 2));
     }
     for (const s of paths) if (!rows.some(r => r.path === s)) addTrack(s.unit, { unit: s.unit, begin: [], length: [] });
     for (const group of counterRows(series.streams)) {

@@ -72,4 +72,8 @@ grep -q 'no network binary' out || fail "an ELF file is none by its name: $(cat 
 printf 'command: exec\nprogram: vector_conv.bin\nparameters: {dram.preset: [ddr3-1600, hbm2]}\nobjectives: [total.time_ps]\n' >sweep.yaml
 expect 0 sweep sweep.yaml -o sweep.sqlite --export sweep.csv
 [ "$(grep -c ',ok,' sweep.csv)" -eq 2 ] || fail "the sweep: $(cat sweep.csv)"
+# A program that ends by itself has said nothing on standard error.
+sed 's/vector_conv.bin/elf.bin/' sweep.yaml >ends.yaml
+refused 1 "all 2 points failed" sweep ends.yaml -o ends.sqlite
+grep -q ' ended with status 2 (' err || fail "the program's status: $(cat err)"
 finish

@@ -10,6 +10,14 @@ for file in out.npy stats.json run.pftrace dump; do
     [ -s $file ] || fail "no $file"
 done
 cp out table
+# Names in UTF-8 take as many columns as characters and are cut between these; a line break does not reach the table.
+LC_ALL=C sed -e 's/C3/\xc3\xa9/g' -e 's/S4/S\n/g' "$network" >odd.onnx
+expect 0 run odd.onnx --timing-only
+/usr/bin/python3 - <<'PYTHON' || fail "a table of odd names: $(head -9 out)"
+rows = open("out", encoding="utf-8").read().split("\n\n")[0].splitlines()
+assert [row.split()[0] for row in rows] == ["layer", "C1", "S2", "é", "S?", "F5", "F6", "F7"], rows
+assert {row.index(row.split()[1]) for row in rows} == {7}, rows
+PYTHON
 refused 2 same.npy run "$network" -i "$input" -o same.npy --profile same.npy
 /usr/bin/python3 - <<'PYTHON' || fail "table and statistics disagree"
 import json, re

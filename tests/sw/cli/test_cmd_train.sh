@@ -356,6 +356,14 @@ PYTHON
 # A batch larger than the data set is one short step; a time limit fails the run.
 expect 0 train "$network" $set --batch 1000 --log x.csv -q
 [ "$(wc -l <x.csv)" -eq 2 ] || fail "$(cat x.csv)"
+# Three layers are called conv2: the one that is far from its bounds has its phase.
+expect 0 train "$network" $set --limit 8 --batch 4 --timing-only -s multi_function.speedup=2 --stats far.json
+/usr/bin/python3 - <<'PYTHON' || fail "the layer far from its bounds: $(grep 'far from' out)"
+import json
+layers = [layer for layer in json.load(open("far.json"))["layers"] if layer["least_cycles"]]
+far = max(layers, key=lambda layer: layer["cycles"] - layer["least_cycles"])
+assert far["phase"] != "forward" and f"{far['name']} {far['phase']} takes " in open("out").read(), far
+PYTHON
 refused 1 "--max-time was reached at 100 us of simulated time: " train "$network" $set --max-time 100us -o x.onnx
 absent x.onnx
 finish

@@ -48,8 +48,9 @@ def same(text, value):
 
 
 def member(stats, path):
+    """None: there is none, as of a layer of another network."""
     for word in path.split("."):
-        stats = next(item for item in stats if item["name"] == word) if isinstance(stats, list) else stats[word]
+        stats = next((item for item in stats if item["name"] == word), {}) if isinstance(stats, list) else stats.get(word)
     return stats
 
 

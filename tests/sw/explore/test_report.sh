@@ -17,6 +17,10 @@ sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/, 
     -e 's/, layers[^]]*//' spec.yaml >two.yaml
 expect 0 sweep two.yaml -o two.sqlite -j 2 -q
 expect 0 report two.sqlite -o two.html
+# An objective that the first network on the page lacks.
+sed -e "s#^network.*#network: [$network, $ZOO/elements/add_full.onnx]#" -e 's/, max_time.*}/}/' spec.yaml >lacks.yaml
+expect 0 sweep lacks.yaml -o lacks.sqlite -j 2 -q
+expect 0 report lacks.sqlite -o lacks.html
 # Points of two sweeps in one database: each has the command line of its own sweep.
 printf 'network: lenet5\noptions: {timing_only: true}\nparameters: {pe_array.rows: [4, 8]}\n' >first.yaml
 printf 'network: lenet5\nplatform: window\noptions: {timing_only: true}\nparameters: {vector.lanes: [8]}\n' >second.yaml
@@ -30,11 +34,12 @@ found = sorted((name, value, json.loads(data["commands"][point["command"]])[-1])
                for point in data["points"] for name, value in zip(data["params"], point["params"]) if value is not None)
 assert found == [("pe_array.rows", 4, "nfu"), ("pe_array.rows", 8, "nfu"), ("vector.lanes", 8, "window")], found
 PYTHON
-# Every point fails: the table with its errors is left. Derived parameters, and one without an effect.
+# Every point fails: the table with its errors is left. Derived parameters, one without an effect, and one objective alone.
 sed -e 's/{timing_only.*/{on_chip: true}/' -e 's/, dram.*}/, input_buffer.size: [64, 128]}/' -e 's/, layers[^]]*//' spec.yaml >failed.yaml
 refused 1 "all 6 points failed; their errors are in failed.sqlite" sweep failed.yaml -o failed.sqlite
 expect 0 report failed.sqlite -o failed.html
-sed -e 's/, max_time.*}/}/' -e 's/dram.preset.*/vector.lanes: [16, 17]}\nderive: {pe_array.cols: pe_array.rows}/' spec.yaml >derived.yaml
+sed -e 's/, max_time.*}/}/' -e 's/dram.preset.*/vector.lanes: [16, 17]}\nderive: {pe_array.cols: pe_array.rows}/' \
+    -e 's/^objectives.*/objectives: [energy.total_pj]/' spec.yaml >derived.yaml
 expect 0 sweep derived.yaml -o derived.sqlite -q
 expect 0 report derived.sqlite -o derived.html
 grep -q '"derived":\["pe_array.cols"\]' derived.html || fail "derived parameters are not on the page"
@@ -111,6 +116,7 @@ assert abs(sum(array["busy"]) - cycles) <= cycles * 0.001, (sum(array["busy"]), 
 END
 
 expect 0 report many -o many.html
+expect 0 report run many -o images.html
 [ "$(wc -c <many.html)" -lt 2000000 ] || fail "the page of many images has $(wc -c <many.html) bytes"
 # A point's run that was recorded as the sweep's page says has a page beside it; the sweep's words are those of the command.
 key=$(sqlite3 r.sqlite "select key from points where status = 'ok' order by key limit 1")
@@ -160,8 +166,8 @@ skip_without_browser
 # What a user does there works; and pages fit windows of all widths, light and dark.
 set -- sweep.html,1400,light,use_layout.js,use_sweep.js two.html,1400,light,use_layout.js,use_sweep.js \
     run.html,1400,light,use_layout.js,use_run.js compare.html,1400,light,use_layout.js,use_compare.js \
-    unlike.html,1400,light,use_compare.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
-    advised.html,1400,light,use_layout.js
+    unlike.html,1400,light,use_compare.js images.html,1400,light,use_layout.js failed.html,1400,light derived.html,1400,light,use_layout.js many.html,1400,light,use_layout.js \
+    advised.html,1400,light,use_layout.js lacks.html,1400,light,use_layout.js
 for page in run compare two; do
     for window in 800,light 390,light 1400,dark 390,dark; do
         set -- "$@" $page.html,$window,use_layout.js
@@ -170,9 +176,13 @@ done
 frames "$@"
 grep -q "<th[^>]*>pe_array.rows<" compare.dom || fail "compare.html does not say what differs"
 grep -q "id=\"warning\"" unlike.dom || fail "unlike.html does not say that the networks differ"
+grep -q 'id="images">The numbers of images differ, 1, 800: ' images.dom || fail "images.html does not say that the images differ"
+grep -q 'id="images"' compare.dom && fail "the images of compare.html differ"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" sweep lacks.dom lacks.sqlite || fail "the page of an objective that a network lacks"
 /usr/bin/python3 "$HERE/check_report.py" sweep failed.dom failed.sqlite || fail "the page without a point that is ok"
 grep -q 'id="tradeoff_section"' failed.dom && fail "a trade-off without points"
+grep -q 'on the front of energy and time<' derived.dom || fail "axes of energy alone: $(grep -o 'on the front of [^<]*' derived.dom)"
 grep -q 'id="derived"[^>]*>Derived from others[^<]*: pe_array.cols\.<' derived.dom || fail "what is derived"
 grep -o 'id="sensitivity".*id="derived"' derived.dom | grep -q '<td[^>]*>pe_array.cols<' && fail "an effect of what is derived"
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"

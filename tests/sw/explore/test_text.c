@@ -25,6 +25,8 @@ static void test_statistics(void **state)
         {"area.total_um2", 2500000, "", "2.5 mm2"},
         {"area.by_unit.pe_array", 10, "", "10 um2"},
         {"layer C1.energy_by_unit.cpu", 136313, "", "136.313 nJ"},
+        {"layer C1.critical_path.dma", 126000, "", "126 ns"},
+        {"summary.gain_if_twice_as_fast.dram", 2664964, "+", "+2.66496 us"},
         {"total.macs", 0, "+", "0"},
         {"total.macs", 999, "", "999"},
         {"total.macs", 1000, "", "1,000"},

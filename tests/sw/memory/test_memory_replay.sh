@@ -33,6 +33,13 @@ expect 0 memory hex.txt -s dram.preset=hbm2 -s dram.speedup=2
 awk 'NR == FNR { was[$1] = $0; next } $1 == "time" { split(was["time"], of); exit !(($2 * 2 - of[2]) ^ 2 < 1e-5 && $4 == of[4]) }' \
     hbm2.out out || fail "a part with speedup: $(cat out)"
 
+# Writes take until their data have crossed the bus, not until the queue has taken them: 20 bursts of 4 clocks at least.
+seq 0 64 1216 | sed 's/^/W /' >writes.txt
+expect 0 memory writes.txt --stats writes.json
+awk '$1 == "time" { clocks = $4 } $1 == "bandwidth" { rate = $2 } END { exit !(clocks >= 80 && rate <= 19.21) }' out ||
+    fail "writes within the bus's rate: $(cat out)"
+grep -q "\"time_ps\": *$(awk '$1 == "time" { print $4 * 833 }' out)," writes.json || fail "time of writes: $(cat out)"
+
 # A write alone is counted, crosses the bus and costs energy.
 echo 'W 0' >write.txt
 expect 0 memory write.txt --stats write.json
