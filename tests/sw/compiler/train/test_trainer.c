@@ -172,8 +172,8 @@ static void test_export_and_load(void **state)
     assert_int_equal(cnnvp_platform_new(session.config, &options, &session.platform, &session.error), CNNVP_DONE);
     assert_int_equal(cnnvp_trainer_load(session.trainer, session.platform, &session.error), CNNVP_DONE);
     assert_int_equal(session_step(&session), CNNVP_DONE);
-    assert_true(memcmp(&session.records[0].loss, &session.records[session.record_count - 1u].loss, sizeof(double)) ==
-                0);
+    const double begun = session.records[0].loss, again = session.records[session.record_count - 1u].loss;
+    assert_false(begun < again || begun > again);
     session_close(&session);
 }
 
