@@ -8,14 +8,6 @@
 
 #include "onnx_constant.h"
 
-static int is_one_of(const char *op_type, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(op_type, list[i]) == 0)
-            return 1;
-    return 0;
-}
-
 static int how_counted(const struct cnnvp_import *import, size_t input)
 {
     const struct cnnvp_onnx_value *value =
@@ -26,9 +18,8 @@ static int how_counted(const struct cnnvp_import *import, size_t input)
 /* How the operands depend on it. What says only a shape is no operand. */
 static int how_operands_count(const struct cnnvp_import *import)
 {
-    static const char *const shaped[] = {"Expand", "Tile", "Reshape", "Slice"};
     const Onnx__NodeProto *node = import->node;
-    const size_t operands = is_one_of(node->op_type, shaped, sizeof shaped / sizeof shaped[0]) ? 1 : node->n_input;
+    const size_t operands = cnnvp_import_is_one_of(node->op_type, " Expand Tile Reshape Slice ") ? 1 : node->n_input;
     int how = 0;
     for (size_t i = 0; i < operands && strcmp(node->op_type, "ConstantOfShape") != 0; ++i)
         how = how_counted(import, i) > how ? how_counted(import, i) : how;
@@ -66,11 +57,10 @@ static int asks_for_negative(const struct cnnvp_import *import)
 void cnnvp_constant_mark_images(struct cnnvp_import *import)
 {
     /* What only moves elements may have left the number behind. */
-    static const char *const moves[] = {
-        "Shape",   "Gather", "Slice",     "Split",   "Concat",    "Squeeze", "Unsqueeze",
-        "Reshape", "Cast",   "Transpose", "Flatten", "ScatterND", "Where",   "Expand"};
     const Onnx__NodeProto *node = import->node;
-    const int is_moved = is_one_of(node->op_type, moves, sizeof moves / sizeof moves[0]);
+    const int is_moved = cnnvp_import_is_one_of(
+        node->op_type,
+        " Shape Gather Slice Split Concat Squeeze Unsqueeze Reshape Cast Transpose Flatten ScatterND Where Expand ");
     const int of_shape = strcmp(node->op_type, "Shape") == 0;
     const int how = of_shape ? CNNVP_COUNTS_IMAGES : how_operands_count(import);
     if (how == 0 || asks_for_negative(import))
@@ -86,15 +76,13 @@ void cnnvp_constant_mark_images(struct cnnvp_import *import)
     }
 }
 
+#define CALCULATIONS                                                                                                \
+    " Add Sub Mul Div Mod Pow Min Max Sum Mean PRelu Clip MatMul Gemm Concat Where Equal Less Greater LessOrEqual " \
+    "GreaterOrEqual And Or Xor "
+
 cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import)
 {
-    static const char *const calculate[] = {
-        "Add",    "Sub",   "Mul",   "Div",   "Mod",     "Pow",         "Min",
-        "Max",    "Sum",   "Mean",  "PRelu", "Clip",    "MatMul",      "Gemm",
-        "Concat", "Where", "Equal", "Less",  "Greater", "LessOrEqual", "GreaterOrEqual",
-        "And",    "Or",    "Xor"};
-    return is_one_of(import->node->op_type, calculate, sizeof calculate / sizeof calculate[0]) &&
-                   how_operands_count(import) != 0
+    return cnnvp_import_is_one_of(import->node->op_type, CALCULATIONS) && how_operands_count(import) != 0
                ? cnnvp_import_mixes(import, "a constant that depends on the number of images, which is a symbol,")
                : CNNVP_DONE;
 }
