@@ -144,6 +144,22 @@ static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit 
     return CNNVP_DONE;
 }
 
+size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name)
+{
+    const size_t length = strcspn(name, ".");
+    const struct cnnvp_draft_unit *first = cnnvp_draft_find(config->draft, CNNVP_INSTRUCTION_ELEMENT);
+    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL && first != NULL; unit = unit->next) {
+        const char *suffix = element_suffix(unit, first);
+        const size_t end = suffix != NULL ? strlen(suffix) : 0;
+        if (end == 0 || end >= length || strncmp(name + length - end, suffix, end) != 0)
+            continue;
+        for (const struct cnnvp_draft_unit *other = config->draft->units; other != NULL; other = other->next)
+            if (strlen(other->name) == length - end && strncmp(other->name, name, length - end) == 0)
+                return length - end;
+    }
+    return length;
+}
+
 cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;

@@ -24,6 +24,7 @@
 
 #include "base.h"
 #include "compiler.h"
+#include "config.h"
 #include "output_file.h"
 #include "value.h"
 
@@ -348,33 +349,10 @@ static int moves_data(const struct cnnvp_unit *unit)
     return ports;
 }
 
-static int has_instance(const struct advice *advice, const char *name, size_t length)
-{
-    struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
-        if (strlen(instance.name) == length && strncmp(instance.name, name, length) == 0)
-            return 1;
-    return 0;
-}
-
-/* Length of a name without a further accelerator's suffix: that of the first accelerator's instance. */
-static size_t first_length(const struct advice *advice, const char *name)
-{
-    const size_t length = strlen(name), element = strlen(CNNVP_INSTRUCTION_ELEMENT);
-    struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i) {
-        const size_t end = strlen(instance.name) > element ? strlen(instance.name) - element : 0;
-        if (end != 0 && end < length && strncmp(instance.name, CNNVP_INSTRUCTION_ELEMENT, element) == 0 &&
-            strcmp(name + length - end, instance.name + element) == 0 && has_instance(advice, name, length - end))
-            return length - end;
-    }
-    return length;
-}
-
 /* 1: this is the instance, or that of a further accelerator. */
 static int is_like(const struct advice *advice, const char *instance, const char *name)
 {
-    const size_t length = first_length(advice, instance);
+    const size_t length = cnnvp_config_first_length(advice->config, instance);
     return strlen(name) == length && strncmp(instance, name, length) == 0;
 }
 
@@ -408,7 +386,7 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     uint64_t value;
     const char *text = NULL;
     (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
-    if (first_length(advice, instance->name) < strlen(instance->name) ||
+    if (cnnvp_config_first_length(advice->config, instance->name) < strlen(instance->name) ||
         cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
         strcmp(param->unit, "what if") == 0 || strcmp(param->unit, "simulation") == 0)
         return;

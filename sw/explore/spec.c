@@ -109,30 +109,17 @@ static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, s
 /* Indexes of names: axes from 0, parameters of the platform from CNNVP_AXES, derived parameters from here. */
 #define DERIVED_INDEX 0x40000000u
 
-/* The model of an instance; "": there is none of that name. */
-static const char *model_of(const struct cnnvp_sweep *sweep, const char *name)
-{
-    struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i)
-        if (strcmp(instance.name, name) == 0 && instance.model != NULL)
-            return instance.model;
-    return "";
-}
-
 /* 1: the axis sets this parameter. Beside its own one, accelerators.INSTANCE.PARAM sets that of each accelerator, whose
  * suffix follows the instance's name, as cnnvp_config_set does. */
 static int sets(const struct cnnvp_sweep *sweep, const char *axis, const char *name)
 {
     const size_t all = strlen(CNNVP_ALL_ACCELERATORS);
-    char element[128];
     if (strncmp(axis, CNNVP_ALL_ACCELERATORS, all) != 0 || strcmp(axis, name) == 0)
         return strcmp(axis, name) == 0;
-    const size_t own = strcspn(axis + all, "."), length = strcspn(name, ".");
-    if (length < own || strncmp(axis + all, name, own) != 0 || strcmp(axis + all + own, name + length) != 0)
-        return 0;
-    (void)snprintf(element, sizeof element, CNNVP_INSTRUCTION_ELEMENT "%.*s", (int)(length - own), name + own);
-    const char *model = model_of(sweep, element);
-    return *model != '\0' && strcmp(model, model_of(sweep, CNNVP_INSTRUCTION_ELEMENT)) == 0;
+    const char *of = axis + all;
+    const size_t own = strcspn(of, ".");
+    return cnnvp_config_first_length(sweep->base, name) == own && strncmp(of, name, own) == 0 &&
+           strcmp(of + own, name + strcspn(name, ".")) == 0;
 }
 
 /* The index of a name in an expression: axes first, the last one that sets it, then derived parameters, then all
