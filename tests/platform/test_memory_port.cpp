@@ -265,6 +265,14 @@ void test_only_b_transport(void **)
     };
     run(narrow, {"dram.burst_bytes=16"}, make_narrow, check(narrow, true, 1));
     assert_same_work(narrow, own());
+    /* The core waits for each instruction that it fetches, however far ahead it runs. */
+    for (const char *quantum : {"cpu.quantum=1", "cpu.quantum=97"}) {
+        outcome other;
+        run(other, {quantum}, make);
+        assert_int_equal(number(other, {"total", "time_ps"}), number(got, {"total", "time_ps"}));
+        assert_int_equal(number(other, {"units", "cpu", "stall_cycles"}),
+                         number(got, {"units", "cpu", "stall_cycles"}));
+    }
 }
 
 void test_approximate(void **)

@@ -139,23 +139,31 @@ void cpu_log_fault(struct cpu *cpu, const char *what, uint32_t address, int stat
                       what, (unsigned)address, (unsigned)cnnvp_rv32_pc(cpu->core), cnnvp_status_text(status));
 }
 
-static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t *bytes, unsigned size)
+/* An access at the core's time. What is behind the bus may itself wait. */
+static int bus_access(struct cpu *cpu, struct cnnvp_access *access)
 {
-    struct cnnvp_access access = {.op = op, .flags = CNNVP_UNTIMED, .address = address, .data = bytes, .size = size};
     int status = cpu_sync(cpu);
     if (status != CNNVP_OK)
         return status;
     const cnnvp_time begin = cpu->ops->now(cpu->host);
-    status = cpu->ops->access(cpu->host, PORT_bus, &access);
+    status = cpu->ops->access(cpu->host, PORT_bus, access);
     if (status == CNNVP_E_STOPPED) {
         cpu->stopped = 1;
         cnnvp_rv32_stop(cpu->core);
         return status;
     }
-    /* A device behind TLM-2.0 may itself wait. */
-    const cnnvp_time end = cpu->ops->now(cpu->host) + access.delay;
+    const cnnvp_time end = cpu->ops->now(cpu->host) + access->delay;
     if (end != begin)
         cpu->stall_cycles += cpu_stall(cpu, end);
+    return status;
+}
+
+static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t *bytes, unsigned size)
+{
+    struct cnnvp_access access = {.op = op, .flags = CNNVP_UNTIMED, .address = address, .data = bytes, .size = size};
+    const int status = bus_access(cpu, &access);
+    if (cpu->stopped)
+        return status;
     if (cpu->is_free) {
         cpu_set_free(cpu, cnnvp_rv32_executed(cpu->core));
         ++cpu->edge; /* the cycle of the access */
@@ -203,7 +211,8 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     return status;
 }
 
-/* Only memory is executable: with direct access, or else through untimed reads. */
+/* Only memory is executable: with direct access, or else through reads that take time only where the memory has no
+ * debug transport. */
 int cpu_fetch(void *context, uint32_t address, uint16_t *half)
 {
     struct cpu *cpu = context;
@@ -216,7 +225,8 @@ int cpu_fetch(void *context, uint32_t address, uint16_t *half)
     cpu_memory_untimed(cpu, address);
     struct cnnvp_access access = {
         .op = CNNVP_READ, .flags = CNNVP_UNTIMED | CNNVP_DEBUG, .address = address, .data = bytes, .size = 2};
-    status = cpu->ops->access(cpu->host, PORT_bus, &access);
+    status = bus_access(cpu, &access);
+    cpu_tighten(cpu);
     *half = (uint16_t)from_bytes(bytes, 2);
     if (status != CNNVP_OK)
         cpu_log_fault(cpu, "fetch of", address, status);

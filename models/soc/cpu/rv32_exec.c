@@ -179,6 +179,13 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
     return 0;
 }
 
+/* 0: a stop, or the end of the simulation, instead of a block. What else happens while the bus fetches an instruction
+ * is seen after this instruction. */
+static int is_found(const struct cnnvp_rv32 *core)
+{
+    return !core->debug.hit && !core->stop;
+}
+
 #define RD x[ip->rd]
 #define RS1 x[ip->rs1]
 #define RS2 x[ip->rs2]
@@ -268,13 +275,13 @@ unlinked: /* link `slot` of block leads nowhere, or needs more cycles than are l
     note(core, left);
     if (slot == 1u && rv32_profiled(core))
         rv32_profile_taken(core, block);
-    if (core->executed >= core->granted)
+    if (core->executed >= core->granted || core->attention)
         goto boundary;
     generation = core->generation;
     found = rv32_find(core);
     if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
         block->link[slot] = found;
-    if (core->attention)
+    if (!is_found(core))
         goto boundary;
     if (rv32_profiled(core))
         rv32_profile_enter(core, found);
@@ -282,10 +289,10 @@ unlinked: /* link `slot` of block leads nowhere, or needs more cycles than are l
 
 resolve: /* core->pc is up to date */
     note(core, left);
-    if (core->executed >= core->granted)
+    if (core->executed >= core->granted || core->attention)
         goto boundary;
     found = rv32_find(core);
-    if (core->attention)
+    if (!is_found(core))
         goto boundary;
     if (rv32_profiled(core))
         rv32_profile_enter(core, found);
