@@ -28,7 +28,7 @@
 #include "output_file.h"
 #include "value.h"
 
-enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
+enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16, NAME_COLUMNS = 28 };
 
 #define WORTH 0.002   /* of the objective or the energy; changes that gain less are not shown */
 #define PROMISE 0.01  /* of the time; changes that promise less are not tried */
@@ -490,18 +490,30 @@ static double percent(double value, double of)
     return 100.0 * excess(value, of);
 }
 
-/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area}; the last three are relative
- * changes. */
+/* 1: the setting is of how units calculate, so results change, which trials without data do not show. */
+static int changes_results(const char *setting)
+{
+    static const char *const parameters[] = {".acc_bits=", ".precision=", ".write_out="};
+    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; ++i)
+        if (strstr(setting, parameters[i]) != NULL)
+            return 1;
+    return 0;
+}
+
+/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area, changes_results}; time,
+ * energy and area are relative changes. */
 static void print_change(const struct change *change, const struct costs *now, json_t *rows, FILE *stream)
 {
-    const size_t name = strcspn(change->setting, "=");
+    const int name = (int)strcspn(change->setting, "=");
+    const int marked = changes_results(change->setting);
     (void)json_array_append_new(
-        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f}", "name", change->setting, name, "from", change->from, "to",
+        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f,s:b}", "name", change->setting, name, "from", change->from, "to",
                         change->setting + name + 1, "time", percent(change->costs.ps, now->ps) / 100, "energy",
                         percent(change->costs.picojoules, now->picojoules) / 100, "area",
-                        percent(change->costs.um2, now->um2) / 100));
-    (void)fprintf(stream, "  %-28.*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", (int)name, change->setting,
-                  change->from, change->setting + name + 1, percent(change->costs.ps, now->ps),
+                        percent(change->costs.um2, now->um2) / 100, "changes_results", marked));
+    (void)fprintf(stream, "  %.*s%-*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", name, change->setting,
+                  name < NAME_COLUMNS ? NAME_COLUMNS - name : 0, marked ? " *" : "", change->from,
+                  change->setting + name + 1, percent(change->costs.ps, now->ps),
                   percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
 }
 
@@ -544,14 +556,16 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     const struct costs *now = &advice->now;
     const size_t tried = advice->count;
     size_t shown = 0;
+    int marked = 0;
     qsort(advice->changes, tried, sizeof *advice->changes, by_score);
     while (advice->count > 0 && !advice->changes[advice->count - 1u].done)
         --advice->count;
-    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
-                  tried, "parameter", "", "time", "energy", "area");
+    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-*s  %32s  %9s  %9s  %9s\n",
+                  tried, NAME_COLUMNS, "parameter", "", "time", "energy", "area");
     for (size_t i = 0; i < advice->count && shown < SHOWN; ++i)
         if (helps(advice, &advice->changes[i]) && !is_shown_before(advice, i)) {
             print_change(&advice->changes[i], now, rows, stream);
+            marked |= changes_results(advice->changes[i].setting);
             ++shown;
         }
     if (shown == 0)
@@ -560,7 +574,10 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
         print_change(least, now, rows, stream);
+        marked |= changes_results(least->setting);
     }
+    if (marked)
+        (void)fputs("  * results may change, too; a run with the setting and images says how far\n", stream);
     print_crashes(advice, tried, stream);
 }
 

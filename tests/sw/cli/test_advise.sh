@@ -10,7 +10,7 @@ helps() { # network, its options, measure, what has to be among the lines
     # shellcheck disable=SC2086 # words
     expect 0 run "$1" --timing-only --advise --stats now.json $2
     cp out advice
-    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)[ *]*\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
     [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
     grep -q "^$4" helps || fail "no advice of $4: $(cat advice)"
     grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
@@ -44,6 +44,11 @@ helps "$SOURCE/scripts/networks/mnist.onnx" "-p systolic --schedule fused" total
 # Accelerators that share images are alike: what helps changes in all of them.
 helps "$network" "-n 2 -p $SOURCE/scripts/examples/accelerators/dual.yaml" total.time_ps accelerators.pe_array.rows
 grep -q '_2\.' helps && fail "advice to make accelerators differ: $(grep _2 helps)"
+# What trials without data cannot show is said.
+expect 0 run "$network" --timing-only --advise -p systolic
+grep -q '^  pe_array\.acc_bits \*  .*48 -> 24 ' out || fail "results are said to stay: $(tail out)"
+[ "$(grep -c '^  [-a-z_.]* \* ' out)" = 1 ] || fail "results are said to change: $(tail out)"
+grep -q '^  \* results may change' out || fail "nothing says what * is: $(tail out)"
 # Twice as many lose, so half as many are tried.
 helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
