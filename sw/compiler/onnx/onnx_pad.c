@@ -15,8 +15,8 @@ enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
 struct padding {
     enum pad_mode mode;
     float value;
-    int64_t pads[8];      /* for each dimension of the file: before; then for each: after */
-    uint32_t first, last; /* channels added in front and behind */
+    int64_t before[CNNVP_ONNX_RANK], after[CNNVP_ONNX_RANK]; /* of each dimension */
+    uint32_t first, last;                                    /* channels added in front and behind */
     uint32_t top, bottom, left, right;
 };
 
@@ -32,24 +32,23 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
 }
 
 /* The pads of all dimensions. Since operator set 18, input 3 may select the dimensions that are padded. */
-static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_t pads[8])
+static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_t *before, int64_t *after)
 {
-    int64_t named[8] = {0};
-    int64_t axes[4] = {0, 1, 2, 3};
+    int64_t named[2 * CNNVP_ONNX_RANK] = {0};
+    int64_t axes[CNNVP_ONNX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
     size_t count = 0;
     size_t axis_count = 0;
-    CNNVP_TRY(cnnvp_import_list(import, "pads", 1, 8, named, &count));
-    CNNVP_TRY(cnnvp_import_list(import, "axes", 3, 4, axes, &axis_count));
+    CNNVP_TRY(cnnvp_import_list(import, "pads", 1, 2 * CNNVP_ONNX_RANK, named, &count));
+    CNNVP_TRY(cnnvp_import_list(import, "axes", 3, CNNVP_ONNX_RANK, axes, &axis_count));
     axis_count = axis_count == 0 ? rank : axis_count;
     if (count != 2 * axis_count)
         return cnnvp_import_error(import, "pads has %zu numbers; %zu are needed", count, 2 * axis_count);
-    memset(pads, 0, 8 * sizeof *pads);
     for (size_t i = 0; i < axis_count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
         if (axis < 0 || axis >= rank)
             return cnnvp_import_error(import, "axis %lld is outside of %u dimensions", (long long)axes[i], rank);
-        pads[axis] = named[i];
-        pads[rank + axis] = named[axis_count + i];
+        before[axis] = named[i];
+        after[axis] = named[axis_count + i];
     }
     return CNNVP_DONE;
 }
@@ -57,15 +56,13 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
 /* Reads the pads. Negative pads crop: *in becomes what is left, and these pads become 0. */
 static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
 {
+    int64_t *const before = padding->before, *const after = padding->after;
     const uint32_t rank = import->graph->tensors[*in].rank;
     const uint32_t front = import->single != 0; /* a leading dimension that the file does not have */
-    int64_t before[4] = {0}, after[4] = {0};
-    CNNVP_TRY(list_pads(import, rank - front, padding->pads));
-    memcpy(before + front, padding->pads, (rank - front) * sizeof *before);
-    memcpy(after + front, padding->pads + rank - front, (rank - front) * sizeof *after);
+    CNNVP_TRY(list_pads(import, rank - front, before + front, after + front));
     for (uint32_t i = 0; i < rank; ++i) {
-        int64_t dims[4];
-        (void)cnnvp_import_dims(import, *in, dims);
+        int64_t dims[CNNVP_ONNX_RANK];
+        (void)cnnvp_import_all_dims(import, *in, dims);
         if (before[i] > 32767 || after[i] > 32767 || before[i] < -CNNVP_ONNX_DIMENSION_MAX ||
             after[i] < -CNNVP_ONNX_DIMENSION_MAX || (i == 0 && (before[i] != 0 || after[i] != 0)))
             return cnnvp_import_error(import,
@@ -82,12 +79,6 @@ static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct p
             return cnnvp_import_error(import, "pads take all of dimension %u away", i);
         CNNVP_TRY(cnnvp_import_cut(import, *in, i, first, left, in));
     }
-    padding->first = (uint32_t)before[1];
-    padding->last = (uint32_t)after[1];
-    padding->top = rank == 4 ? (uint32_t)before[2] : 0;
-    padding->bottom = rank == 4 ? (uint32_t)after[2] : 0;
-    padding->left = rank > 2 ? (uint32_t)before[rank - 1] : 0;
-    padding->right = rank > 2 ? (uint32_t)after[rank - 1] : 0;
     return CNNVP_DONE;
 }
 
@@ -106,12 +97,12 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
 }
 
 /* Padding with a value: x - value is padded with zeros, then the value is added. */
-static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
+static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding, int inner,
+                                   struct cnnvp_graph_layer **layer)
 {
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, -padding->value, 1, &layer));
-    CNNVP_TRY(place_in_zeros(import, layer->out, padding, 1, &layer));
-    return cnnvp_import_scale(import, layer->out, 1.0f, padding->value, 0, &layer);
+    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f, -padding->value, 1, layer));
+    CNNVP_TRY(place_in_zeros(import, (*layer)->out, padding, 1, layer));
+    return cnnvp_import_scale(import, (*layer)->out, 1.0f, padding->value, inner, layer);
 }
 
 /* Copies row or column `from` of the input to row or column `to` of the result. */
@@ -220,29 +211,68 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
     return CNNVP_DONE;
 }
 
+/* Pads channels, rows and columns of a tensor of up to four dimensions. */
+static cnnvp_result pad_map(struct cnnvp_import *import, int32_t *in, const struct padding *padding, int inner)
+{
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(pad_channels(import, in, padding));
+    if (padding->top + padding->bottom + padding->left + padding->right == 0)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_reformat(import, in));
+    if (padding->mode != PAD_CONSTANT) {
+        CNNVP_TRY(pad_direction(import, in, padding->mode, 1, padding->left, padding->right));
+        return pad_direction(import, in, padding->mode, 0, padding->top, padding->bottom);
+    }
+    if (!(padding->value <= 1e30f))
+        return cnnvp_import_error(import, "maps can be padded with a number up to 1e30 only");
+    const int lowest = padding->value < -1e30f;
+    if (!lowest && (padding->value < 0.0f || padding->value > 0.0f))
+        CNNVP_TRY(pad_with_value(import, *in, padding, inner, &layer));
+    else
+        CNNVP_TRY(place_in_zeros(import, *in, padding, inner, &layer));
+    layer->lowest = (uint32_t)lowest;
+    *in = layer->out;
+    return CNNVP_DONE;
+}
+
+/* Pads one dimension of a tensor with more than four, as the channels or rows of a map. */
+static cnnvp_result pad_axis(struct cnnvp_import *import, int32_t *in, struct padding *padding, uint32_t axis)
+{
+    const char *name = import->graph->tensors[*in].name;
+    const uint32_t before = (uint32_t)padding->before[axis], after = (uint32_t)padding->after[axis];
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t at = axis;
+    const uint32_t rank = cnnvp_import_all_dims(import, *in, dims);
+    if (before + after == 0)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_rows(import, *in, &at, in));
+    padding->first = at == 1 ? before : 0;
+    padding->last = at == 1 ? after : 0;
+    padding->top = at == 1 ? 0 : before;
+    padding->bottom = at == 1 ? 0 : after;
+    CNNVP_TRY(pad_map(import, in, padding, 1));
+    dims[axis] += before + after;
+    return cnnvp_import_shaped(import, name, *in, rank, dims, in);
+}
+
 cnnvp_result cnnvp_operator_pad(struct cnnvp_import *import)
 {
     int32_t in;
-    struct padding padding;
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &in));
+    struct padding padding = {0};
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_pad_value(import, &padding));
     CNNVP_TRY(read_pads(import, &in, &padding));
-    CNNVP_TRY(pad_channels(import, &in, &padding));
-    if (padding.top + padding.bottom + padding.left + padding.right == 0)
+    const uint32_t rank = import->graph->tensors[in].rank;
+    for (uint32_t i = 1; i < rank && rank > 4; ++i)
+        CNNVP_TRY(pad_axis(import, &in, &padding, i));
+    if (rank > 4)
         return cnnvp_import_alias(import, import->node->output[0], in);
-    CNNVP_TRY(cnnvp_import_reformat(import, &in));
-    if (padding.mode != PAD_CONSTANT) {
-        CNNVP_TRY(pad_direction(import, &in, padding.mode, 1, padding.left, padding.right));
-        CNNVP_TRY(pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom));
-        return cnnvp_import_alias(import, import->node->output[0], in);
-    }
-    if (!(padding.value <= 1e30f))
-        return cnnvp_import_error(import, "maps can be padded with a number up to 1e30 only");
-    const int lowest = padding.value < -1e30f;
-    if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
-        return pad_with_value(import, in, &padding);
-    CNNVP_TRY(place_in_zeros(import, in, &padding, 0, &layer));
-    layer->lowest = (uint32_t)lowest;
-    return CNNVP_DONE;
+    padding.first = (uint32_t)padding.before[1];
+    padding.last = (uint32_t)padding.after[1];
+    padding.top = rank == 4 ? (uint32_t)padding.before[2] : 0;
+    padding.bottom = rank == 4 ? (uint32_t)padding.after[2] : 0;
+    padding.left = rank > 2 ? (uint32_t)padding.before[rank - 1] : 0;
+    padding.right = rank > 2 ? (uint32_t)padding.after[rank - 1] : 0;
+    CNNVP_TRY(pad_map(import, &in, &padding, 0));
+    return cnnvp_import_alias(import, import->node->output[0], in);
 }

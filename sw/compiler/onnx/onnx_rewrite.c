@@ -308,7 +308,7 @@ cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* x * slope + shift, with values for each channel. */
+/* x * slope + shift, with values for each channel. Running statistics, the further outputs, are none of a network's. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -334,7 +334,13 @@ cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import)
     say_along(&text, "each", "slope", rank - 2);
     say_along(&text, "more", "shift", rank - 2);
     say(&text, "scaled = Mul(a, each); y = Add(scaled, more)");
-    return rewrite(import, &text);
+    const Onnx__NodeProto *node = import->node;
+    Onnx__NodeProto first = *node;
+    first.n_output = 1;
+    import->node = &first;
+    const cnnvp_result result = rewrite(import, &text);
+    import->node = node;
+    return result;
 }
 
 /* The mean of a channel is the mean of its parts' means, which have equal sizes. */

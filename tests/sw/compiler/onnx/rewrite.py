@@ -692,6 +692,31 @@ def mirrored():
                 {"p": pads.reshape(-1)})
 
 
+def deep():
+    """Pads of more than four dimensions, and of matrices whose batch is not the network's."""
+    x = normal(2, 3, 4, 2, 5)
+    for pads, mode, value in ((((0, 0), (0, 0), (1, 0), (0, 0), (0, 2)), "constant", 0), (((0, 0), (1, 2), (0, 0), (2, 0), (-1, 1)), "constant", .75),
+                              (((0, 0), (2, 1), (0, 3), (0, 0), (0, 0)), "reflect", 0), (((0, 0), (0, 0), (1, 1), (2, 2), (-2, 0)), "edge", 0)):
+        cut = x[..., max(-pads[4][0], 0):]
+        more = [[max(number, 0) for number in pair] for pair in pads]
+        wanted = numpy.pad(cut, more, mode=mode, **({"constant_values": value} if mode == "constant" else {})).astype(float)
+        run(f"deep pads {pads} {mode}", [node("Pad", ["x", "p", "v"], ["y"], mode=mode)], {"x": x}, wanted,
+            {"p": numpy.int64(pads).T.reshape(-1), "v": f32(value)})
+    heads = normal(2, 4, 5, 3)
+    run("rows of two images and their heads", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Pad", ["t", "p"], ["q"]),
+                                               node("Transpose", ["q"], ["y"], perm=[1, 0, 2, 3])], {"x": heads},
+        numpy.pad(heads, ((0, 0), (0, 0), (1, 0), (0, 0))).astype(float), {"p": numpy.int64([0, 0, 1, 0, 0, 0, 0, 0])}, batch=None)
+    w, gain = normal(1, 6, 45) + 1, normal(6)
+    norm = {"w": w, "g": gain, "b": numpy.zeros(6, f32), "form": numpy.int64([6, 5, 3, 3])}
+    centred = w.astype(float) - w.mean(-1, keepdims=True, dtype=float)
+    kernels = (centred / numpy.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-6) * gain.reshape(6, 1)).reshape(6, 5, 3, 3)
+    maps = normal(2, 5, 3, 3)
+    for opset, outputs, more in ((12, ["n", "m1", "m2", "m3", "m4"], {}), (17, ["n", "m1", "m2"], {"training_mode": 1})):
+        run(f"standardised weights {opset}",
+            [node("BatchNormalization", ["w", "g", "b", "b", "g"], outputs, epsilon=1e-6, **more), node("Reshape", ["n", "form"], ["k"]),
+             node("Conv", ["x", "k"], ["y"])], {"x": maps}, numpy.einsum("ncij,ocij->no", maps.astype(float), kernels)[..., None, None], norm, opset=opset)
+
+
 def frames():
     for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
         if parts == 2 and half:
@@ -862,6 +887,7 @@ one_hot()
 matrices()
 slices()
 mirrored()
+deep()
 frames()
 branches()
 dynamic()
