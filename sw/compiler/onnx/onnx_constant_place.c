@@ -223,7 +223,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
         made.bytes = cnnvp_constant_narrow(value->t);
         if (cnnvp_onnx_elements(value->t) != 1 ||
             (made.whole ? cnnvp_onnx_ints(&import->onnx, value->t, &whole, 1, &why)
-                        : cnnvp_onnx_floats(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)
+                        : cnnvp_onnx_numbers(&import->onnx, value->t, &number, 1, &why)) != CNNVP_DONE)
             return cnnvp_import_error(import, "attribute value is not one number");
     }
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));

@@ -243,6 +243,10 @@ struct cnnvp_import_axis {
  * entry, axes[].kernel holds the kernel size of the weights (0: take it from the attribute). */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_window(struct cnnvp_import *import, size_t sides,
                                                 struct cnnvp_import_axis axes[3]);
+/* 1: the node is a Conv whose weights the network computes. Imports it as a product of the weights and copies of the
+ * input, where the whole input is one image (`single`). */
+int cnnvp_import_has_computed_weights(const struct cnnvp_import *import);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_convolve(struct cnnvp_import *import);
 /* Reads attribute auto_pad. */
 enum cnnvp_import_auto_pad { CNNVP_PAD_NOTSET, CNNVP_PAD_VALID, CNNVP_PAD_SAME_UPPER, CNNVP_PAD_SAME_LOWER };
 CNNVP_MUST_USE cnnvp_result cnnvp_import_auto_pad(struct cnnvp_import *import, int *choice);

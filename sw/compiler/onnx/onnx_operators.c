@@ -377,6 +377,8 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     struct inputs inputs;
     if (found->form == CNNVP_FORM_ALL)
         return run(import, found);
+    if (cnnvp_import_has_computed_weights(import))
+        return cnnvp_import_convolve(import);
     CNNVP_TRY(find_inputs(import, &inputs));
     /* no tensor inputs: the network computes constants, for each image */
     const int64_t images = inputs.count != 0 ? count_images(import, &inputs) : 1;

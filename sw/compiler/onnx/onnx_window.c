@@ -2,7 +2,9 @@
 /* Operators with a sliding window over maps or rows: Conv, MaxPool, AveragePool and global pooling. Pools may also have
  * a depth. */
 
-#include "onnx_node.h"
+#include <string.h>
+
+#include "onnx_text.h"
 
 cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low, int64_t *out)
 {
@@ -166,12 +168,77 @@ static cnnvp_result add_conv(struct cnnvp_import *import, int32_t in, const Onnx
     return CNNVP_DONE;
 }
 
+int cnnvp_import_has_computed_weights(const struct cnnvp_import *import)
+{
+    return strcmp(import->node->op_type, "Conv") == 0 && cnnvp_import_has(import, 1) &&
+           cnnvp_import_known_tensor(import, import->node->input[1]) != CNNVP_GRAPH_NONE;
+}
+
+/* Copies of the padded input, one for each tap, become the lines of a matrix. */
+static void say_columns(struct cnnvp_text *text, const struct cnnvp_import_axis *y, const struct cnnvp_import_axis *x)
+{
+    say(text, "padded = Pad(a, [0, 0, %lld, %lld, 0, 0, %lld, %lld]);", (long long)y->before, (long long)x->before,
+        (long long)y->after, (long long)x->after);
+    for (int64_t i = 0; i < y->kernel; ++i)
+        for (int64_t j = 0; j < x->kernel; ++j) {
+            const int64_t row = i * y->dilation, column = j * x->dilation;
+            say(text, "s%lldx%lld = Slice(padded, [%lld, %lld], [%lld, %lld], [2, 3], [%lld, %lld]);", (long long)i,
+                (long long)j, (long long)row, (long long)column, (long long)(row + (y->out - 1) * y->stride + 1),
+                (long long)(column + (x->out - 1) * x->stride + 1), (long long)y->stride, (long long)x->stride);
+        }
+    for (int64_t i = 0; i < y->kernel; ++i) {
+        say(text, "r%lld = Concat <axis = 2> (", (long long)i);
+        for (int64_t j = 0; j < x->kernel; ++j)
+            say(text, "%ss%lldx%lld", j != 0 ? ", " : "", (long long)i, (long long)j);
+        say(text, ");");
+    }
+    say(text, "taps = Concat <axis = 2> (");
+    for (int64_t i = 0; i < y->kernel; ++i)
+        say(text, "%sr%lld", i != 0 ? ", " : "", (long long)i);
+    say(text, ");");
+}
+
+cnnvp_result cnnvp_import_convolve(struct cnnvp_import *import)
+{
+    size_t rank = 0, of_weights = 0;
+    int64_t dims[CNNVP_ONNX_RANK], d[CNNVP_ONNX_RANK];
+    struct cnnvp_text text = {.used = 0};
+    const int64_t groups = cnnvp_onnx_int(import->node, "group", 1);
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &of_weights, d));
+    if (rank != 4 || of_weights != 4)
+        return cnnvp_import_error(
+            import,
+            "weights that the network computes, with %zu dimensions, for an input with %zu; 4 and "
+            "4 are possible",
+            of_weights, rank);
+    if (groups < 1 || d[0] % groups != 0 || d[1] * groups != dims[1])
+        return cnnvp_import_error(import, "%lld groups, and weights for %lld of %lld channels each", (long long)groups,
+                                  (long long)d[1], (long long)dims[1]);
+    struct cnnvp_import_axis axes[3] = {{.in = 1}, {.in = dims[2], .kernel = d[2]}, {.in = dims[3], .kernel = d[3]}};
+    CNNVP_TRY(read_window(import, 4, axes));
+    const int64_t depth = d[1] * axes[1].kernel * axes[2].kernel, places = axes[1].out * axes[2].out;
+    say_columns(&text, &axes[1], &axes[2]);
+    say(&text, "lines = Reshape(taps, [%lld, %lld, %lld, %lld]);", (long long)dims[0], (long long)groups,
+        (long long)depth, (long long)places);
+    say(&text, "kernels = Reshape(b, [1, %lld, %lld, %lld]); sums = MatMul(kernels, lines);", (long long)groups,
+        (long long)(d[0] / groups), (long long)depth);
+    const int has_bias = cnnvp_import_has(import, 2);
+    say(&text, "%s = Reshape(sums, [%lld, %lld, %lld, %lld]);", has_bias ? "maps" : "y", (long long)dims[0],
+        (long long)d[0], (long long)axes[1].out, (long long)axes[2].out);
+    if (has_bias)
+        say(&text, "offset = Reshape(c, [1, -1, 1, 1]); y = Add(maps, offset)");
+    return rewrite(import, &text);
+}
+
 cnnvp_result cnnvp_operator_conv(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *weights;
     const Onnx__TensorProto *bias = NULL;
     struct cnnvp_graph_layer *layer;
+    if (cnnvp_import_has_computed_weights(import))
+        return cnnvp_import_mixes(import, "weights that the network computes, whose first dimension is no batch,");
     CNNVP_TRY(window_input(import, 4, &in));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &weights));
     if (cnnvp_import_has(import, 2))

@@ -621,6 +621,9 @@ def exported():
         cut = numpy.triu if upper else numpy.tril
         given = {} if k is None else {"k": numpy.int64(k)}
         run(f"triangle {upper} {k}", [node("Trilu", ["x", *given], ["y"], upper=upper)], {"x": square}, cut(square.astype(float), k or 0), given, opset=14)
+    run("causal mask of one constant", [node("ConstantOfShape", ["n"], ["m"], value=numpy_helper.from_array(f32([-numpy.inf]))),
+                                        node("Trilu", ["m", "k"], ["t"], upper=1), node("Add", ["x", "t"], ["s"]), node("Softmax", ["s"], ["y"], axis=-1)],
+        {"x": square}, softmax(square + numpy.triu(seen, 1).astype(float)), {"n": numpy.int64([5, 7]), "k": numpy.int64(1)}, opset=14)
     run("causal mask of constants", [node("Trilu", ["m", "k"], ["t"], upper=1), node("Add", ["x", "t"], ["s"]), node("Softmax", ["s"], ["y"], axis=-1)],
         {"x": square}, softmax(square + numpy.triu(seen, 1).astype(float)), {"m": seen, "k": numpy.int64(1)}, opset=14)
     for p, axis in ((1, -1), (2, 1)):
@@ -706,6 +709,20 @@ def deep():
     run("rows of two images and their heads", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Pad", ["t", "p"], ["q"]),
                                                node("Transpose", ["q"], ["y"], perm=[1, 0, 2, 3])], {"x": heads},
         numpy.pad(heads, ((0, 0), (0, 0), (1, 0), (0, 0))).astype(float), {"p": numpy.int64([0, 0, 1, 0, 0, 0, 0, 0])}, batch=None)
+    images = normal(1, 4, 6, 7)
+    for groups, strides, dilations, pads in ((1, (1, 1), (1, 1), (1, 1, 1, 1)), (2, (2, 1), (1, 2), (0, 2, 1, 0))):
+        half = normal(6, 4 // groups, 2, 3)
+        w = half * 2
+        full = numpy.pad(images, ((0, 0), (0, 0), pads[::2], pads[1::2])).astype(float)
+        size = [(full.shape[2 + i] - (w.shape[2 + i] - 1) * dilations[i] - 1) // strides[i] + 1 for i in (0, 1)]
+        wanted = numpy.zeros((1, 6, *size))
+        for o, i, j in itertools.product(range(6), range(2), range(3)):
+            first = o // (6 // groups) * (4 // groups)
+            seen = full[:, first:first + 4 // groups, i * dilations[0]:, j * dilations[1]:][:, :, ::strides[0], ::strides[1]][:, :, :size[0], :size[1]]
+            wanted[:, o] += (seen * w[o, :, i, j].reshape(1, -1, 1, 1)).sum(1)
+        run(f"computed weights {groups}", [node("Mul", ["half", "two"], ["v"]), node("Reshape", ["v", "form"], ["k"]),
+                                           node("Conv", ["x", "k", "b"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)],
+            {"x": images, "half": half.reshape(1, -1)}, wanted + 1, {"two": f32(2), "form": numpy.int64(w.shape), "b": numpy.ones(6, f32)}, batch=1)
     w, gain = normal(1, 6, 45) + 1, normal(6)
     norm = {"w": w, "g": gain, "b": numpy.zeros(6, f32), "form": numpy.int64([6, 5, 3, 3])}
     centred = w.astype(float) - w.mean(-1, keepdims=True, dtype=float)
