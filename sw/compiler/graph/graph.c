@@ -2,6 +2,7 @@
 /* Queries of a graph, and its simplification but for folding (graph_fold.c). */
 #include "graph_edit.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -529,24 +530,10 @@ int cnnvp_graph_aligns_operands(const struct cnnvp_graph_layer *layer)
            layer->arithmetic != CNNVP_ARITHMETIC_DIV;
 }
 
-/* Makes an operand with a fixed format the first one: formats.c only adapts to the first operand's format. */
-static void order_operands(struct cnnvp_graph *graph)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_graph_layer *add = &graph->layers[i];
-        if (!cnnvp_graph_aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB ||
-            !cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
-            continue;
-        const int32_t second = add->in2;
-        add->in2 = add->in;
-        add->in = second;
-    }
-}
-
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
-        if (layer->posts[i].kind != CNNVP_GRAPH_MAX || layer->posts[i].value > -INFINITY)
+        if (layer->posts[i].kind != CNNVP_GRAPH_MAX || layer->posts[i].value > -FLT_MAX)
             return 0;
     return 1;
 }
@@ -560,18 +547,94 @@ static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer
            graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0;
 }
 
-/* Sets `scores` of tensors without a fixed format that only softmax reads, directly or through a permutation. */
-static void find_scores(struct cnnvp_graph *graph)
+/* Most layers between a product and the sum with a mask. */
+#define FROM_PRODUCT 6
+
+/* 1: the tensor is a product of two tensors, scaled, permuted, masked or with something added. */
+static int is_from_product(const struct cnnvp_graph *graph, int32_t tensor, int depth)
 {
-    for (size_t i = graph->layer_count; i-- > 0;) {
-        size_t readers = turns(graph, &graph->layers[i]) ? 1 : 0;
-        const int32_t base = cnnvp_graph_base(graph, graph->layers[i].in);
-        for (size_t j = 0; graph->layers[i].op == CNNVP_OP_SOFTMAX && j < graph->layer_count; ++j)
-            readers += graph->layers[j].op == CNNVP_OP_SOFTMAX && cnnvp_graph_base(graph, graph->layers[j].in) == base;
-        if (readers != 0)
-            graph->tensors[base].scores =
-                cnnvp_graph_readers(graph, base) == readers && !cnnvp_graph_is_input(graph, base) &&
-                !cnnvp_graph_has_fixed_format(graph, base);
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    for (size_t i = graph->layer_count; i-- > 0 && depth < FROM_PRODUCT;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (cnnvp_graph_base(graph, layer->out) != base)
+            continue;
+        return layer->op == CNNVP_OP_CONV
+                   ? layer->product != 0
+                   : ((layer->op == CNNVP_OP_ADD || layer->op == CNNVP_OP_NORM || layer->op == CNNVP_OP_ACTIVATION) &&
+                      is_from_product(graph, layer->in, depth + 1)) ||
+                         (layer->op == CNNVP_OP_ADD && is_from_product(graph, layer->in2, depth + 1));
+    }
+    return 0;
+}
+
+/* The operands of a layer whose result is `scores` that may be it, too: a bit mask. What is far below in them is so in
+ * the result. */
+static unsigned carriers(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    if (!cnnvp_graph_passes(layer) || graph->tensors[cnnvp_graph_base(graph, layer->out)].scores == 0)
+        return 0;
+    if (layer->op == CNNVP_OP_NORM)
+        return layer->norm == CNNVP_NORM_STORED && layer->gates == 0;
+    if (layer->op != CNNVP_OP_ADD)
+        return 0;
+    switch (layer->arithmetic) {
+    case CNNVP_ARITHMETIC_ADD:
+        return 3;
+    case CNNVP_ARITHMETIC_SUB:
+        return 1;
+    case CNNVP_ARITHMETIC_MUL: /* the other one is 0 where it masks */
+        return is_from_product(graph, layer->in, 0) ? 1 : 2;
+    default:
+        return 0;
+    }
+}
+
+/* Sets `scores` of a tensor without a fixed format that only softmax reads: directly, through a permutation, or, of
+ * results of arithmetic, whose words may saturate, after more arithmetic with masks. */
+static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *producer)
+{
+    const int32_t base = cnnvp_graph_base(graph, producer->out);
+    size_t direct = 0, carried = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (!cnnvp_graph_reads(graph, layer, base))
+            continue;
+        const unsigned operands = carriers(graph, layer);
+        direct += cnnvp_graph_base(graph, layer->in) == base && (layer->op == CNNVP_OP_SOFTMAX || turns(graph, layer));
+        carried += (operands & 1u) != 0 && cnnvp_graph_base(graph, layer->in) == base;
+        carried += (operands & 2u) != 0 && cnnvp_graph_base(graph, layer->in2) == base;
+    }
+    const int may_saturate = producer->op == CNNVP_OP_ADD && producer->out == base;
+    if (direct + carried != 0)
+        graph->tensors[base].scores =
+            (carried == 0 || may_saturate) && cnnvp_graph_readers(graph, base) == direct + carried &&
+            !cnnvp_graph_has_fixed_format(graph, base);
+}
+
+static int is_in_order(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *add)
+{
+    if (cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
+        return cnnvp_graph_has_fixed_format(graph, add->in);
+    if (graph->tensors[cnnvp_graph_base(graph, add->out)].scores == 0 || add->steps.in2 > 0.0f)
+        return 1;
+    const int first = is_from_product(graph, add->in, 0), second = is_from_product(graph, add->in2, 0);
+    return first != second
+               ? first
+               : cnnvp_graph_words(&graph->tensors[add->in]) >= cnnvp_graph_words(&graph->tensors[add->in2]);
+}
+
+/* Makes an operand with a fixed format the first one: formats.c only adapts to the first operand's format. Makes a mask
+ * the second one: its numbers are large, and a second operand cannot have more fraction bits than the first one. A mask
+ * is no product, or else the smaller one. */
+static void order_operands(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *add = &graph->layers[i];
+        if (!cnnvp_graph_aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB || is_in_order(graph, add))
+            continue;
+        const int32_t second = add->in2;
+        add->in2 = add->in;
+        add->in = second;
     }
 }
 
@@ -584,8 +647,9 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     place_concatenations(graph);
     CNNVP_TRY(check_paddings(graph, error));
     CNNVP_TRY(separate_borders(graph, error));
+    for (size_t i = graph->layer_count; i-- > 0;)
+        find_scores_in(graph, &graph->layers[i]);
     order_operands(graph);
-    find_scores(graph);
     if (graph->layer_count == 0)
         CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
     return CNNVP_DONE;

@@ -23,11 +23,11 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
     }
     for (size_t i = graph->layer_count; i-- > 0;) { /* copies after the layers that read them */
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
-        if (in->scores != 0)
-            in->max_abs = fmaxf(in->max_abs, layer->op == CNNVP_OP_SOFTMAX
-                                                 ? cnnvp_floatref_scores(run, layer)
-                                                 : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs);
+        for (int second = 0; second < (layer->op == CNNVP_OP_ADD ? 2 : 1); ++second) {
+            struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, second ? layer->in2 : layer->in)];
+            if (in->scores != 0)
+                in->max_abs = fmaxf(in->max_abs, cnnvp_floatref_scores(run, layer, second));
+        }
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];

@@ -382,7 +382,7 @@ static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shap
             softmax(s->x + at, s->y + at, count, step);
 }
 
-float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer)
+static float scores_of_lines(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer)
 {
     const struct cnnvp_graph_tensor *in = &run->graph->tensors[layer->in];
     const float *x = run->data[layer->in];
@@ -399,6 +399,70 @@ float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp
             counted = maximum(counted, fabsf(x[i] < largest - FAR_BELOW ? largest - FAR_BELOW : x[i]));
     }
     return counted;
+}
+
+/* How large an operand `own` has to be, for a result beyond -limit to reach that. `other`: the other operand. */
+static float reach(enum cnnvp_layer_arithmetic arithmetic, float own, float other, float limit)
+{
+    const int is_product = arithmetic == CNNVP_ARITHMETIC_MUL;
+    const float result = is_product ? own * other : own + other;
+    if (is_product && !(other < 0.0f || other > 0.0f))
+        return 0.0f;
+    if (result >= -limit)
+        return fabsf(own);
+    if (is_product)
+        return fminf(fabsf(own), limit / fabsf(other));
+    if (own <= other)
+        return fminf(fabsf(own), fmaxf(other, -limit) + limit);
+    return fabsf(fmaxf(own, -limit));
+}
+
+/* As cnnvp_floatref_scores, for arithmetic. */
+static float scores_of_operand(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, int second,
+                               float limit)
+{
+    const struct cnnvp_graph_tensor *tensors = run->graph->tensors, *out = &tensors[layer->out];
+    const int32_t mine = second ? layer->in2 : layer->in, others = second ? layer->in : layer->in2;
+    const float sign = layer->arithmetic == CNNVP_ARITHMETIC_SUB ? -1.0f : 1.0f;
+    float counted = 0.0f;
+    for (size_t c = 0; c < out->channels; ++c)
+        for (size_t y = 0; y < out->height; ++y)
+            for (size_t x = 0; x < out->width; ++x) {
+                const float own = run->data[mine][cnnvp_graph_spread(&tensors[mine], c, y, x)];
+                const float other = sign * run->data[others][cnnvp_graph_spread(&tensors[others], c, y, x)];
+                counted = maximum(counted, reach(layer->arithmetic, own, other, limit));
+            }
+    return counted;
+}
+
+static float scores_of_scaled(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, float limit)
+{
+    const struct cnnvp_graph_tensor *in = &run->graph->tensors[layer->in];
+    const size_t plane = (size_t)in->height * in->width;
+    const float *result = run->data[layer->out];
+    float counted = 0.0f;
+    for (size_t c = 0; c < in->channels; ++c)
+        for (size_t i = c * plane; i < (c + 1) * plane; ++i) {
+            const float own = fabsf(run->data[layer->in][i]);
+            const float enough = fmaxf(limit + layer->bias[c], 0.0f) / fmaxf(fabsf(layer->weights[c]), FLT_MIN);
+            counted = maximum(counted, result[i] < -limit ? fminf(own, enough) : own);
+        }
+    return counted;
+}
+
+float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, int second)
+{
+    const float limit = run->graph->tensors[cnnvp_graph_base(run->graph, layer->out)].max_abs;
+    switch (layer->op) {
+    case CNNVP_OP_SOFTMAX:
+        return scores_of_lines(run, layer);
+    case CNNVP_OP_ADD:
+        return scores_of_operand(run, layer, second, limit);
+    case CNNVP_OP_NORM:
+        return scores_of_scaled(run, layer, limit);
+    default: /* a copy */
+        return limit;
+    }
 }
 
 static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count)

@@ -145,10 +145,10 @@ cnnvp_result cnnvp_import_number(struct cnnvp_import *import, size_t index, cons
  * formats keep. */
 #define NUMBER_MAX 0x1.ap30f
 
-/* 1: constants of this operator may be masks, with infinite values. */
+/* 1: constants of this operator may be masks, with numbers beyond all words. */
 static int takes_masks(const struct cnnvp_import *import)
 {
-    return cnnvp_import_is_one_of(import->node->op_type, " Add Where Attention ");
+    return cnnvp_import_is_one_of(import->node->op_type, " Add Mul Where Attention ");
 }
 
 static cnnvp_result read_masks(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count, float *out,

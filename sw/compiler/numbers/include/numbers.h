@@ -56,9 +56,11 @@ void cnnvp_floatref_clear(struct cnnvp_floatref *run);
 /* Runs a batch of at most run->images layer by layer. `inputs` has the inputs of all images in sequence. Afterwards
  * run->data has the tensors of the last image. */
 void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float *inputs);
-/* The largest magnitude in run->data that counts for the format of a softmax layer's input. Numbers far below the
- * largest of a line, such as those of masks, count as a limit below it: softmax makes all of them 0. */
-float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer);
+/* The largest magnitude in run->data that counts for the format of an operand of this layer, the first or the second
+ * one, that is `scores`. Numbers far below the largest of a softmax layer's line, such as those of masks, count as a
+ * limit below it: softmax makes all of them 0. Layers before it have to give no more than that limit, the largest
+ * magnitude of their result. */
+float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, int second);
 /* Makes run->data the tensors of this image of the batch. */
 void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 

@@ -734,6 +734,34 @@ def deep():
              node("Conv", ["x", "k"], ["y"])], {"x": maps}, numpy.einsum("ncij,ocij->no", maps.astype(float), kernels)[..., None, None], norm, opset=opset)
 
 
+def masks():
+    """Numbers far below all others, which softmax makes 0, wherever they come in."""
+    least = float(numpy.finfo(f32).min)
+    x, keep = normal(2, 6, 8), numpy.ones((2, 1, 6), f32)
+    keep[0, :, 4:] = keep[1, :, 5:] = 0
+    seen, rel = numpy.tril(numpy.ones((6, 6), bool)), normal(1, 6, 6)
+    scores = numpy.einsum("nik,njk->nij", x, x).astype(float)
+    low = numpy.where(keep > 0, 0, -1e9)
+    given = {"one": f32(1), "least": f32(least), "huge": f32(-1e10), "seen": seen, "rel": rel, "half": f32(.5), "inf": f32(-numpy.inf)}
+    product = [node("Transpose", ["x"], ["t"], perm=[0, 2, 1]), node("MatMul", ["x", "t"], ["s"]), node("Sub", ["one", "m"], ["out"])]
+    masked, end = [node("Mul", ["out", "least"], ["low"])], [node("Softmax", ["a"], ["y"], axis=-1)]
+    bent = rel.astype(float)
+    for name, nodes, wanted in (
+            ("least", [*masked, node("Add", ["s", "low"], ["a"])], scores + low),
+            ("least first", [*masked, node("Add", ["low", "s"], ["a"])], scores + low),
+            ("two", [*masked, node("Where", ["seen", "s", "least"], ["w"]), node("Add", ["w", "low"], ["a"])], numpy.where(seen, scores, -1e9) + low),
+            ("two, turned", [*masked, node("Where", ["seen", "s", "inf"], ["w"]), node("Add", ["low", "w"], ["a"])], numpy.where(seen, scores, -1e9) + low),
+            ("before a bias", [*masked, node("Add", ["s", "low"], ["w"]), node("Add", ["w", "rel"], ["a"])], scores + low + bent),
+            ("in a bias", [*masked, node("Add", ["low", "rel"], ["b"]), node("Add", ["s", "b"], ["a"])], scores + low + bent),
+            ("in a bias of two", [*masked, node("Add", ["rel", "low"], ["b"]), node("Add", ["s", "b"], ["q"]), node("Softmax", ["q"], ["p"], axis=-1),
+                                  node("MatMul", ["p", "s"], ["r"]), node("Add", ["r", "b"], ["a"])], softmax(scores + low + bent) @ scores + low + bent),
+            ("before a scale", [*masked, node("Add", ["s", "low"], ["w"]), node("Mul", ["w", "half"], ["a"])], (scores + low) / 2),
+            ("by a product", [node("Mul", ["s", "m"], ["w"]), node("Mul", ["out", "huge"], ["low"]), node("Add", ["w", "low"], ["a"])], scores * keep + low),
+            ("where twice", [node("Where", ["seen", "s", "inf"], ["w"]), node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "w", "inf"], ["a"])],
+             numpy.where(seen, scores, -1e9) + low)):
+        run(f"mask: {name}", product + nodes + end, {"x": x, "m": keep}, softmax(wanted), given, opset=14)
+
+
 def frames():
     for parts, half, bent, step in itertools.product((0, 1, 2), (0, 1), (0, 1), (3, 8)):
         if parts == 2 and half:
@@ -905,6 +933,7 @@ matrices()
 slices()
 mirrored()
 deep()
+masks()
 frames()
 branches()
 dynamic()
