@@ -19,6 +19,37 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
+static int is_set(const struct cnnvp_constant *from, size_t element)
+{
+    return from->whole ? from->ints[element] != 0 : from->floats[element] < 0.0f || from->floats[element] > 0.0f;
+}
+
+/* The indices of the elements that are not 0: a line for each dimension. */
+static cnnvp_result fold_non_zero(struct cnnvp_import *import)
+{
+    struct cnnvp_constant from;
+    CNNVP_TRY(cnnvp_constant_need(import, 0, &from));
+    struct cnnvp_constant made = {.rank = 2, .dims = {(int64_t)from.rank}, .whole = 1};
+    if (from.count != 0 && from.ints == NULL && from.floats == NULL)
+        return cnnvp_import_error(import,
+                                  "the elements of \"%s\" are not read without arithmetic, and how many are not 0 "
+                                  "is the result's shape",
+                                  import->node->input[0]);
+    for (size_t i = 0; i < from.count; ++i)
+        made.dims[1] += is_set(&from, i);
+    CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
+    int64_t found = 0;
+    for (size_t i = 0; i < from.count; ++i) {
+        if (!is_set(&from, i))
+            continue;
+        size_t rest = i;
+        for (size_t axis = from.rank; axis-- > 0; rest /= (size_t)from.dims[axis])
+            made.ints[(int64_t)axis * made.dims[1] + found] = (int64_t)(rest % (size_t)from.dims[axis]);
+        ++found;
+    }
+    return cnnvp_constant_define(import, &made);
+}
+
 static cnnvp_result fold_size(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
@@ -274,6 +305,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
 static const struct cnnvp_constant_operator operators[] = {
     {"Shape", fold_shape, 0},
     {"Size", fold_size, 0},
+    {"NonZero", fold_non_zero, 0},
     {"Gather", fold_gather, 0},
     {"ScatterND", fold_scatter, 0},
     {"Resize", cnnvp_import_resized, 0},

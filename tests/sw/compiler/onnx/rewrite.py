@@ -621,6 +621,10 @@ def exported():
         cut = numpy.triu if upper else numpy.tril
         given = {} if k is None else {"k": numpy.int64(k)}
         run(f"triangle {upper} {k}", [node("Trilu", ["x", *given], ["y"], upper=upper)], {"x": square}, cut(square.astype(float), k or 0), given, opset=14)
+    few = numpy.zeros((3, 5), f32)
+    few[0, 2] = few[2, 4] = few[1, 0] = -.5
+    run("which constants are not 0", [node("NonZero", ["k"], ["i"]), node("Cast", ["i"], ["f"], to=1), node("MatMul", ["x", "f"], ["y"])],
+        {"x": square[:, :, :2]}, square[:, :, :2].astype(float) @ numpy.array(few.nonzero()), {"k": few})
     run("causal mask of one constant", [node("ConstantOfShape", ["n"], ["m"], value=numpy_helper.from_array(f32([-numpy.inf]))),
                                         node("Trilu", ["m", "k"], ["t"], upper=1), node("Add", ["x", "t"], ["s"]), node("Softmax", ["s"], ["y"], axis=-1)],
         {"x": square}, softmax(square + numpy.triu(seen, 1).astype(float)), {"n": numpy.int64([5, 7]), "k": numpy.int64(1)}, opset=14)
