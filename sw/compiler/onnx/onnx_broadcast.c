@@ -75,13 +75,15 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
         return 0;
     if (rank > 4 && count > 1 && count != (size_t)dims[1])
         return 1;
-    size_t wide = 0;
+    size_t wide = 0, rows = 0; /* numbers of rows become numbers of words, too */
     for (size_t i = 1; i <= constant->n_dims; ++i) {
         if (constant->dims[constant->n_dims - i] != 1 && i < rank && dims[rank - i] == 1)
             return 1;
         wide += constant->dims[constant->n_dims - i] != 1;
+        rows += constant->dims[constant->n_dims - i] != 1 && i == 2 && rank == 4;
     }
-    if (wide > 1 && (count > EACH_WORD_MAX || cnnvp_graph_words(&import->graph->tensors[in]) > WORDS_MAX))
+    if ((wide > 1 && count > EACH_WORD_MAX) ||
+        (wide + rows > 1 && cnnvp_graph_words(&import->graph->tensors[in]) > WORDS_MAX))
         return 1;
     return import->single && constant->n_dims >= rank;
 }

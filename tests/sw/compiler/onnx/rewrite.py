@@ -709,6 +709,8 @@ def deep():
         wanted = numpy.pad(cut, more, mode=mode, **({"constant_values": value} if mode == "constant" else {})).astype(float)
         run(f"deep pads {pads} {mode}", [node("Pad", ["x", "p", "v"], ["y"], mode=mode)], {"x": x}, wanted,
             {"p": numpy.int64(pads).T.reshape(-1), "v": f32(value)})
+    many, lines = normal(2, 3, 70, 90), normal(70, 1)
+    run("a scale for each of many rows", [node("Mul", ["x", "k"], ["y"])], {"x": many}, many.astype(float) * lines, {"k": lines})
     heads = normal(2, 4, 5, 3)
     run("rows of two images and their heads", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Pad", ["t", "p"], ["q"]),
                                                node("Transpose", ["q"], ["y"], perm=[1, 0, 2, 3])], {"x": heads},
