@@ -208,6 +208,18 @@ static void set_shares(struct cnnvp_graph *graph, int32_t out)
     shares->frac = bytes == 1u && frac > least ? minimum(frac, least + SOFTMAX_FRAC_MORE) : least;
 }
 
+/* Room that a format keeps above the largest magnitude. Bytes give some of it up for finer steps, but not where each
+ * value can be exact, such as those of a mask. */
+static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *shape = &graph->tensors[tensor];
+    if (cnnvp_graph_word_bytes(graph, tensor) != 1u)
+        return MARGIN;
+    return cnnvp_graph_is_input(graph, tensor) && shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX
+               ? 1.0
+               : BYTE_MARGIN;
+}
+
 static void choose_tensors(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -229,7 +241,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
         tensor->frac = tensor->max_abs > 0.0f
-                           ? cnnvp_frac_for(tensor->max_abs, word_bytes == 1u ? BYTE_MARGIN : MARGIN, word_bytes)
+                           ? cnnvp_frac_for(tensor->max_abs, margin_of(graph, (int32_t)i), word_bytes)
                            : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
     limit_statistics(graph);

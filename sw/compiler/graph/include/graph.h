@@ -67,6 +67,7 @@ struct cnnvp_graph_tensor {
     uint32_t scores;  /* 1: only softmax reads it, possibly after arithmetic; numbers far below do not count for its format */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
+    uint32_t fractions; /* 1: not all values are whole numbers (inputs of the network) */
     float *channel_max; /* largest magnitude of each channel, if equalise.c asks for it (base tensors) */
     int32_t frac;
     const int32_t *powers; /* channel c is 2^powers[c] times the channel of the ONNX value; NULL: all are equal to it */

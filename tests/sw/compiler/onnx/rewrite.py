@@ -766,6 +766,9 @@ def masks():
             ("where twice", [node("Where", ["seen", "s", "inf"], ["w"]), node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "w", "inf"], ["a"])],
              numpy.where(seen, scores, -1e9) + low)):
         run(f"mask: {name}", product + nodes + end, {"x": x, "m": keep}, softmax(wanted), given, opset=14)
+    plain = 2 * normal(2, 6, 6)
+    run("mask of bytes", [node("Sub", ["one", "m"], ["out"]), *masked, node("Add", ["x", "low"], ["a"]), *end], {"x": plain, "m": keep},
+        softmax(plain + low), given, opset=14, limit=20, forms=[["-p", "systolic", "--precision", "int8"]])
 
 
 def frames():
