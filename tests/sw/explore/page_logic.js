@@ -97,6 +97,11 @@ const two = { accelerators: [{ cycles: 100, idle_cycles: 10 }, { cycles: 90, idl
 const both = roofLevels(two, roofLayers(two));
 assert.deepStrictEqual([both.pes, both.mhz, both.list.map(l => l.bytes_per_s)], [128, 500, [8e9]]);
 assert.deepStrictEqual(roofDots(both, roofLayers(two)).map(d => d.rate), [3.2e10]); /* 1920 MACs in 30 cycles of 2 ns */
+/* What a unit that is twice as fast does takes half the time: rates, ports and the compared times of layers go by its own clock. */
+const doubled = { pe_array: { clock_mhz: 500, speedup: 2 }, input_buffer: { width_words: 4 } }, quick = Object.assign({}, two, { platform: { units: doubled } });
+assert.deepStrictEqual([mhzOf(doubled.pe_array), mhzOf({ clock_mhz: 250 }), mhzOf(undefined)], [1000, 250, 1000]);
+assert.deepStrictEqual(roofDots(roofLevels(quick, roofLayers(quick)), roofLayers(quick)).map(d => d.rate), [6.4e10]); /* in 30 cycles of 1 ns */
+assert.deepStrictEqual(blockLinks(Object.assign({}, run, { platform: { units: doubled } })).find(l => l.to === "input_buffer").most, 8e9);
 /* The headline's images a second: four digits of the few that a large network has. */
 const perSecond = images_per_s => headline({ total: { images_per_s, images: 1, macs: 1, accel_cycles: 1, time_ps: 1e12 / images_per_s }, energy: { total_pj: 1, low_pj: 1, high_pj: 1, static_pj: 0, unknown: [] },
     area: { total_um2: 1, low_um2: 1, high_um2: 1, technology: "45nm", unknown: [] }, memory: { burst_bytes: 0, read_bytes: 0, write_bytes: 0 } })[0][1];
