@@ -75,6 +75,10 @@ assert.strictEqual(busyShare({ begin: [1, 6, 12], length: [3, 12, 4], busy: [3, 
 const images = { begin: [0, 5, 10, 15, 22, 25], length: [5, 5, 5, 5, 3, 4], tag: [1, 2, 1, 2, 1, 2] };
 assert.deepStrictEqual(oneImage(images, 30), [10, 12]);
 assert.deepStrictEqual(oneImage({ begin: [0, 5], length: [5, 5], tag: [1, 2] }, 30), [0, 30]);
+/* Fused layers take turns within an image: of one image, then of three. */
+const fused = { begin: [0, 1, 2, 3, 4, 5, 6], tag: [1, 2, 1, 2, 1, 2, 3] };
+assert.deepStrictEqual(oneImage(fused, 7), [0, 7]);
+assert.deepStrictEqual(oneImage({ begin: [0, 7, 14].flatMap(at => fused.begin.map(b => at + b)), tag: [0, 1, 2].flatMap(() => fused.tag) }, 21), [7, 7]);
 /* Blocks: links that carried something; one that leads back changes no order; shares of ports and of the bus. */
 const carried = { from: "dma", to: "dram", read_bytes: 600, write_bytes: 400, transactions: 3 }, run = {
     total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, pe_array_2: { clock_mhz: 250 }, input_buffer_2: { width_words: 4, clock: "pe_array_2" } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
