@@ -217,6 +217,8 @@ struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_
         return node;
     if (tag == CNNVP_PATH_SAME_TAG)
         tag = node != NULL ? node->tag : 0;
+    else if (tag > CNNVP_MAX_TAG)
+        tag = 0;
     if (node == NULL || node->holders != 1 || node->instance != instance || node->tag != tag) {
         struct cnnvp_path_node *next = new_node(path, node, instance, tag);
         if (next == NULL)

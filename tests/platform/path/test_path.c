@@ -202,6 +202,25 @@ static void side_by_side(void **state)
 
 /* An access takes 100: of the two that its target has made the one that ends last took 30 of them, of which 5 were its
  * own target's; a later access of the caller that ends earlier changes nothing. */
+/* A tag that no layer can have is work for none. */
+static void tags_beyond_all(void **state)
+{
+    static const uint32_t tags[] = {CNNVP_MAX_TAG + 1u, UINT32_MAX - 1u, UINT32_MAX / 2u};
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    struct cnnvp_path_node *node = NULL;
+    static struct found found;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i)
+        node = cnnvp_path_extend(path, node, 1, tags[i], 10u * (i + 1u));
+    (void)cnnvp_path_enter(path, (struct cnnvp_path_here){.node = node});
+    found = (struct found){.path = path};
+    cnnvp_path_close(path, 30);
+    cnnvp_path_walk(path, 30, take, &found);
+    assert_int_equal(found.judge.ps[1][0], 30);
+    cnnvp_path_free(path);
+}
+
 /* A run that is stopped waits for what ends next, as far as it has come; or for whoever moved last. */
 static void stopped(void **state)
 {
@@ -265,9 +284,9 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one),       cmocka_unit_test(over_time), cmocka_unit_test(what_runs),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(stopped),   cmocka_unit_test(answers),
-        cmocka_unit_test(waits_ahead),
+        cmocka_unit_test(in_one),       cmocka_unit_test(over_time),       cmocka_unit_test(what_runs),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(tags_beyond_all), cmocka_unit_test(stopped),
+        cmocka_unit_test(answers),      cmocka_unit_test(waits_ahead),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }
