@@ -223,6 +223,8 @@ void catch_up(cnnvp_platform &platform)
     platform.has_run = platform.design->has_begun();
     platform.wall_seconds = platform.design->wall_seconds();
     note(platform, platform.design->progress());
+    if (cnnvp_path *path = platform.design->path(); path && !platform.design->control().ended())
+        cnnvp_path_stop(path, platform.end_ps);
 }
 
 /* Frees a platform after writing its open files. */

@@ -101,8 +101,10 @@ void run_control::end_with(enum cnnvp_end end, int code, const std::string &reas
     end_ = end;
     exit_code_ = code;
     end_time_ = now();
-    if (path_)
+    if (path_ && (end == CNNVP_END_EXIT || end == CNNVP_END_FATAL))
         cnnvp_path_close(path_.get(), end_time_);
+    else if (path_)
+        cnnvp_path_stop(path_.get(), end_time_);
     reason_ = reason;
     if (options_.driven)
         ending_.notify(until(end_time_));

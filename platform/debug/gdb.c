@@ -263,6 +263,8 @@ static int calls(struct cnnvp_gdb *gdb)
 {
     if (!gdb->called && ++gdb->looks % LOOKS == 0)
         gdb->called = cnnvp_gdb_link_calls(&gdb->link);
+    if (gdb->link.client < 0)
+        gdb->owes = 0; /* the next debugger has asked for nothing yet */
     return gdb->called;
 }
 

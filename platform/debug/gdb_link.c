@@ -111,9 +111,9 @@ static int fill(struct cnnvp_gdb_link *link)
 
 int cnnvp_gdb_link_calls(struct cnnvp_gdb_link *link)
 {
-    /* Notice the end of the old client before a new one. */
-    if (link->taken == link->held && is_ready(link->client))
-        (void)fill(link);
+    /* Notice the end of the old client before a new one; the caller sees it in `client`. */
+    if (link->taken == link->held && is_ready(link->client) && !fill(link))
+        return 0;
     if (is_ready(link->listener)) {
         if (link->client < 0)
             return cnnvp_gdb_link_accept(link);

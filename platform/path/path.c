@@ -217,6 +217,8 @@ struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_
         return node;
     if (tag == CNNVP_PATH_SAME_TAG)
         tag = node != NULL ? node->tag : 0;
+    else if (tag > CNNVP_MAX_TAG)
+        tag = 0;
     if (node == NULL || node->holders != 1 || node->instance != instance || node->tag != tag) {
         struct cnnvp_path_node *next = new_node(path, node, instance, tag);
         if (next == NULL)
@@ -403,13 +405,38 @@ void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now)
     cnnvp_path_drop(path, before);
 }
 
+/* Of the moments whose last piece of time does not begin after `now`: the first one that is still to come, or else the
+ * last one. NULL: none. */
+static struct cnnvp_path_node *at_work(const struct cnnvp_path *path, cnnvp_time now)
+{
+    struct cnnvp_path_node *found = NULL;
+    for (struct cnnvp_path_chunk *chunk = path->chunks; chunk != NULL; chunk = chunk->next)
+        for (size_t i = 0; i < CHUNK; ++i) {
+            struct cnnvp_path_node *const node = &chunk->nodes[i];
+            if (node->holders == 0 || node->at - node->ps > now)
+                continue;
+            if (found == NULL || (found->at < now ? node->at > found->at : node->at >= now && node->at < found->at))
+                found = node;
+        }
+    return found;
+}
+
+void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now)
+{
+    cnnvp_path_drop(path, path->end);
+    path->end = cnnvp_path_hold(at_work(path, now));
+    if (path->end != NULL)
+        path->end = cnnvp_path_extend(path, path->end, path->end->instance, path->end->tag, now);
+}
+
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context)
 {
     path->end = cnnvp_path_extend(path, path->end, path->here.instance, 0, end);
     widen(path, path->end != NULL ? path->end->at : 0);
     for (const struct cnnvp_path_node *node = path->end; node != NULL; node = node->parent) {
         uint64_t window, part;
-        for (uint64_t ps = node->ps; ps != 0; ps -= part) {
+        const uint64_t beyond = node->at > end ? node->at - end : 0;
+        for (uint64_t ps = node->ps > beyond ? node->ps - beyond : 0; ps != 0; ps -= part) {
             part = last_window(path, node->at - (node->ps - ps), ps, &window);
             give(context, node->instance, node->tag, (uint32_t)window, part);
         }

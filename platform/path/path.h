@@ -158,6 +158,9 @@ struct cnnvp_path_node *cnnvp_path_end(struct cnnvp_path *path, uint32_t tag, cn
 
 /* Ends a run: the cause of the running code is the end of the path. */
 void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
+/* Ends a run that is stopped from outside: the end of the path is the next moment that is known to come, as far as
+ * `now`; without one, the last moment. */
+void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now);
 /* Receives a part of the path within one window. */
 typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps);
 /* Calls `give` for the parts of the path up to the last run's end, at time `end`. It may be called several times for

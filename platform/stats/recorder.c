@@ -129,12 +129,18 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
     return result;
 }
 
+/* A larger tag is of no layer. */
+static uint32_t known(uint32_t tag)
+{
+    return tag <= CNNVP_MAX_TAG ? tag : 0;
+}
+
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address)
 {
     if (recorder->bursts == NULL)
         return 0;
-    cnnvp_burst_trace_add(recorder->bursts, instance, at, clock, requester, tag, op, address);
+    cnnvp_burst_trace_add(recorder->bursts, instance, at, clock, requester, known(tag), op, address);
     return 1;
 }
 
@@ -142,6 +148,7 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
                          uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
     const struct cnnvp_stats *stats = &recorder->stats;
+    tag = known(tag);
     const int is_first = recorder->on_layer != NULL && tag != 0 && tag <= stats->work.layer_count &&
                          (tag >= stats->tags || stats->times[tag].begin == CNNVP_TIME_NEVER);
     cnnvp_stats_span(&recorder->stats, tag, begin, end);

@@ -36,8 +36,15 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
         return;
     }
     cnnvp_path_walk(path, end_ps, add_part, stats);
-    for (uint32_t i = 0; i < stats->platform->instance_count; ++i)
-        stats->path_gains[i] = (uint64_t)cnnvp_path_gain(path, i);
+    for (uint32_t i = 0; i < stats->platform->instance_count; ++i) {
+        const uint64_t gain = (uint64_t)cnnvp_path_gain(path, i);
+        uint64_t ps = 0;
+
+        for (uint32_t tag = 0; tag < tags; ++tag)
+            ps += stats->path[(size_t)tag * stats->platform->instance_count + i];
+        /* the last moment of a run that was stopped may lie beyond it */
+        stats->path_gains[i] = gain < ps / 2 ? gain : ps / 2;
+    }
 }
 
 /* Sums over the tags from `first` to before `end`; with `all`, also units that nothing waited for. */

@@ -248,14 +248,18 @@ static int next_call(struct cnnvp_cursor *cursor)
         if (record.time > cursor->floor)
             cursor->floor = record.time;
         cursor->event.time = cursor->floor;
-        if (!record.value && cursor->depth)
+        if (record.value && cursor->depth == CNNVP_CALL_DEPTH) {
+            ++cursor->beyond;
+        } else if (record.value) {
+            cursor->event.type = CNNVP_EVENT_BEGIN;
+            cursor->event.name = (uint32_t)record.value - 1;
+            cursor->calls[cursor->depth++] = cursor->event.name;
+            return 1;
+        } else if (cursor->beyond) {
+            --cursor->beyond;
+        } else if (cursor->depth) {
             return end_call(cursor);
-        if (!record.value || cursor->depth == CNNVP_CALL_DEPTH)
-            continue;
-        cursor->event.type = CNNVP_EVENT_BEGIN;
-        cursor->event.name = (uint32_t)record.value - 1;
-        cursor->calls[cursor->depth++] = cursor->event.name;
-        return 1;
+        }
     }
     cursor->event.time = cursor->trace->end_ps > cursor->floor ? cursor->trace->end_ps : cursor->floor;
     return cursor->depth ? end_call(cursor) : 0;

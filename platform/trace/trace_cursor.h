@@ -22,6 +22,7 @@ struct cnnvp_cursor {
     cnnvp_time floor;          /* no later event of this stream is before it */
     uint32_t *calls;           /* names of the open calls */
     uint32_t depth;
+    uint64_t beyond; /* open calls that are dropped */
     uint32_t window; /* for a link: first window not yet returned */
     int is_open;     /* for a track: `event` is the begin of a span */
     struct cnnvp_command about;

@@ -3,6 +3,7 @@
  * The platform as a module of a program's own simulation: what it gives is what the platform gives that drives itself,
  * byte for byte, whatever else is simulated, and what the program owns stays its own.
  */
+#include <algorithm>
 #include <cstdarg>
 #include <csetjmp>
 #include <cstddef>
@@ -232,6 +233,31 @@ void test_alone(void **)
     assert_int_equal(sc_core::sc_time_stamp().value(), platform.result().time_ps);
     network.collect_results(platform.handle(), platform.result());
     assert_same(network.got, alone("nfu"));
+}
+
+/* Statistics of a run that goes on: its critical path is up to now, and of more than one unit. */
+void test_under_way(void **)
+{
+    simulation mine;
+    work network("nfu");
+    cnnvp::platform platform("platform", network.config(), &network.options);
+    network.load(platform.handle());
+    sc_core::sc_start(ns(15000));
+    char *text = nullptr;
+    assert_int_equal(cnnvp_platform_stats(platform.handle(), &text), CNNVP_DONE);
+    json_t *stats = json_loads(text, 0, nullptr), *path = json_object_get(stats, "summary"), *part;
+    const char *unit;
+    json_int_t sum = 0, most = 0;
+    free(text);
+    assert_true(json_is_true(json_object_get(stats, "partial")));
+    json_object_foreach(json_object_get(path, "critical_path"), unit, part)
+    {
+        sum += json_integer_value(part);
+        most = std::max(most, json_integer_value(part));
+    }
+    assert_int_equal(sum, 15000000);
+    assert_true(most < sum);
+    json_decref(stats);
 }
 
 /* Modules before and after, clocks, sc_start in pieces, somebody's handler, and time that goes on behind the end. */
@@ -465,10 +491,10 @@ int main()
 {
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_left), /* the next context lies where its first one lay */
-        cmocka_unit_test(test_alone),   cmocka_unit_test(test_beside),      cmocka_unit_test(test_two),
-        cmocka_unit_test(test_twins),   cmocka_unit_test(test_memory),      cmocka_unit_test(test_loaded_later),
-        cmocka_unit_test(test_nested),  cmocka_unit_test(test_refused),     cmocka_unit_test(test_resolution),
-        cmocka_unit_test(test_unbound), cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_alone),        cmocka_unit_test(test_under_way), cmocka_unit_test(test_beside),
+        cmocka_unit_test(test_two),          cmocka_unit_test(test_twins),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_loaded_later), cmocka_unit_test(test_nested),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_resolution),   cmocka_unit_test(test_unbound),   cmocka_unit_test(test_left_behind),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -141,7 +141,7 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
         uint64_t end = begin + random_below(3) * random_below(5000);
         uint64_t late = begin > 3000 ? random_below(3000) : 0;
         const char *name = names[random_below(5)];
-        uint32_t tag = (uint32_t)random_below(70000);
+        uint32_t tag = (uint32_t)random_below(CNNVP_MAX_TAG + 1u);
         uint64_t flow = random_below(2) * random_state;
         uint64_t value = random_below(4) ? random_below(1000) : UINT64_MAX >> 1;
         int level = (int)random_below(2);

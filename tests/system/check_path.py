@@ -128,6 +128,20 @@ def check_speedups(*words):
             assert gained >= promised / 4, (words, unit, gained, promised)
 
 
+def check_stopped(at_ps):
+    """A run that --max-time stops is bound by what the run is bound by up to there, not by whoever was asked last."""
+    file = os.path.join(folder.name, "stopped.json")
+    done = subprocess.run([CNNVP, "run", f"{NETWORKS}/vgg16_cifar.onnx", "--timing-only", "-q", "--stats", file, "--max-time", f"{at_ps}ps"],
+                          check=False, capture_output=True)
+    assert done.returncode == 1, done
+    with open(file, encoding="ascii") as text:
+        stats = json.load(text)
+    path, gains = (stats["summary"][name] for name in ("critical_path", "gain_if_twice_as_fast"))
+    assert stats["partial"] and sum(path.values()) == stats["total"]["time_ps"] == at_ps, path
+    assert all(gains[unit] <= path[unit] / 2 for unit in path), (path, gains)
+    assert path["pe_array"] > 0.9 * at_ps and stats["summary"]["bound_by"] == "pe_array", (at_ps, path)
+
+
 def check_small_core(*words, network="lenet5", least=0.0):
     """What the table says of a small core is what a run with one takes, by the same plan."""
     plan = os.path.join(folder.name, "plan.yaml")
@@ -141,6 +155,8 @@ def check_small_core(*words, network="lenet5", least=0.0):
 
 def main():
     fast = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-s", "dram.preset=hbm2")
+    for at_ps in (10**8, 10**9, 3 * 10**9):
+        check_stopped(at_ps)
     check_small_core("-n", "8", least=1.5)
     check_small_core("-n", "8", *fast, least=3)
     check_small_core("-s", "cpu.memory=cache", *fast, least=2)

@@ -170,8 +170,8 @@ int cnnvp_element_wants_room(const struct element *self);
 void cnnvp_element_serve_room(struct element *self);
 /* Puts a word into the queue in `cycle`. */
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle);
-/* Updates the trace counter and peak of the number of words in the queue. */
-void cnnvp_element_note_occupancy(struct element *self);
+/* Updates the trace counter and the peak of the number of words in the queue at a time. */
+void cnnvp_element_note_occupancy(struct element *self, cnnvp_time at);
 /* Computes the state up to the present; with `ahead`, also what can already be computed for later. Call
  * cnnvp_element_schedule afterwards. */
 void cnnvp_element_bring_up(struct element *self, int ahead);

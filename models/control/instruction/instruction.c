@@ -47,7 +47,7 @@ static void push(struct element *self)
                         cnnvp_element_room_moment(self, tail - self->pipeline.queue_depth + self->part_words - 1u));
     cnnvp_element_enqueue(self, word, cycle);
     ++self->pushed;
-    cnnvp_element_note_occupancy(self);
+    cnnvp_element_note_occupancy(self, self->ops->now(self->host));
     cnnvp_ledger_start(&self->ledger, cycle);
     cnnvp_element_supply(self, cycle);
 }
@@ -76,6 +76,7 @@ static void write_fetch_addr(struct element *self, uint32_t old)
 static void clear(struct element *self)
 {
     cnnvp_pipeline_reset(&self->pipeline);
+    cnnvp_element_note_occupancy(self, self->ops->now(self->host));
     memset(self->r, 0, sizeof self->r);
     self->fault = (struct element_fault){0};
     self->fetch.remaining = 0;
@@ -222,7 +223,6 @@ static void element_reset(void *instance)
     self->ledger.context = self;
     self->notified = CNNVP_TIME_NEVER;
     self->advancing = 0;
-    self->peak = 0;
     self->reg.QUEUE_DEPTH = self->pipeline.queue_depth;
     self->reg.SEQUENCE_DEPTH = self->pipeline.sequence_depth;
     (void)self->ops->cancel(self->host, EVENT_ADVANCE);
@@ -372,7 +372,7 @@ static void element_complete(void *instance, uint32_t port, struct cnnvp_request
         fetch->remaining -= words;
         fetch->address += request->size;
         self->ops->count(self->host, STAT_fetched_words, 0, words);
-        cnnvp_element_note_occupancy(self);
+        cnnvp_element_note_occupancy(self, self->ops->now(self->host));
     }
     cnnvp_element_serve_room(self);
     cnnvp_element_schedule(self);

@@ -8,6 +8,7 @@
 #include "cpu_internal.h"
 
 #define IS_CALL (UINT64_C(1) << 32)
+enum { STACK_POINTER = 2 };
 
 static void show(struct cpu *cpu, uint64_t value)
 {
@@ -24,6 +25,7 @@ static void open_call(struct cpu *cpu, uint32_t from, uint32_t to, uint32_t back
         return;
     calls->back[calls->depth] = back;
     calls->is_trap[calls->depth++] = is_trap != 0;
+    calls->sp = cnnvp_rv32_reg(cpu->core, STACK_POINTER);
     show(cpu, to | IS_CALL);
     if (profiler != NULL)
         profiler->call(profiler->context, from, to, cnnvp_rv32_cost(cpu->core));
@@ -47,6 +49,9 @@ void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t from, uint32_t 
         open_call(cpu, from, to, back, kind == CNNVP_RV32_ENTER);
         return;
     }
+    /* Calls that are not shown return first, in a recursion to the same place. */
+    if (calls->depth == CPU_CALLS && kind == CNNVP_RV32_RETURN && cnnvp_rv32_reg(cpu->core, STACK_POINTER) < calls->sp)
+        return;
     /* A function return does not leave the trap handler that it is in. */
     for (uint32_t i = calls->depth; i-- > 0;) {
         if (kind == CNNVP_RV32_LEAVE ? calls->is_trap[i] : !calls->is_trap[i] && calls->back[i] == to) {

@@ -18,6 +18,7 @@ struct cpu_calls {
     uint32_t back[CPU_CALLS]; /* return address of each */
     uint8_t is_trap[CPU_CALLS];
     uint32_t depth;
+    uint32_t sp; /* stack pointer at the last call that there was room for */
 };
 
 /* Directly accessible memory: [base, base + size). */

@@ -8,7 +8,7 @@ function roofLayers(stats) {
 /* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}. A buffer's port carries width_words 16-bit words per
    cycle of the array. */
 function roofLevels(stats, layers) {
-    const units = stats.platform.units, array = units.pe_array || {}, mhz = array.clock_mhz || 1000, pes = Math.max(...layers.map(l => l.pes));
+    const units = stats.platform.units, mhz = mhzOf(units.pe_array), pes = Math.max(...layers.map(l => l.pes));
     const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
     const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, shared: true, bytes: l => l.dram_bus_bytes ?? l.dram_read_bytes + l.dram_write_bytes }];
     for (const [side, colour] of [["input", colours[1]], ["weight", colours[3]], ["output", colours[6]]]) {

@@ -49,7 +49,9 @@ const wholeTrack = (series, name) => series.streams.find(s => s.kind === "whole"
 /* Start and length of the last image but one, as a typical image, if there are at least three; else of the whole run. */
 function oneImage(s, end) {
     if (!s) return [0, end];
-    const begins = s.begin.filter((b, k) => s.tag[k] === 1 && (k === 0 || s.tag[k - 1] > 1));
+    const begins = [], last = Math.max(...s.tag);
+    let ended = true; /* the last layer has worked since the first one began; fused layers take turns until then */
+    s.tag.forEach((tag, k) => { if (tag === 1 && ended) begins.push(s.begin[k]); ended = tag === last || ended && tag !== 1; });
     return begins.length < 3 ? [0, end] : [begins[begins.length - 2], begins[begins.length - 1] - begins[begins.length - 2]];
 }
 function drawTimeline(parent, series, layers, end) {

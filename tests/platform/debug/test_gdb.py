@@ -282,6 +282,14 @@ def check_ends():
     assert gdb.ask("?") == "T02thread:1;"
     assert gdb.ask("D") == "OK"
     gdb = run.client()
+    assert gdb.ask("?") == "T02thread:1;" and gdb.ask("Z0,80000002,2") == "OK"
+    assert gdb.ask("c") == "T05thread:1;" and gdb.ask("z0,80000002,2") == "OK" and gdb.ask("Z2,80001000,4") == "OK"
+    gdb.send("c")
+    time.sleep(0.1)
+    gdb.close()  # while the program runs: nothing of it reaches the next debugger
+    time.sleep(0.1)
+    gdb = run.client()
+    assert gdb.ask("qC") == "QC1"
     second = run.client()  # turned away
     assert gdb.ask("?") == "T02thread:1;"
     try:

@@ -202,6 +202,54 @@ static void side_by_side(void **state)
 
 /* An access takes 100: of the two that its target has made the one that ends last took 30 of them, of which 5 were its
  * own target's; a later access of the caller that ends earlier changes nothing. */
+/* A tag that no layer can have is work for none. */
+static void tags_beyond_all(void **state)
+{
+    static const uint32_t tags[] = {CNNVP_MAX_TAG + 1u, UINT32_MAX - 1u, UINT32_MAX / 2u};
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    struct cnnvp_path_node *node = NULL;
+    static struct found found;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i)
+        node = cnnvp_path_extend(path, node, 1, tags[i], 10u * (i + 1u));
+    (void)cnnvp_path_enter(path, (struct cnnvp_path_here){.node = node});
+    found = (struct found){.path = path};
+    cnnvp_path_close(path, 30);
+    cnnvp_path_walk(path, 30, take, &found);
+    assert_int_equal(found.judge.ps[1][0], 30);
+    cnnvp_path_free(path);
+}
+
+/* A run that is stopped waits for what ends next, as far as it has come; or for whoever moved last. */
+static void stopped(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    struct cnnvp_path_node *first = cnnvp_path_extend(path, NULL, 1, 1, 10);
+    struct cnnvp_path_node *next = cnnvp_path_extend(path, cnnvp_path_hold(first), 2, 2, 30);
+    struct cnnvp_path_node *far = cnnvp_path_extend(path, cnnvp_path_hold(first), 4, 1, 40);
+    struct cnnvp_path_node *last = cnnvp_path_extend(path, cnnvp_path_hold(first), 3, 3, 15);
+    static const struct {
+        cnnvp_time now;
+        uint64_t ps[INSTANCES];
+    } at[] = {{5, {0, 5}}, {20, {0, 10, 10}}, {30, {0, 10, 20}}, {35, {0, 10, 0, 0, 25}}, {50, {0, 10, 0, 0, 40}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; ++i) {
+        static struct found found;
+        found = (struct found){.path = path};
+        cnnvp_path_stop(path, at[i].now);
+        cnnvp_path_walk(path, at[i].now, take, &found);
+        for (uint32_t k = 0; k < INSTANCES; ++k)
+            assert_int_equal(found.judge.ps[k][1] + found.judge.ps[k][2] + found.judge.ps[k][3], at[i].ps[k]);
+    }
+    cnnvp_path_drop(path, first);
+    cnnvp_path_drop(path, next);
+    cnnvp_path_drop(path, far);
+    cnnvp_path_drop(path, last);
+    cnnvp_path_free(path);
+}
+
 static void answers(void **state)
 {
     struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
@@ -236,8 +284,9 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one),       cmocka_unit_test(over_time), cmocka_unit_test(what_runs),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(answers),   cmocka_unit_test(waits_ahead),
+        cmocka_unit_test(in_one),       cmocka_unit_test(over_time),       cmocka_unit_test(what_runs),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(tags_beyond_all), cmocka_unit_test(stopped),
+        cmocka_unit_test(answers),      cmocka_unit_test(waits_ahead),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -42,7 +42,7 @@ static void overlapping_spans_are_put_one_behind_the_other(void **state)
     (void)state;
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "a", 0, 0, 1000, 9000);
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "b", 0, 0, 2000, 3000);
-    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "c", 0, 0, 4000, 12000);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "c", CNNVP_MAX_TAG + 1u, 0, 4000, 12000); /* of no layer */
     cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "d", 0, 0, 20000, 5); /* ends before it begins */
     cnnvp_recorder_span(recorder, ARRAY, 99, "e", 0, 0, 1, 2);             /* no such track */
     cnnvp_recorder_span(recorder, INSTANCES, 0, "e", 0, 0, 1, 2);

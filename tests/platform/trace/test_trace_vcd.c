@@ -119,6 +119,32 @@ static void the_innermost_call_is_a_signal(void **state)
     free(text);
 }
 
+/* Deeper calls than are kept are not shown, and their returns end no others. */
+static void deep_calls_end_in_order(void **state)
+{
+    enum { DEEP = CNNVP_CALL_DEPTH + 100 };
+    struct vcd_result result;
+    char list[LIST_BYTES] = "";
+    cnnvp_recorder *recorder = make(path("deep.vcd"));
+    const uint64_t call = UINT64_C(1) << 32;
+    size_t size;
+    char *text;
+
+    (void)state;
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, 1000, call | 0x100);
+    for (uint64_t i = 1; i <= DEEP; ++i)
+        cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, 1000 + i, call | 0x200);
+    for (uint64_t i = 1; i <= DEEP; ++i)
+        cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, 5000 + i, 0);
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, 8000, 0);
+    finish(recorder, 9000);
+    text = content("deep.vcd", &size);
+    if (!vcd_check(text, size, list_functions, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, "0 \n1000 0x00000100\n1001 0x00000200\n6124 0x00000100\n8000 \n");
+    free(text);
+}
+
 static void sum_changes(void *context, uint64_t time, const char *name, const char *value)
 {
     struct trace_sums *sums = context;
@@ -151,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(small_waveform_in_full, remove_files),
         cmocka_unit_test_teardown(the_innermost_call_is_a_signal, remove_files),
+        cmocka_unit_test_teardown(deep_calls_end_in_order, remove_files),
         cmocka_unit_test_teardown(random_waveform_is_valid, remove_files),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -75,6 +75,10 @@ assert.strictEqual(busyShare({ begin: [1, 6, 12], length: [3, 12, 4], busy: [3, 
 const images = { begin: [0, 5, 10, 15, 22, 25], length: [5, 5, 5, 5, 3, 4], tag: [1, 2, 1, 2, 1, 2] };
 assert.deepStrictEqual(oneImage(images, 30), [10, 12]);
 assert.deepStrictEqual(oneImage({ begin: [0, 5], length: [5, 5], tag: [1, 2] }, 30), [0, 30]);
+/* Fused layers take turns within an image: of one image, then of three. */
+const fused = { begin: [0, 1, 2, 3, 4, 5, 6], tag: [1, 2, 1, 2, 1, 2, 3] };
+assert.deepStrictEqual(oneImage(fused, 7), [0, 7]);
+assert.deepStrictEqual(oneImage({ begin: [0, 7, 14].flatMap(at => fused.begin.map(b => at + b)), tag: [0, 1, 2].flatMap(() => fused.tag) }, 21), [7, 7]);
 /* Blocks: links that carried something; one that leads back changes no order; shares of ports and of the bus. */
 const carried = { from: "dma", to: "dram", read_bytes: 600, write_bytes: 400, transactions: 3 }, run = {
     total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, pe_array_2: { clock_mhz: 250 }, input_buffer_2: { width_words: 4, clock: "pe_array_2" } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
@@ -97,6 +101,11 @@ const two = { accelerators: [{ cycles: 100, idle_cycles: 10 }, { cycles: 90, idl
 const both = roofLevels(two, roofLayers(two));
 assert.deepStrictEqual([both.pes, both.mhz, both.list.map(l => l.bytes_per_s)], [128, 500, [8e9]]);
 assert.deepStrictEqual(roofDots(both, roofLayers(two)).map(d => d.rate), [3.2e10]); /* 1920 MACs in 30 cycles of 2 ns */
+/* What a unit that is twice as fast does takes half the time: rates, ports and the compared times of layers go by its own clock. */
+const doubled = { pe_array: { clock_mhz: 500, speedup: 2 }, input_buffer: { width_words: 4 } }, quick = Object.assign({}, two, { platform: { units: doubled } });
+assert.deepStrictEqual([mhzOf(doubled.pe_array), mhzOf({ clock_mhz: 250 }), mhzOf(undefined)], [1000, 250, 1000]);
+assert.deepStrictEqual(roofDots(roofLevels(quick, roofLayers(quick)), roofLayers(quick)).map(d => d.rate), [6.4e10]); /* in 30 cycles of 1 ns */
+assert.deepStrictEqual(blockLinks(Object.assign({}, run, { platform: { units: doubled } })).find(l => l.to === "input_buffer").most, 8e9);
 /* The headline's images a second: four digits of the few that a large network has. */
 const perSecond = images_per_s => headline({ total: { images_per_s, images: 1, macs: 1, accel_cycles: 1, time_ps: 1e12 / images_per_s }, energy: { total_pj: 1, low_pj: 1, high_pj: 1, static_pj: 0, unknown: [] },
     area: { total_um2: 1, low_um2: 1, high_um2: 1, technology: "45nm", unknown: [] }, memory: { burst_bytes: 0, read_bytes: 0, write_bytes: 0 } })[0][1];

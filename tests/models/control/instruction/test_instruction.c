@@ -125,6 +125,7 @@ static void test_guest_reset(void **state)
     assert_int_equal(fake_read(rig->element, "QUEUE_DEPTH"), 4096);
     assert_int_equal(fake_read(rig->element, "COMPLETED") + fake_read(rig->element, "PC"), 0);
     assert_int_equal(rig->forgotten, 1);
+    assert_int_equal(fake_counter(rig->element, "queue"), 0);
     rig_push(rig, CONV(0, 10));
     rig_push(rig, w_imm(ISA_irq, 2));
     rig_finish(rig, 400);
@@ -148,6 +149,13 @@ static void test_platform_reset(void **state)
     fake_reset(rig->workers[2]);
     assert_int_equal(fake_read(rig->element, "STATUS"), 0x4);
     assert_int_equal(fake_read(rig->element, "FETCH_WORDS"), 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+        rig_push(rig, w_none(ISA_nop));
+        assert_int_equal(fake_counter(rig->element, "queue"), 1);
+        fake_reset(rig->element);
+        assert_int_equal(fake_counter(rig->element, "queue"), 0);
+    }
+    assert_int_equal(fake_count(rig->element, "queue_peak"), 64); /* of the program, not the sum */
     (void)fake_write(rig->element, "CTRL", 1);
     rig_push(rig, CONV(0, 10));
     rig_finish(rig, 100);

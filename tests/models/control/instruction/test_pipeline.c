@@ -64,6 +64,7 @@ static void test_queue_full(void **state)
         rig_push(rig, w_none(ISA_nop));
     assert_int_equal(fake_read(rig->element, "FREE"), 0);
     assert_int_equal(fake_read(rig->element, "STATUS"), 0x3); /* busy, full */
+    assert_int_equal(fake_counter(rig->element, "queue"), 16);
     rig_push(rig, w_none(ISA_nop));
     assert_int_equal(fake_read(rig->element, "IRQ_STATUS"), IRQ_REFUSED);
     assert_int_equal(fake_count(rig->element, "refused"), 1);
@@ -88,7 +89,8 @@ static void test_queue_full(void **state)
     (void)fake_write(rig->element, "IRQ_STATUS", IRQ_SPACE);
     assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     (void)fake_write(rig->element, "SPACE_THRESHOLD", 16);
-    assert_int_equal(rig->element->irq_level[PORT_irq], 1); /* there is room already */
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1);   /* there is room already */
+    assert_int_equal(fake_counter(rig->element, "queue"), 0); /* as a trace shows it: what is fetched leaves */
     assert_int_equal(fake_count(rig->element, "queue_peak"), 16);
     assert_int_equal(rig_count(rig, "pushed_words"), 16);
     assert_int_equal(fake_read(rig->element, "COMPLETED"), 16);

@@ -129,6 +129,25 @@ static void test_depth(void **state)
     end(&h);
 }
 
+/* A recursion calls from one place: the returns of calls that are not shown come first, and close none. */
+static void test_recursion(void **state)
+{
+    enum { DEEP = CPU_CALLS + 100, FRAME = 16, STACK = 0x10000 };
+    static struct cnnvp_host h;
+    (void)state;
+    start(&h);
+    for (uint32_t i = 1; i < DEEP; ++i) {
+        cnnvp_rv32_set_reg(h.cpu.core, 2, STACK - FRAME * i);
+        cpu_call(&h.cpu, CNNVP_RV32_CALL, 0x104, 0x100, i == 1 ? 0x20 : 0x108);
+        assert_int_equal(h.depth, i < CPU_CALLS ? i + 1 : CPU_CALLS);
+    }
+    for (uint32_t i = DEEP; --i > 0;) {
+        cnnvp_rv32_set_reg(h.cpu.core, 2, STACK - FRAME * i);
+        go_back(&h, i == 1 ? 0x20 : 0x108, i < CPU_CALLS ? i : CPU_CALLS);
+    }
+    end(&h);
+}
+
 /* Instructions that take no time (timing: off) move no call. */
 static void test_free_instructions(void **state)
 {
@@ -154,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_returns),
         cmocka_unit_test(test_traps),
         cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
