@@ -11,7 +11,8 @@
 static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
-    const uint64_t words = cnnvp_minimum(shape.width_words, shape.banks * shape.line_words); /* words per clock */
+    const uint64_t lines = shape.banks * shape.column_step; /* per clock */
+    const uint64_t words = cnnvp_minimum(shape.width_words, lines * shape.line_words);
     const uint64_t cycles = cnnvp_divide_up(work->tile.table_span, words != 0 ? words : 1u);
     work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
     work->cost.bias_words += work->tile.table_span;

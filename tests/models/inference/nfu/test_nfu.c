@@ -195,9 +195,33 @@ static void check_refused_table(uint64_t write_out, uint32_t room, int16_t segme
     array_rig_end(&rig);
 }
 
+/* The 516 words of a table, from 2 banks of 3 SRAMs, a line of 4 words each: 24 in a clock, or 20 at a narrow port. */
+static void check_table_clocks(uint64_t width, uint64_t clocks)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    struct nfu_case c = nfu_case_lenet_c3();
+    uint64_t random = 11;
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "write_out", 3);
+    fake_set(rig.weight, "banks", 2);
+    fake_set(rig.weight, "line_words", 4);
+    fake_set(rig.weight, "column_step", 3);
+    fake_set(rig.weight, "width_words", width);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    set_table(&c, &rig, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3 + 3 + clocks);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
 static void test_table(void **state)
 {
     (void)state;
+    check_table_clocks(64, 22);
+    check_table_clocks(20, 26);
     check_table(0);
     check_table(1);
     check_refused_table(2, TABLE_ROOM, TABLE_SEGMENTS, CNNVP_E_NOSUP, "it is not table");
