@@ -18,6 +18,7 @@ enum lanes_source {
     LANES_INPUT = 0,
     LANES_WEIGHT = 1,
     LANES_OUTPUT = 2,
+    LANES_BUFFERS = 3,
     LANES_WIDE = 3,     /* as a: partial sums in the output buffer */
     LANES_IMMEDIATE = 3 /* as b */
 };

@@ -336,10 +336,9 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
 
 static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
 {
-    struct cnnvp_buffer_shape *shape = access->data;
-    if (shape == NULL || access->size < sizeof *shape)
+    if (access->data == NULL || access->size < offsetof(struct cnnvp_buffer_shape, shared))
         return CNNVP_E_INVAL;
-    *shape = buffer->shape;
+    memcpy(access->data, &buffer->shape, cnnvp_minimum(access->size, sizeof buffer->shape));
     return CNNVP_OK;
 }
 
@@ -409,6 +408,7 @@ int buffer_init(void *self, const struct cnnvp_init *init)
         .banks = init->ops->param(init->host, PARAM_banks),
         .line_words = init->ops->param(init->host, PARAM_line_words),
         .column_step = init->ops->param(init->host, PARAM_column_step),
+        .shared = buffer->region_count > 1u,
     };
     buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);

@@ -527,6 +527,46 @@ static void test_port_limit(void **state)
     bench_close(&bench);
 }
 
+/* 64 additions by 16 lanes, all words in one buffer: 192 words, 8 in a clock. With the first operand in another buffer,
+ * 128. */
+static void test_operands_share_a_port(void **state)
+{
+    const struct vector_tile t = {
+        .count = 64, .repeat = 1, .a_addr = 1024, .b_addr = 4096, .a_stride = 1, .b_stride = 1};
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    bench.buffers[OUT] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+    fake_set(bench.buffers[OUT], "width_words", 8);
+    assert_int_equal(fake_start(bench.buffers[OUT]), CNNVP_OK);
+    fake_connect(bench.vector, "output", bench.buffers[OUT], "port");
+    assert_int_equal(bench_run(&bench, OP_vadd, A(OUT) | B(OUT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(OUT) | STORE, 0, &t), 16 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(IMM) | STORE, 0, &t), 8 + 4);
+    bench_close(&bench);
+}
+
+/* The same with a scratchpad, whose regions share a port: 192 words, wherever they are. */
+static void test_regions_share_a_port(void **state)
+{
+    static const char *const ports[] = {"input", "weight", "output"};
+    const struct vector_tile t = {.count = 64, .repeat = 1, .a_stride = 1, .b_stride = 1};
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    struct cnnvp_host *memory = fake_add(&bench.sim, &cnnvp_unit_scratchpad);
+    fake_set(memory, "width_words", 8);
+    assert_int_equal(fake_start(memory), CNNVP_OK);
+    for (unsigned b = 0; b < 3; ++b)
+        fake_connect(bench.vector, ports[b], memory, ports[b]);
+    assert_int_equal(fake_write(memory, "WEIGHT_BASE", 8192), CNNVP_OK);
+    assert_int_equal(fake_write(memory, "OUTPUT_BASE", 16384), CNNVP_OK);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(WT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(OUT) | B(WT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vcmp, A(IN) | B(IMM) | STORE, 0, &t), 16 + 4);
+    bench_close(&bench);
+}
+
 /* Two beats of 16 lanes: words so far apart, in lines of eight that go round the banks. A beat of 16 words side by side
  * is two lines, of sums side by side, four words each, eight. */
 static void test_banks(void **state)
@@ -551,6 +591,7 @@ static void test_banks(void **state)
         bench_open(&bench, 16, 1);
         const int b = sums ? OUT : IN;
         bench.buffers[b] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+        fake_set(bench.buffers[b], "width_words", 4096);
         fake_set(bench.buffers[b], "banks", cases[c].banks);
         fake_set(bench.buffers[b], "size", 1u << 20);
         assert_int_equal(fake_start(bench.buffers[b]), CNNVP_OK);
@@ -639,6 +680,8 @@ int main(void)
         cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_operands_share_a_port),
+        cmocka_unit_test(test_regions_share_a_port),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset),
