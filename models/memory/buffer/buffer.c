@@ -284,8 +284,9 @@ static int tile_access(struct buffer *buffer, uint32_t port, struct cnnvp_access
         buffer_live_leave(&region->live[half], offset, offset + access->size, feature_words);
         report_live(buffer);
     }
-    const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
-    charge_port(buffer, access, words, calculates ? buffer->latency : 0);
+    /* ones do not come from the SRAM */
+    const int waits = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE) && mode != CNNVP_READ_ONES;
+    charge_port(buffer, access, words, waits ? buffer->latency : 0);
     return CNNVP_OK;
 }
 

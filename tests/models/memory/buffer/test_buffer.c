@@ -304,7 +304,7 @@ static void test_defaults(void **state)
     assert_int_equal(late_of(&shape, &own, 2, 0), 18);
 }
 
-/* Reads of calculation units wait for the latency, once; writes, and the DMA, do not. */
+/* Reads of calculation units wait for the latency, once; reads as ones, writes, and the DMA, do not. */
 static void test_latency(void **state)
 {
     struct fixture f;
@@ -318,6 +318,9 @@ static void test_latency(void **state)
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 3000);
     access.delay = 0;
+    access.mode = cnnvp_buffer_read_mode(CNNVP_READ_ONES);
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 0);
     access.mode = cnnvp_buffer_dma_mode(0);
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 0);
