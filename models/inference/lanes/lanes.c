@@ -84,8 +84,8 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
     if (!operand->used)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(command, operand, op);
-    access.clocks = &operand->clocks;
-    access.clock_count = operand->clocks.times != 0;
+    access.clocks = operand->clocks;
+    access.clock_count = operand->clock_count;
     const cnnvp_time now = lanes->ops->now(lanes->host);
     access.cycles = cycles;
     access.delay = after(lanes, now, cycles) - now;

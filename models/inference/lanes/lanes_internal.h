@@ -33,11 +33,12 @@ struct lanes_operand {
     int64_t base;
     int64_t stride;
     int64_t repeat;
-    int64_t low;                       /* first byte of the range */
-    int64_t high;                      /* end of the range */
-    uint64_t words;                    /* 16-bit words that cross the port */
-    uint8_t *data;                     /* element (0, 0); NULL in timing-only */
-    struct cnnvp_buffer_clocks clocks; /* clocks of its words in a beat; times 0: words are spread evenly */
+    int64_t low;                          /* first byte of the range */
+    int64_t high;                         /* end of the range */
+    uint64_t words;                       /* 16-bit words that cross the port */
+    uint8_t *data;                        /* element (0, 0); NULL in timing-only */
+    struct cnnvp_buffer_clocks clocks[4]; /* of its words in beats */
+    uint32_t clock_count;                 /* 0: words are spread evenly */
 };
 
 /* A decoded command. */

@@ -527,6 +527,32 @@ static void test_port_limit(void **state)
     bench_close(&bench);
 }
 
+/* The last beat of a row takes what is left, and the last turn of several units has fewer: 17 elements, 8 words in a
+ * clock, are 2 clocks and 1. Three units with four repetitions: 6 and 1, then 2 and 1. */
+static void test_rests(void **state)
+{
+    static const struct {
+        uint64_t units;
+        uint32_t opcode, status, repeat;
+        int64_t clocks;
+    } cases[] = {{1, OP_vcmp, A(IN) | B(IMM) | STORE, 1, 3},
+                 {1, OP_vcmp, A(IN) | B(IMM) | STORE | ACCUMULATE, 5, 5 * 3},
+                 {3, OP_vnorm, A(IN) | B(WT) | STORE, 4, 7 + 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const struct vector_tile t = {
+            .count = 17, .repeat = cases[i].repeat, .a_stride = 1, .a_repeat = 17, .out_repeat = 17};
+        struct bench bench;
+        bench_open_units(&bench, 16, cases[i].units, 0);
+        bench.buffers[IN] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+        fake_set(bench.buffers[IN], "width_words", 8);
+        assert_int_equal(fake_start(bench.buffers[IN]), CNNVP_OK);
+        fake_connect(bench.vector, "input", bench.buffers[IN], "port");
+        assert_int_equal(bench_run(&bench, cases[i].opcode, cases[i].status, 0, &t), cases[i].clocks + 4);
+        bench_close(&bench);
+    }
+}
+
 /* 64 additions by 16 lanes, all words in one buffer: 192 words, 8 in a clock. With the first operand in another buffer,
  * 128. */
 static void test_operands_share_a_port(void **state)
@@ -680,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_rests),
         cmocka_unit_test(test_operands_share_a_port),
         cmocka_unit_test(test_regions_share_a_port),
         cmocka_unit_test(test_banks),
