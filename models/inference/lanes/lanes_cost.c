@@ -29,7 +29,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     switch (job->opcode) {
     case CNNVP_OPCODE_vmac:
         operations[LANES_mac] = elements;
-        cost->narrow = job->b.used && lanes_narrow(job->narrow);
+        cost->narrow = job->b.used && !job->a.wide && lanes_narrow(job->narrow);
         break;
     case CNNVP_OPCODE_vnorm:
         operations[LANES_mac] = elements;

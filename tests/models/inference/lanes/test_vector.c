@@ -325,6 +325,8 @@ static void test_zero_points(void **state)
         assert_int_equal(fake_count(bench.vector, "mac_operations"), 10);
         assert_int_equal(fake_count(bench.vector, "int8_mac_operations"), b != 0 ? 5 : 0);
     }
+    assert_true(bench_run(&bench, OP_vmac, A(WIDE) | B(WT) | STORE, 0, &t) > 0); /* sums have more than 8 bits */
+    assert_int_equal(fake_count(bench.vector, "mac_operations"), 15);
     t.format ^= 1u << 31;
     assert_true(bench_run(&bench, OP_vnorm, B(WT) | STORE, 0, &t) == CNNVP_E_INVAL);
     bench_close(&bench);
