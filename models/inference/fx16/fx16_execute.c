@@ -6,6 +6,12 @@
 #include "cnnvp_integer.h"
 #include "inference/write_out/write_out.h"
 
+static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
+{
+    return cost->compute_cycles + cost->bias_cycles + cost->fill_cycles + cost->writeout_cycles +
+           cost->accumulator_cycles;
+}
+
 /* Adds the time and words of loading a table. It is loaded before the first weight, at the weight buffer's sequential
  * rate. */
 static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
@@ -28,7 +34,7 @@ static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *wo
     if (work->tile.table_span != 0)
         load_table(unit, work);
     traffic->input_words = cost->input_words - cost->ones_words;
-    traffic->input_cycles = cost->compute_cycles;
+    traffic->input_cycles = cycles_of(cost); /* a port that all operands share is theirs for the whole command */
     traffic->ones_words = cost->ones_words;
     traffic->ones_cycles = cost->bias_cycles;
     traffic->weight_words = cost->weight_words;
@@ -56,12 +62,6 @@ static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const str
     if (unit->precision == CNNVP_FX16_INT8 && (tile->narrow & operands) != operands)
         return "precision is int8: inputs and weights have 8 bits; both, or fx16, takes words of 16";
     return NULL;
-}
-
-static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
-{
-    return cost->compute_cycles + cost->bias_cycles + cost->fill_cycles + cost->writeout_cycles +
-           cost->accumulator_cycles;
 }
 
 /* Checks the command and computes its cost. Returns NULL, or why the command is refused. */
