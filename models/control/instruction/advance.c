@@ -162,6 +162,7 @@ static int fetch_ahead(struct element *self, uint64_t now, uint64_t limit)
         if (cycle > limit || cycle == PIPELINE_NEVER || (cycle > now && fetch_makes_room(self)))
             return progress;
         cnnvp_pipeline_fetch(&self->pipeline, cycle);
+        cnnvp_element_note_occupancy(self, cnnvp_edge_time(self->mhz, cycle));
         if (full_wait)
             self->ops->count(self->host, STAT_sequence_full_cycles, 0, full_wait);
         progress = 1;
@@ -238,10 +239,13 @@ void cnnvp_element_advance(struct element *self, int ahead)
     cnnvp_element_schedule(self);
 }
 
-void cnnvp_element_note_occupancy(struct element *self)
+void cnnvp_element_note_occupancy(struct element *self, cnnvp_time at)
 {
     const uint32_t held = self->pipeline.queue_depth - cnnvp_pipeline_free(&self->pipeline);
-    self->ops->counter(self->host, COUNTER_queue, self->ops->now(self->host), held);
+    if (held == self->held)
+        return;
+    self->held = held;
+    self->ops->counter(self->host, COUNTER_queue, at, held);
     if (held > self->peak) {
         self->ops->count(self->host, STAT_queue_peak, 0, held - self->peak);
         self->peak = held;

@@ -91,6 +91,7 @@ struct element {
     uint32_t blocker;    /* resources that the oldest instruction waits for, by the last check */
     uint32_t led;        /* moment that the oldest instruction waits for, by the last check */
     uint32_t tail_tag;   /* layer that is in effect at the end of the queue */
+    uint32_t held;       /* words in the queue, as the trace shows */
     uint32_t peak;
     uint64_t pushed;                     /* words pushed that the statistics do not contain yet */
     uint64_t issued[ISA_CLASS_calc + 1]; /* instructions by class that the statistics do not contain yet */
@@ -170,8 +171,8 @@ int cnnvp_element_wants_room(const struct element *self);
 void cnnvp_element_serve_room(struct element *self);
 /* Puts a word into the queue in `cycle`. */
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle);
-/* Updates the trace counter and peak of the number of words in the queue. */
-void cnnvp_element_note_occupancy(struct element *self);
+/* Updates the trace counter and peak of the number of words in the queue, which may have changed at time `at`. */
+void cnnvp_element_note_occupancy(struct element *self, cnnvp_time at);
 /* Computes the state up to the present; with `ahead`, also what can already be computed for later. Call
  * cnnvp_element_schedule afterwards. */
 void cnnvp_element_bring_up(struct element *self, int ahead);

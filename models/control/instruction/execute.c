@@ -322,6 +322,7 @@ static int is_visible(const struct element *self, const struct pipeline_entry *e
 static void leave(struct element *self, uint64_t cycle)
 {
     cnnvp_pipeline_issue(&self->pipeline, cycle);
+    cnnvp_element_note_occupancy(self, cnnvp_edge_time(self->mhz, cycle)); /* the end of a loop makes room */
     self->next_issue = cycle + 1u;
     self->retry = 0;
     self->blocker = 0;

@@ -47,7 +47,7 @@ static void push(struct element *self)
                         cnnvp_element_room_moment(self, tail - self->pipeline.queue_depth + self->part_words - 1u));
     cnnvp_element_enqueue(self, word, cycle);
     ++self->pushed;
-    cnnvp_element_note_occupancy(self);
+    cnnvp_element_note_occupancy(self, self->ops->now(self->host));
     cnnvp_ledger_start(&self->ledger, cycle);
     cnnvp_element_supply(self, cycle);
 }
@@ -88,6 +88,7 @@ static void clear(struct element *self)
     self->refused = 0;
     self->waited_all = 0;
     self->space_armed = 0;
+    cnnvp_element_note_occupancy(self, self->ops->now(self->host));
 }
 
 /* Tells the DMA to forget its requests, because their `receive` instructions are gone. */
@@ -372,7 +373,7 @@ static void element_complete(void *instance, uint32_t port, struct cnnvp_request
         fetch->remaining -= words;
         fetch->address += request->size;
         self->ops->count(self->host, STAT_fetched_words, 0, words);
-        cnnvp_element_note_occupancy(self);
+        cnnvp_element_note_occupancy(self, self->ops->now(self->host));
     }
     cnnvp_element_serve_room(self);
     cnnvp_element_schedule(self);

@@ -48,6 +48,29 @@ static void test_units_and_halves(void **state)
     rig_free(rig);
 }
 
+/* The trace's counter of words in the queue falls as words are fetched, at the end of a loop, and by a reset. */
+static void test_queue_counter(void **state)
+{
+    (void)state;
+    struct rig *rig = started();
+    const uint64_t nop = w_none(ISA_nop);
+    const uint64_t words[] = {w_ri(ISA_set, 1, 2), w_ri(ISA_loop, 1, 2), nop, nop};
+    rig_push_all(rig, words, COUNT(words));
+    assert_int_equal(fake_counter(rig->element, "queue"), 4);
+    rig_to(rig, 12); /* fetched: set in cycle 11, loop in 12 */
+    assert_int_equal(fake_read(rig->element, "PC"), 2);
+    assert_int_equal(fake_counter(rig->element, "queue"), 2);
+    rig_finish(rig, 100);
+    assert_int_equal(fake_counter(rig->element, "queue"), 0);
+    (void)fake_write(rig->element, "CTRL", 0);
+    rig_push_all(rig, words, COUNT(words));
+    assert_int_equal(fake_counter(rig->element, "queue"), 4);
+    (void)fake_write(rig->element, "CTRL", 2);
+    assert_int_equal(fake_counter(rig->element, "queue"), 0);
+    assert_int_equal(fake_count(rig->element, "queue_peak"), 4);
+    rig_free(rig);
+}
+
 static void test_unit_errors(void **state)
 {
     (void)state;
@@ -187,10 +210,15 @@ static void test_stray_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pingpong),         cmocka_unit_test(test_units_and_halves),
-        cmocka_unit_test(test_unit_errors),      cmocka_unit_test(test_error_with_work_in_flight),
-        cmocka_unit_test(test_refused_for_now),  cmocka_unit_test(test_guest_reset),
-        cmocka_unit_test(test_platform_reset),   cmocka_unit_test(test_disabled),
+        cmocka_unit_test(test_pingpong),
+        cmocka_unit_test(test_units_and_halves),
+        cmocka_unit_test(test_queue_counter),
+        cmocka_unit_test(test_unit_errors),
+        cmocka_unit_test(test_error_with_work_in_flight),
+        cmocka_unit_test(test_refused_for_now),
+        cmocka_unit_test(test_guest_reset),
+        cmocka_unit_test(test_platform_reset),
+        cmocka_unit_test(test_disabled),
         cmocka_unit_test(test_stray_completion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
