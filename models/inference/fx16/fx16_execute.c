@@ -81,6 +81,25 @@ static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnv
     return reason;
 }
 
+static uint64_t busy_cycles_of(const struct cnnvp_fx16_cost *cost)
+{
+    return cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+}
+
+/* Biases that an array reads where the weight buffer's port has room wait if there is too little. */
+static void wait_for_biases(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile,
+                            struct cnnvp_fx16_cost *cost)
+{
+    const uint64_t words =
+        cost->bias_words + cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->weight_words - cost->bias_words);
+    const uint64_t busy = busy_cycles_of(cost);
+    if (words <= busy)
+        return;
+    const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
+    const uint64_t taken = shape.width_words != 0 ? cnnvp_divide_up(words, shape.width_words) : 0;
+    cost->weight_port_cycles += taken > busy ? taken - busy : 0;
+}
+
 static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, struct cnnvp_fx16_work *work)
 {
     struct cnnvp_fx16_stalls stalls = {0};
@@ -101,6 +120,7 @@ static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     work->cost.input_port_cycles = stalls.input;
     work->cost.weight_port_cycles = stalls.weight;
     work->cost.output_port_cycles = stalls.output;
+    wait_for_biases(unit, &work->tile, &work->cost);
     return status;
 }
 
@@ -157,7 +177,7 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     cost->tabled_words = cnnvp_fx16_tabled_words(&work.tile);
     cost->table_words = 2u * cost->tabled_words + work.tile.table_span * unit->tables;
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
-    cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+    cost->busy_cycles = busy_cycles_of(cost);
     take_words(&work.tile, cost);
     count(unit, command->tag, cost);
     cnnvp_fx16_occupy(unit, command, work.tile.name, cost->busy_cycles, access);
