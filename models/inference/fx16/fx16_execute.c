@@ -6,12 +6,19 @@
 #include "cnnvp_integer.h"
 #include "inference/write_out/write_out.h"
 
+static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
+{
+    return cost->compute_cycles + cost->bias_cycles + cost->fill_cycles + cost->writeout_cycles +
+           cost->accumulator_cycles;
+}
+
 /* Adds the time and words of loading a table. It is loaded before the first weight, at the weight buffer's sequential
  * rate. */
 static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
-    const uint64_t words = cnnvp_minimum(shape.width_words, shape.banks * shape.line_words); /* words per clock */
+    const uint64_t lines = shape.banks * shape.column_step; /* per clock */
+    const uint64_t words = cnnvp_minimum(shape.width_words, lines * shape.line_words);
     const uint64_t cycles = cnnvp_divide_up(work->tile.table_span, words != 0 ? words : 1u);
     work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
     work->cost.bias_words += work->tile.table_span;
@@ -27,7 +34,7 @@ static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *wo
     if (work->tile.table_span != 0)
         load_table(unit, work);
     traffic->input_words = cost->input_words - cost->ones_words;
-    traffic->input_cycles = cost->compute_cycles;
+    traffic->input_cycles = cycles_of(cost); /* a port that all operands share is theirs for the whole command */
     traffic->ones_words = cost->ones_words;
     traffic->ones_cycles = cost->bias_cycles;
     traffic->weight_words = cost->weight_words;
@@ -57,12 +64,6 @@ static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const str
     return NULL;
 }
 
-static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
-{
-    return cost->compute_cycles + cost->bias_cycles + cost->fill_cycles + cost->writeout_cycles +
-           cost->accumulator_cycles;
-}
-
 /* Checks the command and computes its cost. Returns NULL, or why the command is refused. */
 static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                            struct cnnvp_fx16_work *work)
@@ -78,6 +79,25 @@ static const char *prepare(const struct cnnvp_fx16_unit *unit, const struct cnnv
     if (reason == NULL && cycles_of(&work->cost) > CNNVP_FX16_MAX_CYCLES)
         reason = "a command takes at most 2^40 cycles";
     return reason;
+}
+
+static uint64_t busy_cycles_of(const struct cnnvp_fx16_cost *cost)
+{
+    return cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+}
+
+/* Biases that an array reads where the weight buffer's port has room wait if there is too little. */
+static void wait_for_biases(const struct cnnvp_fx16_unit *unit, const struct cnnvp_fx16_tile *tile,
+                            struct cnnvp_fx16_cost *cost)
+{
+    const uint64_t words =
+        cost->bias_words + cnnvp_fx16_words(tile, CNNVP_NARROW_B, cost->weight_words - cost->bias_words);
+    const uint64_t busy = busy_cycles_of(cost);
+    if (words <= busy)
+        return;
+    const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
+    const uint64_t taken = shape.width_words != 0 ? cnnvp_divide_up(words, shape.width_words) : 0;
+    cost->weight_port_cycles += taken > busy ? taken - busy : 0;
 }
 
 static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, struct cnnvp_fx16_work *work)
@@ -100,6 +120,7 @@ static int carry_out(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     work->cost.input_port_cycles = stalls.input;
     work->cost.weight_port_cycles = stalls.weight;
     work->cost.output_port_cycles = stalls.output;
+    wait_for_biases(unit, &work->tile, &work->cost);
     return status;
 }
 
@@ -156,7 +177,7 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     cost->tabled_words = cnnvp_fx16_tabled_words(&work.tile);
     cost->table_words = 2u * cost->tabled_words + work.tile.table_span * unit->tables;
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
-    cost->busy_cycles = cycles_of(cost) + cost->input_port_cycles + cost->weight_port_cycles + cost->output_port_cycles;
+    cost->busy_cycles = busy_cycles_of(cost);
     take_words(&work.tile, cost);
     count(unit, command->tag, cost);
     cnnvp_fx16_occupy(unit, command, work.tile.name, cost->busy_cycles, access);

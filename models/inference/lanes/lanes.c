@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cnnvp_buffer.h"
+#include "cnnvp_integer.h"
 #include "inference/write_out/write_out.h"
 #include "isa/isa.h"
 
@@ -53,15 +54,38 @@ static struct cnnvp_access link_access(const struct cnnvp_command *command, cons
     };
 }
 
-/* Borrows an operand's range, and raises *delay to the access's delay if that is longer. */
+/* What a command's accesses take at the port of a buffer: 16-bit words, and cycles by which they are late, together and
+ * at most. */
+struct crossing {
+    uint64_t accesses, words, late, latest;
+};
+
+/* Cycles by which the port of the busiest buffer lengthens a command that has `cycles` for its words. */
+static uint64_t stall_of(const struct lanes *lanes, const struct crossing crossings[LANES_BUFFERS], uint64_t cycles)
+{
+    uint64_t shared = 0, busiest = 0;
+    for (uint32_t b = 0; b < LANES_BUFFERS; ++b) {
+        const struct crossing *crossing = &crossings[b];
+        if (crossing->accesses < 2u && crossing->late == 0)
+            continue;
+        const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(&lanes->links, PORT_input + b);
+        const uint64_t taken = shape.width_words != 0 ? cnnvp_divide_up(crossing->words, shape.width_words) : 0;
+        const uint64_t late = cnnvp_maximum(crossing->latest, taken > cycles ? taken - cycles : 0);
+        shared += shape.shared ? crossing->late : 0;
+        busiest = cnnvp_maximum(busiest, shape.shared ? shared : late);
+    }
+    return busiest;
+}
+
+/* Borrows an operand's range, and adds what it takes at its port. */
 static int borrow(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_operand *operand,
-                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
+                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, struct crossing *crossings)
 {
     if (!operand->used)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(command, operand, op);
-    access.clocks = &operand->clocks;
-    access.clock_count = operand->clocks.times != 0;
+    access.clocks = operand->clocks;
+    access.clock_count = operand->clock_count;
     const cnnvp_time now = lanes->ops->now(lanes->host);
     access.cycles = cycles;
     access.delay = after(lanes, now, cycles) - now;
@@ -70,8 +94,13 @@ static int borrow(struct lanes *lanes, const struct cnnvp_command *command, stru
     const int status = lanes->ops->access(lanes->host, PORT_input + operand->buffer, &access);
     if (status != CNNVP_OK)
         return status;
-    if (access.delay > *delay)
-        *delay = access.delay;
+    const uint64_t taken = cnnvp_delay_cycles(lanes->clock_mhz, now, access.delay);
+    const uint64_t late = taken > cycles ? taken - cycles : 0;
+    struct crossing *crossing = &crossings[operand->buffer];
+    ++crossing->accesses;
+    crossing->words += (access.words * access.word_bytes + 1u) / 2u;
+    crossing->late += late;
+    crossing->latest = cnnvp_maximum(crossing->latest, late);
     if (lanes->timing_only)
         return CNNVP_OK;
     if (access.data == NULL)
@@ -164,32 +193,24 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     }
     const uint64_t streaming = cost.cycles - lanes_latency(&job, &lanes->shape);
     lanes_clocks(&lanes->shape, &cost, &job);
-    cnnvp_time longest = 0;
-    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
+    struct crossing crossings[LANES_BUFFERS] = {0};
+    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, crossings);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, crossings);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, &longest);
+        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, crossings);
     if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
+        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, crossings);
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 
-    /* cycles of the slowest port */
-    const uint64_t streamed = cnnvp_delay_cycles(lanes->clock_mhz, lanes->ops->now(lanes->host), longest);
-    const uint64_t busy = cost.cycles + (streamed > streaming ? streamed - streaming : 0);
+    const uint64_t busy = cost.cycles + stall_of(lanes, crossings, streaming);
     occupy(lanes, command, &cost, busy, delay);
     if (!lanes->timing_only) {
         const uint64_t clipped = lanes_execute(&job, lanes->shape.lanes, &lanes->registers);
         count_clipped(lanes, command, clipped);
     }
     return CNNVP_OK;
-}
-
-static uint64_t longest_stall(const struct cnnvp_fx16_stalls *stalls)
-{
-    const uint64_t reading = stalls->input > stalls->weight ? stalls->input : stalls->weight;
-    return reading > stalls->output ? reading : stalls->output;
 }
 
 static int execute_window(struct lanes *lanes, const struct cnnvp_command *command, cnnvp_time *delay)
@@ -213,7 +234,11 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
         status = cnnvp_fx16_deliver(&lanes->links, command, &tile, &traffic, &data, &stalls, &clipped);
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, NULL);
-    occupy(lanes, command, &cost, cost.cycles + longest_stall(&stalls), delay);
+    const struct crossing crossings[LANES_BUFFERS] = {
+        [LANES_INPUT] = {1u, 0, stalls.input, stalls.input},
+        [LANES_WEIGHT] = {1u, 0, stalls.weight, stalls.weight},
+        [LANES_OUTPUT] = {1u, 0, stalls.output, stalls.output}};
+    occupy(lanes, command, &cost, cost.cycles + stall_of(lanes, crossings, cost.cycles), delay);
     count_clipped(lanes, command, clipped);
     return CNNVP_OK;
 }

@@ -88,10 +88,11 @@
  *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
  *                                         taps = kx * ky, times the input channels if vconv is not depthwise
  * plus `pipeline` cycles, with scale LANES_SCALE_STAGES more, plus the stall at the port of the busiest buffer
- * (cnnvp_buffer.h). Words of vpool and vconv at the ports: the taps of each result; each weight and bias once for each
- * group of lanes that works on its channel; the results, four words each if they are partial sums; and the old values
- * that they update, four words for a sum and one for a word. In a beat the banks supply one tap's input for each lane
- * and its weight for each channel, whose own weights are contiguous; once in `taps` beats they take the results.
+ * (cnnvp_buffer.h), which all operands and results in that buffer cross. Words of vpool and vconv at the ports: the
+ * taps of each result; each weight and bias once for each group of lanes that works on its channel; the results, four
+ * words each if they are partial sums; and the old values that they update, four words for a sum and one for a word. In
+ * a beat the banks supply one tap's input for each lane and its weight for each channel, whose own weights are
+ * contiguous; once in `taps` beats they take the results.
  */
 #ifndef CNNVP_LANES_H
 #define CNNVP_LANES_H

@@ -29,7 +29,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     switch (job->opcode) {
     case CNNVP_OPCODE_vmac:
         operations[LANES_mac] = elements;
-        cost->narrow = job->b.used && lanes_narrow(job->narrow);
+        cost->narrow = job->b.used && !job->a.wide && lanes_narrow(job->narrow);
         break;
     case CNNVP_OPCODE_vnorm:
         operations[LANES_mac] = elements;
@@ -104,26 +104,37 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     cost->cycles += lanes_latency(job, shape);
 }
 
-/* Sets the operand's clocks: those of a beat in which every unit takes `lanes` elements. Operands with one word for a
- * repetition or for all elements, and results of one word a repetition, are spread evenly instead. */
-static void beat_of(const struct lanes_shape *shape, const struct lanes_cost *cost, const struct lanes_job *job,
-                    int side_by_side, struct lanes_operand *operand)
+/* Sets the operand's clocks: those of the beats in which every unit takes `lanes` elements, and of those that take the
+ * rest, in as many units as have a repetition. Operands with one word for a repetition or for all elements, and results
+ * of one word a repetition, are spread evenly instead. */
+static void beats_of(const struct lanes_shape *shape, const struct lanes_cost *cost, const struct lanes_job *job,
+                     int side_by_side, struct lanes_operand *operand)
 {
+    const uint64_t lanes = job->opcode == CNNVP_OPCODE_vact ? shape->lanes * shape->units : shape->lanes;
+    const uint64_t runs = job->accumulate ? job->repeat : 1u;
     const uint64_t elements = job->accumulate || side_by_side ? job->count : job->count * job->repeat;
-    const uint64_t lanes =
-        cnnvp_minimum(job->opcode == CNNVP_OPCODE_vact ? shape->lanes * shape->units : shape->lanes, elements);
     const uint64_t words = operand->bytes > 2u ? operand->bytes / 2u : 1u; /* words of an element */
     const uint64_t stride = (uint64_t)(operand->stride < 0 ? -operand->stride : operand->stride);
+    struct cnnvp_parts repetitions[2], row[2];
+    uint64_t beats = 0;
     if (!operand->used || stride == 0)
         return;
-    operand->clocks = (struct cnnvp_buffer_clocks){
-        .times = cost->beats,
-        .cycles = (uint32_t)((cost->cycles - lanes_latency(job, shape)) / cost->beats),
-        .maps = side_by_side ? (uint32_t)shape->units : 1u,
-        .columns = (uint32_t)(stride == 1u ? lanes * words : lanes),
-        .column_step = (uint32_t)(stride * (stride == 1u ? 1u : words)),
-        .words = (uint32_t)(lanes * words * (side_by_side ? cnnvp_minimum(shape->units, job->repeat) : 1u)),
-    };
+    cnnvp_cut(side_by_side ? job->repeat : 1u, side_by_side ? (uint32_t)shape->units : 1u, repetitions);
+    cnnvp_cut(elements, (uint32_t)lanes, row);
+    for (size_t i = 0; i < 4u; ++i)
+        beats += runs * repetitions[i / 2u].count * row[i % 2u].count;
+    for (size_t i = 0; i < 4u; ++i) {
+        const struct cnnvp_parts *units = &repetitions[i / 2u], *part = &row[i % 2u];
+        if (units->count * part->count != 0)
+            operand->clocks[operand->clock_count++] = (struct cnnvp_buffer_clocks){
+                .times = runs * units->count * part->count * (cost->beats / beats), /* sweeps */
+                .cycles = (uint32_t)((cost->cycles - lanes_latency(job, shape)) / cost->beats),
+                .maps = side_by_side ? (uint32_t)shape->units : 1u,
+                .columns = (uint32_t)(stride == 1u ? part->size * words : part->size),
+                .column_step = (uint32_t)(stride * (stride == 1u ? 1u : words)),
+                .words = (uint32_t)(part->size * words * units->size),
+            };
+    }
 }
 
 void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost, struct lanes_job *job)
@@ -131,9 +142,9 @@ void lanes_clocks(const struct lanes_shape *shape, const struct lanes_cost *cost
     const int reduces = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
     const int repetitions =
         reduces || job->opcode == CNNVP_OPCODE_vsoftmax || (job->opcode == CNNVP_OPCODE_vnorm && shape->units > 1u);
-    beat_of(shape, cost, job, repetitions, &job->a);
-    beat_of(shape, cost, job, repetitions, &job->b);
-    beat_of(shape, cost, job, repetitions, &job->c);
+    beats_of(shape, cost, job, repetitions, &job->a);
+    beats_of(shape, cost, job, repetitions, &job->b);
+    beats_of(shape, cost, job, repetitions, &job->c);
     if (!reduces && job->opcode != CNNVP_OPCODE_vsoftmax && !job->accumulate)
-        beat_of(shape, cost, job, repetitions, &job->out);
+        beats_of(shape, cost, job, repetitions, &job->out);
 }

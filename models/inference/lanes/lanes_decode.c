@@ -52,14 +52,15 @@ static struct operands operands_of(uint32_t opcode, int store)
 
 /* Sets the byte range and words of an operand with `inner` steps of stride and `outer` of repeat. No product overflows:
  * inner * outer <= 2^28, strides are below 2^31 in magnitude. */
-static void set_range(struct lanes_operand *operand, uint64_t inner, uint64_t outer)
+static void set_range(struct lanes_operand *operand, uint64_t inner, uint64_t outer, uint64_t lanes)
 {
     const int64_t across = (int64_t)(inner - 1u) * operand->stride * (int64_t)operand->bytes;
     const int64_t along = (int64_t)(outer - 1u) * operand->repeat * (int64_t)operand->bytes;
     operand->low = operand->base + (across < 0 ? across : 0) + (along < 0 ? along : 0);
     operand->high = operand->base + (across > 0 ? across : 0) + (along > 0 ? along : 0) + (int64_t)operand->bytes;
-    /* an element that is used repeatedly crosses the port once */
-    const uint64_t elements = (operand->stride == 0 ? 1u : inner) * (operand->repeat == 0 ? 1u : outer);
+    /* an element that is used repeatedly crosses the port once, if the lanes hold it until then */
+    const uint64_t row = operand->stride == 0 ? 1u : inner;
+    const uint64_t elements = row * (operand->repeat == 0 && row <= lanes ? 1u : outer);
     operand->words = elements * (operand->bytes > 2u ? operand->bytes / 2u : 1u);
 }
 
@@ -128,7 +129,7 @@ static void set_wide(const struct lanes_job *job, struct lanes_operand *operand)
 }
 
 /* Sets the operand c, sums of squares, and the number of elements that the sums cover. */
-static const char *set_sums(uint32_t halves, struct lanes_job *job)
+static const char *set_sums(uint32_t halves, uint64_t lanes, struct lanes_job *job)
 {
     job->divisor = (uint32_t)(job->opcode == CNNVP_OPCODE_vmean ? job->immediate : job->b_stride);
     if (!job->a.wide)
@@ -141,11 +142,11 @@ static const char *set_sums(uint32_t halves, struct lanes_job *job)
         return "c_addr of slots is even";
     job->c = operand_at(LANES_OUTPUT, halves, job->c_addr, job->a.stride, job->c_repeat, 0);
     set_wide(job, &job->c);
-    set_range(&job->c, job->count, job->repeat);
+    set_range(&job->c, job->count, job->repeat, lanes);
     return NULL;
 }
 
-static const char *decode_sources(const struct cnnvp_command *command, const struct operands *has,
+static const char *decode_sources(const struct cnnvp_command *command, const struct operands *has, uint64_t lanes,
                                   struct lanes_job *job)
 {
     const uint32_t halves = command->halves;
@@ -160,7 +161,7 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
             if (job->a_addr % 2u != 0)
                 return "a_addr of slots is even";
         }
-        set_range(&job->a, job->count, job->repeat);
+        set_range(&job->a, job->count, job->repeat, lanes);
     }
     const int immediate = source_b == LANES_IMMEDIATE;
     if (has->b && (!immediate || job->opcode == CNNVP_OPCODE_vact || has->c || job->opcode == CNNVP_OPCODE_vvar)) {
@@ -169,16 +170,16 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
         const int by_repetition = has->c || job->opcode == CNNVP_OPCODE_vvar;
         job->b = operand_at(source_b, halves, job->b_addr, by_repetition ? 0 : job->b_stride, job->b_repeat,
                             by_repetition || job->opcode == CNNVP_OPCODE_vact ? 0 : job->narrow & CNNVP_NARROW_B);
-        set_range(&job->b, job->count, job->repeat);
+        set_range(&job->b, job->count, job->repeat, lanes);
     }
     if (has->c) {
         job->c = operand_at(source_b, halves, job->c_addr, 0, job->c_repeat, 0);
-        set_range(&job->c, job->count, job->repeat);
+        set_range(&job->c, job->count, job->repeat, lanes);
     }
     if (has->out) {
         job->out = operand_at(LANES_OUTPUT, halves, job->out_addr, 1, job->out_repeat, job->narrow & CNNVP_NARROW_OUT);
         const int one_word = job->opcode == CNNVP_OPCODE_vmean || job->opcode == CNNVP_OPCODE_vvar;
-        set_range(&job->out, one_word ? 1u : job->count, job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
+        set_range(&job->out, one_word ? 1u : job->count, job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat, lanes);
         job->out.words = (one_word ? 1u : job->count) * (job->opcode == CNNVP_OPCODE_vout ? 1u : job->repeat);
     }
     return NULL;
@@ -277,14 +278,14 @@ const char *lanes_decode(const struct cnnvp_command *command, uint64_t lanes, st
         return "vout writes at most `lanes` registers of operator 0 mac, 1 add, 2 sub, 3 div or 4 cmp";
     error = check_numbers(job);
     if (error == NULL)
-        error = decode_sources(command, &has, job);
+        error = decode_sources(command, &has, lanes, job);
     if (error != NULL)
         return error;
     job->scales = lanes_scales(command);
     if (job->scales && (error = read_scales(job)) != NULL)
         return error;
     job->divisor = job->count;
-    if (job->sums && (error = set_sums(command->halves, job)) != NULL)
+    if (job->sums && (error = set_sums(command->halves, lanes, job)) != NULL)
         return error;
     if (job->opcode == CNNVP_OPCODE_vact)
         set_table(job);

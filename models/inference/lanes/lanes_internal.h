@@ -18,6 +18,7 @@ enum lanes_source {
     LANES_INPUT = 0,
     LANES_WEIGHT = 1,
     LANES_OUTPUT = 2,
+    LANES_BUFFERS = 3,
     LANES_WIDE = 3,     /* as a: partial sums in the output buffer */
     LANES_IMMEDIATE = 3 /* as b */
 };
@@ -32,11 +33,12 @@ struct lanes_operand {
     int64_t base;
     int64_t stride;
     int64_t repeat;
-    int64_t low;                       /* first byte of the range */
-    int64_t high;                      /* end of the range */
-    uint64_t words;                    /* 16-bit words that cross the port */
-    uint8_t *data;                     /* element (0, 0); NULL in timing-only */
-    struct cnnvp_buffer_clocks clocks; /* clocks of its words in a beat; times 0: words are spread evenly */
+    int64_t low;                          /* first byte of the range */
+    int64_t high;                         /* end of the range */
+    uint64_t words;                       /* 16-bit words that cross the port */
+    uint8_t *data;                        /* element (0, 0); NULL in timing-only */
+    struct cnnvp_buffer_clocks clocks[4]; /* of its words in beats */
+    uint32_t clock_count;                 /* 0: words are spread evenly */
 };
 
 /* A decoded command. */

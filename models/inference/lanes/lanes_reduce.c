@@ -5,6 +5,8 @@
 /* Sums of squares saturate here, so that adding epsilon cannot overflow. */
 #define MAX_SQUARES (UINT64_C(1) << 62)
 
+__extension__ typedef __int128 wide; /* for sums of 64 bits shifted left by 15, squares of 62 by 30 */
+
 static uint64_t shorter(uint64_t left)
 {
     return left < LANES_CHUNK ? left : LANES_CHUNK;
@@ -35,22 +37,21 @@ static int64_t sum_of(const struct lanes_job *job, const struct lanes_operand *o
 
 static uint64_t squares_of(const struct lanes_job *job, uint64_t o, int64_t mean)
 {
+    const wide unit = (wide)1 << job->bias_shift;
     int64_t values[LANES_CHUNK];
     uint64_t sum = 0;
     for (uint64_t i = 0; i < job->count; i += LANES_CHUNK) {
         const uint64_t n = shorter(job->count - i);
         lanes_load(&job->a, o, i, n, values);
         for (uint64_t k = 0; k < n; ++k) {
-            const int64_t d = lanes_add(lanes_shift(values[k], job->bias_shift), -mean);
-            const uint64_t distance = d < 0 ? 0u - (uint64_t)d : (uint64_t)d;
-            const uint64_t square = distance >> 31 != 0 ? MAX_SQUARES : distance * distance;
+            const wide d = values[k] * unit - mean;
+            const wide distance = d < 0 ? -d : d;
+            const uint64_t square = distance >> 31 != 0 ? MAX_SQUARES : (uint64_t)(distance * distance);
             sum = sum + square < MAX_SQUARES ? sum + square : MAX_SQUARES;
         }
     }
     return sum;
 }
-
-__extension__ typedef __int128 wide; /* for squares of 62 bits shifted left by 30 */
 
 /* The same sum of squared distances, calculated from the sums of the elements and of their squares. */
 static uint64_t squares_from_sums(const struct lanes_job *job, uint64_t o, int64_t mean)

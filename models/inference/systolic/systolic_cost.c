@@ -23,7 +23,7 @@
  * the skew. Depthwise: with ws and os a column is a channel (K = taps, N = channels), and each PE reads its own word;
  * with is the columns are positions, and the channels run one after another. Weights and results lie in the buffers in
  * the order of the clocks that use them, side by side. Biases are read in clocks in which the weight buffer's port has
- * room.
+ * room; the command is longer if they are too few.
  */
 #include "systolic_tile.h"
 

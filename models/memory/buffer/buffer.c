@@ -284,8 +284,9 @@ static int tile_access(struct buffer *buffer, uint32_t port, struct cnnvp_access
         buffer_live_leave(&region->live[half], offset, offset + access->size, feature_words);
         report_live(buffer);
     }
-    const int calculates = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE);
-    charge_port(buffer, access, words, calculates ? buffer->latency : 0);
+    /* ones do not come from the SRAM */
+    const int waits = is_read && !(access->mode & CNNVP_BUFFER_DMA_SIDE) && mode != CNNVP_READ_ONES;
+    charge_port(buffer, access, words, waits ? buffer->latency : 0);
     return CNNVP_OK;
 }
 
@@ -336,10 +337,9 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
 
 static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
 {
-    struct cnnvp_buffer_shape *shape = access->data;
-    if (shape == NULL || access->size < sizeof *shape)
+    if (access->data == NULL || access->size < offsetof(struct cnnvp_buffer_shape, shared))
         return CNNVP_E_INVAL;
-    *shape = buffer->shape;
+    memcpy(access->data, &buffer->shape, cnnvp_minimum(access->size, sizeof buffer->shape));
     return CNNVP_OK;
 }
 
@@ -409,6 +409,7 @@ int buffer_init(void *self, const struct cnnvp_init *init)
         .banks = init->ops->param(init->host, PARAM_banks),
         .line_words = init->ops->param(init->host, PARAM_line_words),
         .column_step = init->ops->param(init->host, PARAM_column_step),
+        .shared = buffer->region_count > 1u,
     };
     buffer->latency = init->ops->param(init->host, PARAM_latency);
     buffer->timing_only = init->ops->timing_only(init->host);

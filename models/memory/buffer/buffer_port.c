@@ -59,10 +59,10 @@ static uint64_t run_lines(const struct cnnvp_buffer_shape *shape, uint64_t banks
     uint32_t lines[MAX_SRAMS], most = 0;
     if (step % line == 0)
         return cnnvp_divide_up(columns, banks / cnnvp_common_divisor(banks, step / line));
-    if (step < line || banks * srams > MAX_SRAMS)
+    if (step / cnnvp_common_divisor(step, srams) < shape->line_words || banks * srams > MAX_SRAMS)
         return cnnvp_divide_up(row_lines(shape, first, columns, step), banks);
     memset(lines, 0, banks * srams * sizeof lines[0]);
-    for (uint64_t i = 0; i < columns; ++i) { /* each word is in a line of its own */
+    for (uint64_t i = 0; i < columns; ++i) { /* each word of an SRAM is in a line of its own */
         const uint64_t at = first + i * step;
         most = cnnvp_maximum32(most, ++lines[at / line % banks * srams + at % srams]);
     }

@@ -33,7 +33,8 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
 {
     if (update->of_words && uses_sums(update)) /* partial sums of passes must not overwrite words */
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
-    if (!finds_sums(update) || !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
+    if (!(finds_sums(update) || update->passes > 1u) ||
+        !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
         return 1;
     /* Word (p, w) ends at out + bytes * (p * stride + w + 1); the next sum begins at acc + slot * (p * plane_words + w
      * + 1). The difference falls with w and is linear in p: the first word of the first and of the last plane decide.

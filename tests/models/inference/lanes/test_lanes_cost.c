@@ -115,14 +115,16 @@ static struct lanes_cost walk(const struct steps *of, const struct lanes_shape *
     return cost;
 }
 
-/* Words of an operand: an element is at its lane already where it is the one before, or that of the repetition
- * before. */
-static uint64_t words_read(const struct vector_tile *t, int32_t stride, int32_t by_repetition, uint32_t words)
+/* Words of an operand: an element is at its lane already where it is the one before, or that of the repetition before
+ * if that has no more elements than there are lanes. */
+static uint64_t words_read(const struct vector_tile *t, uint64_t lanes, int32_t stride, int32_t by_repetition,
+                           uint32_t words)
 {
+    const int stays = stride == 0 || t->count <= lanes;
     uint64_t sum = 0;
     for (uint32_t o = 0; o < t->repeat; ++o)
         for (uint32_t i = 0; i < t->count; ++i)
-            sum += (i == 0 || stride != 0) && (o == 0 || by_repetition != 0) ? words : 0;
+            sum += (i == 0 || stride != 0) && (o == 0 || by_repetition != 0 || !stays) ? words : 0;
     return sum;
 }
 
@@ -176,11 +178,11 @@ static void check_steps(uint64_t *random, const struct steps *of)
         print_error("opcode 0x%02x, %u x %u on %u x %u lanes\n", of->opcode, t.repeat, t.count, (unsigned)shape.units,
                     (unsigned)shape.lanes);
     assert_memory_equal(&cost, &expected, sizeof cost);
-    assert_int_equal(job.a.words, of->reads_a * words_read(&t, t.a_stride, t.a_repeat, sums ? 4 : 1));
+    assert_int_equal(job.a.words, of->reads_a * words_read(&t, shape.lanes, t.a_stride, t.a_repeat, sums ? 4 : 1));
     if (of_sums)
         assert_int_equal(job.b.words, 0);
     else if (of->opcode <= OP_vcmp || by_repetition)
-        assert_int_equal(job.b.words, words_read(&t, by_repetition ? 0 : t.b_stride, t.b_repeat, 1));
+        assert_int_equal(job.b.words, words_read(&t, shape.lanes, by_repetition ? 0 : t.b_stride, t.b_repeat, 1));
     else
         assert_int_equal(job.b.words, of->opcode == OP_vact ? 4u + 2u * t.count * t.repeat : 0);
     assert_int_equal(job.out.words, of->opcode == OP_vnorm                            ? 0

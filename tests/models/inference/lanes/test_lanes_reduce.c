@@ -311,9 +311,24 @@ static void test_batch_normalisation(void **state)
     bench_close(&bench);
 }
 
+/* A sum of 64 bits with 12 more is 2^64 away from a mean of 0: squares saturate at 2^62, so the word is 2^40 / 2^31. */
+static void test_far_values(void **state)
+{
+    struct bench bench;
+    const int64_t far = INT64_C(1) << 52;
+    const struct vector_tile t = {.count = 1, .repeat = 1, .b_addr = 64, .out_addr = 128, .format = FORMAT(-28, 12, 1)};
+    (void)state;
+    bench_open(&bench, 16, 0);
+    memcpy(bench_data(&bench, OUT, 0), &far, sizeof far);
+    assert_true(bench_run(&bench, OP_vvar, A(WIDE) | B(OUT), 0, &t) > 0);
+    assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[64], 512);
+    bench_close(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_far_values),
         cmocka_unit_test(test_mean),
         cmocka_unit_test(test_variance),
         cmocka_unit_test(test_sums_of_parts),

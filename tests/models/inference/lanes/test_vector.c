@@ -325,6 +325,8 @@ static void test_zero_points(void **state)
         assert_int_equal(fake_count(bench.vector, "mac_operations"), 10);
         assert_int_equal(fake_count(bench.vector, "int8_mac_operations"), b != 0 ? 5 : 0);
     }
+    assert_true(bench_run(&bench, OP_vmac, A(WIDE) | B(WT) | STORE, 0, &t) > 0); /* sums have more than 8 bits */
+    assert_int_equal(fake_count(bench.vector, "mac_operations"), 15);
     t.format ^= 1u << 31;
     assert_true(bench_run(&bench, OP_vnorm, B(WT) | STORE, 0, &t) == CNNVP_E_INVAL);
     bench_close(&bench);
@@ -527,6 +529,72 @@ static void test_port_limit(void **state)
     bench_close(&bench);
 }
 
+/* The last beat of a row takes what is left, and the last turn of several units has fewer: 17 elements, 8 words in a
+ * clock, are 2 clocks and 1. Three units with four repetitions: 6 and 1, then 2 and 1. */
+static void test_rests(void **state)
+{
+    static const struct {
+        uint64_t units;
+        uint32_t opcode, status, repeat;
+        int64_t clocks;
+    } cases[] = {{1, OP_vcmp, A(IN) | B(IMM) | STORE, 1, 3},
+                 {1, OP_vcmp, A(IN) | B(IMM) | STORE | ACCUMULATE, 5, 5 * 3},
+                 {3, OP_vnorm, A(IN) | B(WT) | STORE, 4, 7 + 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const struct vector_tile t = {
+            .count = 17, .repeat = cases[i].repeat, .a_stride = 1, .a_repeat = 17, .out_repeat = 17};
+        struct bench bench;
+        bench_open_units(&bench, 16, cases[i].units, 0);
+        bench.buffers[IN] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+        fake_set(bench.buffers[IN], "width_words", 8);
+        assert_int_equal(fake_start(bench.buffers[IN]), CNNVP_OK);
+        fake_connect(bench.vector, "input", bench.buffers[IN], "port");
+        assert_int_equal(bench_run(&bench, cases[i].opcode, cases[i].status, 0, &t), cases[i].clocks + 4);
+        bench_close(&bench);
+    }
+}
+
+/* 64 additions by 16 lanes, all words in one buffer: 192 words, 8 in a clock. With the first operand in another buffer,
+ * 128. */
+static void test_operands_share_a_port(void **state)
+{
+    const struct vector_tile t = {
+        .count = 64, .repeat = 1, .a_addr = 1024, .b_addr = 4096, .a_stride = 1, .b_stride = 1};
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    bench.buffers[OUT] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+    fake_set(bench.buffers[OUT], "width_words", 8);
+    assert_int_equal(fake_start(bench.buffers[OUT]), CNNVP_OK);
+    fake_connect(bench.vector, "output", bench.buffers[OUT], "port");
+    assert_int_equal(bench_run(&bench, OP_vadd, A(OUT) | B(OUT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(OUT) | STORE, 0, &t), 16 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(IMM) | STORE, 0, &t), 8 + 4);
+    bench_close(&bench);
+}
+
+/* The same with a scratchpad, whose regions share a port: 192 words, wherever they are. */
+static void test_regions_share_a_port(void **state)
+{
+    static const char *const ports[] = {"input", "weight", "output"};
+    const struct vector_tile t = {.count = 64, .repeat = 1, .a_stride = 1, .b_stride = 1};
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    struct cnnvp_host *memory = fake_add(&bench.sim, &cnnvp_unit_scratchpad);
+    fake_set(memory, "width_words", 8);
+    assert_int_equal(fake_start(memory), CNNVP_OK);
+    for (unsigned b = 0; b < 3; ++b)
+        fake_connect(bench.vector, ports[b], memory, ports[b]);
+    assert_int_equal(fake_write(memory, "WEIGHT_BASE", 8192), CNNVP_OK);
+    assert_int_equal(fake_write(memory, "OUTPUT_BASE", 16384), CNNVP_OK);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(IN) | B(WT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vadd, A(OUT) | B(WT) | STORE, 0, &t), 24 + 4);
+    assert_int_equal(bench_run(&bench, OP_vcmp, A(IN) | B(IMM) | STORE, 0, &t), 16 + 4);
+    bench_close(&bench);
+}
+
 /* Two beats of 16 lanes: words so far apart, in lines of eight that go round the banks. A beat of 16 words side by side
  * is two lines, of sums side by side, four words each, eight. */
 static void test_banks(void **state)
@@ -551,6 +619,7 @@ static void test_banks(void **state)
         bench_open(&bench, 16, 1);
         const int b = sums ? OUT : IN;
         bench.buffers[b] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+        fake_set(bench.buffers[b], "width_words", 4096);
         fake_set(bench.buffers[b], "banks", cases[c].banks);
         fake_set(bench.buffers[b], "size", 1u << 20);
         assert_int_equal(fake_start(bench.buffers[b]), CNNVP_OK);
@@ -639,6 +708,9 @@ int main(void)
         cmocka_unit_test(test_scaled_refusals),
         cmocka_unit_test(test_division),
         cmocka_unit_test(test_port_limit),
+        cmocka_unit_test(test_rests),
+        cmocka_unit_test(test_operands_share_a_port),
+        cmocka_unit_test(test_regions_share_a_port),
         cmocka_unit_test(test_banks),
         cmocka_unit_test(test_bad_commands),
         cmocka_unit_test(test_reset),

@@ -195,9 +195,65 @@ static void check_refused_table(uint64_t write_out, uint32_t room, int16_t segme
     array_rig_end(&rig);
 }
 
+/* In a scratchpad, a command's words have all of its cycles to cross the port. A convolution of 1x1, 4 maps of 16x16 to
+ * 16, is 64 tiles of 8x8 positions: 256 clocks with 64 inputs and a weight each, then a tile's write-out of a clock, of
+ * partial sums 3 clocks. At 64 words in a clock, only the weights make it longer. */
+static void test_scratchpad(void **state)
+{
+    static const char *const ports[] = {"input", "weight", "output"};
+    (void)state;
+    for (uint32_t partial = 0; partial < 2; ++partial) {
+        struct fake_sim sim;
+        fake_sim_init(&sim, 1000, 0, 0);
+        struct cnnvp_host *nfu = fake_add(&sim, &cnnvp_unit_nfu), *memory = fake_add(&sim, &cnnvp_unit_scratchpad);
+        fake_set(nfu, "pipeline", 1);
+        fake_set(memory, "size", 256u << 10);
+        fake_set(memory, "banks", 64);
+        for (unsigned b = 0; b < 3; ++b)
+            fake_connect(nfu, ports[b], memory, ports[b]);
+        assert_int_equal(fake_start(memory), CNNVP_OK);
+        assert_int_equal(fake_start(nfu), CNNVP_OK);
+        assert_int_equal(fake_write(memory, "WEIGHT_BASE", 32u << 10), CNNVP_OK);
+        assert_int_equal(fake_write(memory, "OUTPUT_BASE", 64u << 10), CNNVP_OK);
+        struct nfu_case c = nfu_case_window(OP_CONV, 4, 16, 16, 16, 1, 1, 1, 1);
+        c.status = partial ? 4u : 0;
+        c.in_row_stride = 16;
+        c.in_channel_stride = 256;
+        struct cnnvp_command command = nfu_case_command(&c);
+        struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command};
+        assert_int_equal(fake_access(nfu, "command", &access), CNNVP_OK);
+        assert_int_equal(access.delay / 1000u, 256u + (partial ? 192u : 64u) + 256u / 64u);
+        fake_sim_free(&sim);
+    }
+}
+
+/* The 516 words of a table, from 2 banks of 3 SRAMs, a line of 4 words each: 24 in a clock, or 20 at a narrow port. */
+static void check_table_clocks(uint64_t width, uint64_t clocks)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    struct nfu_case c = nfu_case_lenet_c3();
+    uint64_t random = 11;
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "write_out", 3);
+    fake_set(rig.weight, "banks", 2);
+    fake_set(rig.weight, "line_words", 4);
+    fake_set(rig.weight, "column_step", 3);
+    fake_set(rig.weight, "width_words", width);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    set_table(&c, &rig, &command);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3 + 3 + clocks);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
 static void test_table(void **state)
 {
     (void)state;
+    check_table_clocks(64, 22);
+    check_table_clocks(20, 26);
     check_table(0);
     check_table(1);
     check_refused_table(2, TABLE_ROOM, TABLE_SEGMENTS, CNNVP_E_NOSUP, "it is not table");
@@ -588,11 +644,11 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),     cmocka_unit_test(test_without_limits),
-        cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),      cmocka_unit_test(test_banks),
-        cmocka_unit_test(test_strides),    cmocka_unit_test(test_records),   cmocka_unit_test(test_partial),
-        cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed), cmocka_unit_test(test_port_misuse),
-        cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),        cmocka_unit_test(test_table),      cmocka_unit_test(test_scratchpad),
+        cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),    cmocka_unit_test(test_records),
+        cmocka_unit_test(test_partial),        cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_port_misuse),    cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,26 @@ static void test_port_stalls(void **state)
     array_rig_end(&rig);
 }
 
+/* 4 inputs and 4, 8 or 16 neurons, each with a record of 4 words, on 4 x 4 PEs: the weights and records, 8 words a
+ * neuron, cross a port of one word in a clock. With 4 neurons the array needs 1 cycle, and 4 + 6 + 2 + 3 to fill; 4
+ * words in a clock make that 12 more. */
+static void test_biases_wait(void **state)
+{
+    (void)state;
+    for (uint32_t neurons = 4; neurons <= 16; neurons *= 2u) {
+        struct array_rig rig;
+        const struct nfu_case c = {.opcode = OP_MATMUL, .status = SCALE, .in_channels = 4, .out_channels = neurons};
+        begin(&rig, 0);
+        fake_set(rig.array, "rows", 4);
+        fake_set(rig.array, "cols", 4);
+        fake_set(rig.array, "write_out", 2);
+        fake_set(rig.weight, "width_words", 1);
+        array_rig_start(&rig);
+        assert_int_equal(array_rig_do(&rig, command_of(&c)), neurons * 8u);
+        array_rig_end(&rig);
+    }
+}
+
 /* Maps side by side that share a bank wait; depthwise, each PE reads a word of its own. 16 maps of 4x5 results are 20
  * positions; 16 of them, in four rows, are loaded at a time by `is`. */
 static void test_banks(void **state)
@@ -290,8 +310,8 @@ static void test_accumulators(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command), cmocka_unit_test(test_results),     cmocka_unit_test(test_port_stalls),
-        cmocka_unit_test(test_banks),   cmocka_unit_test(test_one_port),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_taps), cmocka_unit_test(test_accumulators)};
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_results),  cmocka_unit_test(test_port_stalls),
+        cmocka_unit_test(test_banks),       cmocka_unit_test(test_one_port), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_biases_wait), cmocka_unit_test(test_no_taps),  cmocka_unit_test(test_accumulators)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,24 @@ static void test_port_stalls(void **state)
     check_port_stalls(true);
 }
 
+/* The latency of the buffer's SRAMs counts once, for the map. The bias's ones do not come from there. */
+static void test_latency(void **state)
+{
+    struct array_rig rig;
+    uint64_t random = 12;
+    struct nfu_case c = nfu_case_lenet_c3();
+    (void)state;
+    begin(&rig, 1000, 0);
+    fake_set(rig.input, "latency", 5);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    load(&rig, &c);
+    assert_int_equal(array_rig_do(&rig, command_of(&c)), C3_BUSY + 5);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), 5);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
 /* What this engine asks for beyond the decoding that all arrays share. */
 static void test_refused(void **state)
 {
@@ -137,6 +155,7 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_port_stalls), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_port_stalls), cmocka_unit_test(test_latency), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,12 +273,10 @@ static void test_classes(void **state)
             .tap_pitch = between(&seed, 0, 3),
             .words = between(&seed, 0, 3) ? 0 : between(&seed, 1, 40)};
         uint32_t word_bytes = sizes[between(&seed, 0, 4)];
-        if (clocks.rows == 0) /* one after the other, or each in a line of its own */
+        if (clocks.rows == 0 && between(&seed, 0, 1)) /* words in as many lines of all SRAMs of a bank */
             clocks.column_step =
-                between(&seed, 0, 1)
-                    ? 1u
-                    : between(&seed, 1, 4) * cnnvp_maximum32((uint32_t)shape.line_words * 2u / word_bytes, 1u) *
-                          (uint32_t)shape.column_step;
+                between(&seed, 1, 4) * cnnvp_maximum32((uint32_t)shape.line_words * 2u / word_bytes, 1u) *
+                (uint32_t)shape.column_step;
         const uint64_t expected = late_by_address(&shape, &clocks, word_bytes);
         const uint64_t counted = late_of(&shape, &clocks, word_bytes, CNNVP_READ_SEQUENTIAL);
         if (expected != counted)
@@ -306,7 +304,7 @@ static void test_defaults(void **state)
     assert_int_equal(late_of(&shape, &own, 2, 0), 18);
 }
 
-/* Reads of calculation units wait for the latency, once; writes, and the DMA, do not. */
+/* Reads of calculation units wait for the latency, once; reads as ones, writes, and the DMA, do not. */
 static void test_latency(void **state)
 {
     struct fixture f;
@@ -320,6 +318,9 @@ static void test_latency(void **state)
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 3000);
     access.delay = 0;
+    access.mode = cnnvp_buffer_read_mode(CNNVP_READ_ONES);
+    assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
+    assert_int_equal(access.delay, 0);
     access.mode = cnnvp_buffer_dma_mode(0);
     assert_int_equal(fake_access(f.host, "port", &access), CNNVP_OK);
     assert_int_equal(access.delay, 0);

@@ -306,6 +306,15 @@ static void test_bad_updates(void **state)
     u = good;
     u.out_address = HALF - 32u;
     assert_int_equal(update(&f, &u), CNNVP_OK);
+    /* the last of several passes reads the sums of the others: the first word ends at the second sum, or behind it */
+    u.passes = 2;
+    u.acc_address = 8;
+    u.out_address = 12;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    u.out_address = 14;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.passes = 0;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
     /* initialise does not look at acc_address */
     u.acc_address = 0xffffffffu;
     assert_int_equal(update(&f, &u), CNNVP_OK);
