@@ -75,7 +75,6 @@ if (first) {
     bars(section("Where the cycles go", "cycles", false), cycles, cycleParts(first.stats.layers), { write: v => short(v, 4) + " cycles" });
 }
 /* ---- layers ---- */
-const clockOf = stats => (stats.platform.units.pe_array || {}).clock_mhz || 1000;
 const metrics = [["time", "time", l => l.cycles * 1e6 / l.mhz, writer("time_ps")], ["cycles", "cycles", l => l.cycles, v => grouped(v)], ["compute_cycles", say("compute_cycles"), l => l.compute_cycles, v => grouped(v)], ["stalls", "cycles standing still", l => l.cycles - l.compute_cycles, v => grouped(v)],
     ["energy_pj", "energy", l => l.energy_pj, writer("energy_pj")], ["traffic", "bytes off chip", l => l.dram_read_bytes + l.dram_write_bytes, writer("bytes")], ["utilization", say("utilization"), l => l.utilization, writer("utilization")], ["macs", "MACs", l => l.macs, v => short(v)]];
 /* Matches layers by name and phase. Layers that share both are matched in order. */
@@ -85,7 +84,7 @@ for (const run of runs) {
     for (const l of run.stats.layers) {
         const label = layerLabel(l), n = seen.get(label) || 0;
         seen.set(label, n + 1);
-        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: clockOf(run.stats) * atOnce(run.stats) }, l));
+        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: clockOf(run.stats.platform.units, run.stats.platform.units.pe_array) * atOnce(run.stats) }, l));
     }
 }
 const names = [...new Set(runs.flatMap(r => [...r.layers.keys()]))];
