@@ -143,6 +143,7 @@ def main():
     fast = ("-s", "pe_array.rows=16", "-s", "pe_array.cols=16", "-s", "dram.preset=hbm2")
     check_small_core("-n", "8", least=1.5)
     check_small_core("-n", "8", *fast, least=3)
+    check_small_core("-n", "8", "-s", "cpu.speedup=2", *fast, least=2)
     check_small_core("-s", "cpu.memory=cache", *fast, least=2)
     check_small_core("-s", "cpu.load_cycles=2", "-s", "cpu.jump_cycles=3", "-p", "window", least=1.5)
     check_small_core(network="vgg16_cifar")
