@@ -46,6 +46,8 @@ helps "$network" "-n 2 -p $SOURCE/scripts/examples/accelerators/dual.yaml" total
 grep -q '_2\.' helps && fail "advice to make accelerators differ: $(grep _2 helps)"
 # Twice as many lose, so half as many are tried.
 helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"
+# The run waits for the core alone, and half of the energy is the memory's.
+helps "$network" "-s cpu.clock_mhz=100 --objective energy" energy.total_pj "dram.preset lpddr5-6400"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
 grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"
