@@ -57,6 +57,9 @@ struct cnnvp_instance {
                                * written */
 };
 
+/* The key `speedup` of every instance, which is checked like a parameter. */
+extern const struct cnnvp_param cnnvp_speedup_param;
+
 struct cnnvp_energy_table; /* energy.h */
 
 struct cnnvp_resolved {
