@@ -32,6 +32,9 @@
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
 
+/* Widths of a name and of a value in the table, and those if that has one column of percentages more. */
+enum { WIDE_NAME = 28, WIDE = 14, NARROW_NAME = 25, NARROW = 8 };
+
 #define WORTH 0.002   /* of the objective or the energy; changes that gain less are not shown */
 #define PROMISE 0.01  /* of the time or the energy; changes that promise less are not tried */
 #define SHORT_PS 1e10 /* runs with less simulated time get a hint without --advise */
@@ -501,19 +504,31 @@ static double percent(double value, double of)
     return 100.0 * excess(value, of);
 }
 
-/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area}; the last three are relative
- * changes. */
-static void print_change(const struct change *change, const struct costs *now, json_t *rows, FILE *stream)
+static int counts_traffic(const struct advice *advice)
 {
+    return (int)advice->run->options->objective == CNNVP_OBJECTIVE_TRAFFIC;
+}
+
+/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area, traffic}; the last four are
+ * relative changes. The table has that of the traffic if this is the objective. */
+static void print_change(const struct advice *advice, const struct change *change, json_t *rows, FILE *stream)
+{
+    const struct costs *now = &advice->now;
     const size_t name = strcspn(change->setting, "=");
+    const int width = counts_traffic(advice) ? NARROW : WIDE;
+    const int wide = counts_traffic(advice) ? NARROW_NAME : WIDE_NAME;
     (void)json_array_append_new(
-        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f}", "name", change->setting, name, "from", change->from, "to",
+        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f,s:f}", "name", change->setting, name, "from", change->from, "to",
                         change->setting + name + 1, "time", percent(change->costs.ps, now->ps) / 100, "energy",
                         percent(change->costs.picojoules, now->picojoules) / 100, "area",
-                        percent(change->costs.um2, now->um2) / 100));
-    (void)fprintf(stream, "  %-28.*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", (int)name, change->setting,
-                  change->from, change->setting + name + 1, percent(change->costs.ps, now->ps),
+                        percent(change->costs.um2, now->um2) / 100, "traffic",
+                        percent(change->costs.bytes, now->bytes) / 100));
+    (void)fprintf(stream, "  %-*.*s  %*s -> %-*s  %+7.1f %%  %+7.1f %%  %+7.1f %%", wide, (int)name, change->setting,
+                  width, change->from, width, change->setting + name + 1, percent(change->costs.ps, now->ps),
                   percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
+    if (counts_traffic(advice))
+        (void)fprintf(stream, "  %+7.1f %%", percent(change->costs.bytes, now->bytes));
+    (void)fputc('\n', stream);
 }
 
 static const struct change *minimum_energy(const struct advice *advice)
@@ -558,11 +573,12 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     qsort(advice->changes, tried, sizeof *advice->changes, by_score);
     while (advice->count > 0 && !advice->changes[advice->count - 1u].done)
         --advice->count;
-    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-28s  %32s  %9s  %9s  %9s\n",
-                  tried, "parameter", "", "time", "energy", "area");
+    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-*s  %9s  %9s  %9s%s\n", tried,
+                  counts_traffic(advice) ? NARROW_NAME + 2 * NARROW + 6 : WIDE_NAME + 2 * WIDE + 6, "parameter", "time",
+                  "energy", "area", counts_traffic(advice) ? "    traffic" : "");
     for (size_t i = 0; i < advice->count && shown < SHOWN; ++i)
         if (helps(advice, &advice->changes[i]) && !is_shown_before(advice, i)) {
-            print_change(&advice->changes[i], now, rows, stream);
+            print_change(advice, &advice->changes[i], rows, stream);
             ++shown;
         }
     if (shown == 0)
@@ -570,7 +586,7 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     const struct change *least = minimum_energy(advice);
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
-        print_change(least, now, rows, stream);
+        print_change(advice, least, rows, stream);
     }
     print_crashes(advice, tried, stream);
 }

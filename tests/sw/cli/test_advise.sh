@@ -10,12 +10,13 @@ helps() { # network, its options, measure, what has to be among the lines
     # shellcheck disable=SC2086 # words
     expect 0 run "$1" --timing-only --advise --stats now.json $2
     cp out advice
-    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %\(  *\(\S*\) %\)\{0,1\}$/\1 \2 \3 \4 \5 \7/p' >helps
     [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
     grep -q "^$4" helps || fail "no advice of $4: $(cat advice)"
+    [ "$(awk 'length > 100' advice | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' advice)"
     grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
     : >gains
-    while read -r parameter value time energy area; do
+    while read -r parameter value time energy area traffic; do
         case $parameter in
         --on-chip) change=--on-chip ;;
         --*) change="$parameter $value" ;;
@@ -23,12 +24,15 @@ helps() { # network, its options, measure, what has to be among the lines
         esac
         # shellcheck disable=SC2086
         expect 0 run "$1" --timing-only -q $2 $change --stats then.json
-        /usr/bin/python3 - "$time" "$energy" "$area" "$3" <<'PYTHON' >>gains || fail "advice on $parameter"
+        # shellcheck disable=SC2086 # the traffic is there if it is the measure
+        /usr/bin/python3 - "$3" "$time" "$energy" "$area" $traffic <<'PYTHON' >>gains || fail "advice on $parameter"
 import json, sys
 now, then = json.load(open("now.json")), json.load(open("then.json"))
-for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"))):
+shown = ("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"), ("memory", "burst_bytes")
+assert len(sys.argv) == (6 if sys.argv[1] == "memory.burst_bytes" else 5), sys.argv
+for said, (section, name) in zip(sys.argv[2:], shown):
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
-section, name = sys.argv[4].split(".")
+section, name = sys.argv[1].split(".")
 print(then[section][name] / now[section][name])
 PYTHON
     done <helps
