@@ -82,6 +82,9 @@ const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
  * first accelerator's instance. */
 size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name);
 
+/* The instance of the first accelerator that one of a further accelerator corresponds to; other instances: itself. */
+uint32_t cnnvp_resolved_first(const struct cnnvp_resolved *resolved, uint32_t instance);
+
 /* The PLIC line of the instance's first interrupt output, as `irq:` gives it. Returns 0 and leaves *binding unchanged
  * if there is none. */
 uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,

@@ -71,7 +71,7 @@ void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
     const struct cnnvp_stats *stats = b->stats;
     json_t *gains = stats->path_gains != NULL ? set_object(b, summary, "gain_if_twice_as_fast") : NULL;
     for (size_t i = 0; gains != NULL && i < stats->platform->instance_count; ++i)
-        if (stats->platform->instances[i].unit != NULL)
+        if (stats->platform->instances[i].unit != NULL && cnnvp_resolved_first(stats->platform, (uint32_t)i) == i)
             set_count(b, gains, stats->platform->instances[i].name, stats->path_gains[i]);
     add_sums(b, summary, 0, UINT32_MAX, 1);
 }
