@@ -268,6 +268,10 @@ CNNVP_MUST_USE int cnnvp_fx16_command(const struct cnnvp_access *access, const s
 
 /* Shape of the buffer at a port; all 0 if the buffer tells none. */
 struct cnnvp_buffer_shape cnnvp_fx16_buffer(const struct cnnvp_fx16_unit *unit, enum cnnvp_fx16_port port);
+/* Cycles of the unit that these words take to cross the port of a buffer of that shape, `width` words in a clock of the
+ * buffer's. 0 words in a clock: no cycles. */
+uint64_t cnnvp_fx16_crossing(const struct cnnvp_fx16_unit *unit, const struct cnnvp_buffer_shape *shape, uint64_t words,
+                             uint64_t width);
 
 /* Counts and reports a refused command; returns `status`. A NULL `reason` is derived from the status. */
 CNNVP_MUST_USE int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,

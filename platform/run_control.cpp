@@ -86,6 +86,8 @@ run_control::run_control(const sc_core::sc_module_name &name, const options &opt
                              : nullptr),
       max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp()), settlement_(settlement::of_context())
 {
+    for (std::uint32_t i = 0; path_ && i < options.resolved->instance_count; ++i)
+        cnnvp_path_alike(&*path_, i, cnnvp_resolved_first(options.resolved, i));
     if (options.driven) {
         spawn_method("ending", &ending_, [this] { settlement_->at_end(at_end_); });
     }

@@ -160,6 +160,25 @@ size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name)
     return length;
 }
 
+uint32_t cnnvp_resolved_first(const struct cnnvp_resolved *resolved, uint32_t instance)
+{
+    const size_t element = strlen(CNNVP_INSTRUCTION_ELEMENT);
+    const char *name = resolved->instances[instance].name;
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const struct cnnvp_instance *other = &resolved->instances[i];
+        const size_t suffix = strlen(other->name) - (strlen(other->name) < element ? strlen(other->name) : element);
+        if (suffix == 0 || suffix >= strlen(name) || strcmp(other->model, CNNVP_INSTRUCTION_ELEMENT) != 0 ||
+            strncmp(other->name, CNNVP_INSTRUCTION_ELEMENT, element) != 0 ||
+            strcmp(name + strlen(name) - suffix, other->name + element) != 0)
+            continue;
+        for (uint32_t first = 0; first < resolved->instance_count; ++first)
+            if (strlen(resolved->instances[first].name) == strlen(name) - suffix &&
+                strncmp(resolved->instances[first].name, name, strlen(name) - suffix) == 0)
+                return first;
+    }
+    return instance;
+}
+
 cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;

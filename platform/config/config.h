@@ -57,6 +57,9 @@ struct cnnvp_instance {
                                * written */
 };
 
+/* The key `speedup` of every instance, which is checked like a parameter. */
+extern const struct cnnvp_param cnnvp_speedup_param;
+
 struct cnnvp_energy_table; /* energy.h */
 
 struct cnnvp_resolved {
@@ -78,6 +81,9 @@ const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
 /* Length of an instance's name, which may go on with ".PARAM", without the suffix of a further accelerator: that of the
  * first accelerator's instance. */
 size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name);
+
+/* The instance of the first accelerator that one of a further accelerator corresponds to; other instances: itself. */
+uint32_t cnnvp_resolved_first(const struct cnnvp_resolved *resolved, uint32_t instance);
 
 /* The PLIC line of the instance's first interrupt output, as `irq:` gives it. Returns 0 and leaves *binding unchanged
  * if there is none. */

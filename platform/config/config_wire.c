@@ -138,14 +138,15 @@ static cnnvp_result read_reserved(const struct cnnvp_box *box, const struct cnnv
     return CNNVP_DONE;
 }
 
+const struct cnnvp_param cnnvp_speedup_param = {.name = "speedup", .type = CNNVP_PARAM_UINT, .min = 1, .max = 2};
+
 static cnnvp_result read_switches(const struct cnnvp_box *box, struct cnnvp_instance *instance,
                                   struct cnnvp_error *error)
 {
     static const struct cnnvp_param idle = {.name = "idle", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
-    static const struct cnnvp_param speedup = {.name = "speedup", .type = CNNVP_PARAM_UINT, .min = 1, .max = 2};
     uint64_t is_idle = 0, times = 1;
     CNNVP_TRY(read_reserved(box, instance, &idle, &is_idle, error));
-    CNNVP_TRY(read_reserved(box, instance, &speedup, &times, error));
+    CNNVP_TRY(read_reserved(box, instance, &cnnvp_speedup_param, &times, error));
     instance->idle = is_idle != 0;
     instance->speedup = (uint32_t)times;
     return CNNVP_DONE;

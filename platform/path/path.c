@@ -204,6 +204,7 @@ void cnnvp_path_remove(struct cnnvp_path *path, struct cnnvp_path_node *node)
 
 static size_t place_of(struct cnnvp_path *path, uint32_t instance)
 {
+    instance = path->first[instance];
     if (path->places[instance] == 0)
         path->places[instance] = (uint32_t)++path->met;
     return path->places[instance] - 1u;
@@ -272,14 +273,27 @@ struct cnnvp_path *cnnvp_path_new(size_t instances, int over_time)
 {
     struct cnnvp_path *path = calloc(1, sizeof *path);
     uint32_t *places = calloc(instances, sizeof *places);
-    if (path == NULL || places == NULL) {
+    uint32_t *first = calloc(instances, sizeof *first);
+    if (path == NULL || places == NULL || first == NULL) {
         free(path);
         free(places);
+        free(first);
         return NULL;
     }
     *path = (struct cnnvp_path){
-        .fold_at = FIRST_FOLD, .shift = over_time ? 0 : CNNVP_PATH_WHOLE, .instances = instances, .places = places};
+        .fold_at = FIRST_FOLD,
+        .shift = over_time ? 0 : CNNVP_PATH_WHOLE,
+        .instances = instances,
+        .places = places,
+        .first = first};
+    for (uint32_t i = 0; i < instances; ++i)
+        path->first[i] = i;
     return path;
+}
+
+void cnnvp_path_alike(struct cnnvp_path *path, uint32_t instance, uint32_t first)
+{
+    path->first[instance] = first;
 }
 
 void cnnvp_path_free(struct cnnvp_path *path)
@@ -291,8 +305,10 @@ void cnnvp_path_free(struct cnnvp_path *path)
         path->chunks = chunk->next;
         free(chunk);
     }
-    if (path != NULL)
+    if (path != NULL) {
         free(path->places);
+        free(path->first);
+    }
     free(path);
 }
 
@@ -315,7 +331,7 @@ void cnnvp_path_join_here(struct cnnvp_path *path, struct cnnvp_path_node *other
     /* the time since `node` has yet to be assigned, and its gain added */
     const double lag = (double)(now - other->at), own = (double)(now - node->at) / 2;
     for (size_t i = 0; i < path->met; ++i) {
-        const double most = other->gains[i] + lag - (path->places[here->instance] == i + 1u ? own : 0);
+        const double most = other->gains[i] + lag - (path->places[path->first[here->instance]] == i + 1u ? own : 0);
         if (most >= node->gains[i])
             continue;
         if (node->holders != 1) {
@@ -452,6 +468,6 @@ void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give gi
 
 double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance)
 {
-    const uint32_t place = path->places[instance];
+    const uint32_t place = path->places[path->first[instance]];
     return path->end != NULL && place != 0 ? path->end->gains[place - 1u] : 0;
 }

@@ -83,11 +83,14 @@ struct cnnvp_path {
     size_t instances; /* of the platform */
     size_t met;       /* number of instances that have taken time; each has a place in `gains`, in order of first use */
     uint32_t *places; /* by instance: its place + 1; 0: none yet */
+    uint32_t *first;  /* by instance: the one that it shares its place with, or itself */
 };
 
 /* NULL: out of memory. */
 struct cnnvp_path *cnnvp_path_new(size_t instances, int over_time);
 void cnnvp_path_free(struct cnnvp_path *path);
+/* From now on the two instances have one gain: that of the delays of both. Before either has taken time. */
+void cnnvp_path_alike(struct cnnvp_path *path, uint32_t instance, uint32_t first);
 
 /* -- nodes; NULL is a valid node without history -- */
 static inline struct cnnvp_path_node *cnnvp_path_hold(struct cnnvp_path_node *node)

@@ -36,14 +36,14 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
         return;
     }
     cnnvp_path_walk(path, end_ps, add_part, stats);
-    for (uint32_t i = 0; i < stats->platform->instance_count; ++i) {
-        const uint64_t gain = (uint64_t)cnnvp_path_gain(path, i);
-        uint64_t ps = 0;
-
+    for (uint32_t i = 0; i < stats->platform->instance_count; ++i)
         for (uint32_t tag = 0; tag < tags; ++tag)
-            ps += stats->path[(size_t)tag * stats->platform->instance_count + i];
+            stats->path_gains[cnnvp_resolved_first(stats->platform, i)] +=
+                stats->path[(size_t)tag * stats->platform->instance_count + i];
+    for (uint32_t i = 0; i < stats->platform->instance_count; ++i) {
+        const uint64_t gain = (uint64_t)cnnvp_path_gain(path, i), most = stats->path_gains[i] / 2;
         /* the last moment of a run that was stopped may lie beyond it */
-        stats->path_gains[i] = gain < ps / 2 ? gain : ps / 2;
+        stats->path_gains[i] = gain < most ? gain : most;
     }
 }
 
@@ -78,7 +78,7 @@ void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
     const struct cnnvp_stats *stats = b->stats;
     json_t *gains = stats->path_gains != NULL ? set_object(b, summary, "gain_if_twice_as_fast") : NULL;
     for (size_t i = 0; gains != NULL && i < stats->platform->instance_count; ++i)
-        if (stats->platform->instances[i].unit != NULL)
+        if (stats->platform->instances[i].unit != NULL && cnnvp_resolved_first(stats->platform, (uint32_t)i) == i)
             set_count(b, gains, stats->platform->instances[i].name, stats->path_gains[i]);
     add_sums(b, summary, 0, UINT32_MAX, 1);
 }

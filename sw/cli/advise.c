@@ -5,14 +5,16 @@
  * gain from the critical path: half of an instance's share if a number is doubled or halved, all of its share for
  * another choice. Units that move data share their promise, since each can shorten the others' waits, and a larger
  * storage size can avoid these waits. If doubling a number made the run worse, halving promises the same
- * gain. Options promise all of the time, instruction lists the core's share. Changes that promise less than 1 % are not
- * tried. One trial runs per processor.
+ * gain. Options promise all of the time, instruction lists the core's share. If the objective counts energy, an
+ * instance promises its share of that where it is the larger one. Changes that promise less than 1 % are not tried. One
+ * trial runs per processor.
  */
 #include "cli.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,10 +30,13 @@
 #include "output_file.h"
 #include "value.h"
 
-enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16, NAME_COLUMNS = 28 };
+enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
+
+/* Widths of a name and of a value in the table, and those if that has one column of percentages more. */
+enum { WIDE_NAME = 28, WIDE = 14, NARROW_NAME = 25, NARROW = 8 };
 
 #define WORTH 0.002   /* of the objective or the energy; changes that gain less are not shown */
-#define PROMISE 0.01  /* of the time; changes that promise less are not tried */
+#define PROMISE 0.01  /* of the time or the energy; changes that promise less are not tried */
 #define SHORT_PS 1e10 /* runs with less simulated time get a hint without --advise */
 
 /* A trial may take this many seconds on the host plus this many times the original run. After that it counts as
@@ -46,7 +51,7 @@ struct change {
     char setting[256]; /* INSTANCE.PARAM=VALUE, or --OPTION=VALUE */
     char from[64];
     char opposite[32]; /* value to try if this one makes the run worse; "": none */
-    double promise;    /* upper bound of the gain, as a share of the time */
+    double promise;    /* upper bound of the gain, as a share of the time, or of the energy */
     struct costs costs;
     double score; /* the objective's value of these costs; lower is better */
     int done;
@@ -69,6 +74,7 @@ struct advice {
     size_t count;
     struct costs now; /* of the original run */
     json_t *path;     /* critical path of the original run, ps by instance */
+    json_t *energy;   /* energy of the original run by instance, dynamic_pj and static_pj */
     unsigned limit;   /* time limit of a trial on the host, s */
 };
 
@@ -79,14 +85,16 @@ static double member(const json_t *root, const char *section, const char *name)
     return json_number_value(json_object_get(json_object_get(root, section), name));
 }
 
-/* Reads the costs, and the critical path unless `path` is NULL, from the text of statistics. */
-static cnnvp_result read_costs(const char *text, struct costs *costs, json_t **path)
+/* Reads the costs, and unless `whole` is NULL also their parts, from the text of statistics. */
+static cnnvp_result read_costs(const char *text, struct costs *costs, struct advice *whole)
 {
     json_t *root = json_loads(text, 0, NULL);
     *costs = (struct costs){member(root, "total", "time_ps"), member(root, "energy", "total_pj"),
                             member(root, "memory", "burst_bytes"), member(root, "area", "total_um2")};
-    if (path != NULL)
-        *path = json_incref(json_object_get(json_object_get(root, "summary"), "critical_path"));
+    if (whole != NULL) {
+        whole->path = json_incref(json_object_get(json_object_get(root, "summary"), "critical_path"));
+        whole->energy = json_incref(json_object_get(json_object_get(root, "energy"), "by_unit"));
+    }
     json_decref(root);
     return costs->ps > 0 ? CNNVP_DONE : CNNVP_FAILED;
 }
@@ -107,7 +115,7 @@ static double score(const struct advice *advice, const struct costs *costs)
 }
 
 static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config,
-                             const struct cnnvp_options *options, struct costs *costs, json_t **path,
+                             const struct cnnvp_options *options, struct costs *costs, struct advice *whole,
                              struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_run_clear)
@@ -126,7 +134,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
     CNNVP_TRY(cnnvp_run_load(&run, config, error));
     CNNVP_TRY(cnnvp_platform_run(run.platform, &end));
     CNNVP_TRY(cnnvp_platform_stats(run.platform, &text));
-    return read_costs(text, costs, path);
+    return read_costs(text, costs, whole);
 }
 
 /* Runs with one changed setting. Fails if the setting is invalid or the changed platform cannot run the network. */
@@ -356,15 +364,21 @@ static int is_like(const struct advice *advice, const char *instance, const char
     return strlen(name) == length && strncmp(instance, name, length) == 0;
 }
 
-/* The share of the critical path of the instance, in all accelerators; NULL: that of all units that move data. */
-static double waited_for(const struct advice *advice, const char *name)
+/* The share of the critical path of the instance, in all accelerators; NULL: that of all units that move data. If the
+ * objective counts energy: or their share of that, whichever is larger. */
+static double share_of(const struct advice *advice, const char *name)
 {
+    const int objective = (int)advice->run->options->objective;
+    const int by_energy = objective == CNNVP_OBJECTIVE_ENERGY || objective == CNNVP_OBJECTIVE_EDP;
     struct cnnvp_config_instance instance;
-    double ps = 0;
+    double ps = 0, picojoules = 0;
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
-        if (name != NULL ? is_like(advice, instance.name, name) : moves_data(instance.unit))
+        if (name != NULL ? is_like(advice, instance.name, name) : moves_data(instance.unit)) {
             ps += json_number_value(json_object_get(advice->path, instance.name));
-    return ps / advice->now.ps;
+            picojoules += member(advice->energy, instance.name, "dynamic_pj") +
+                          member(advice->energy, instance.name, "static_pj");
+        }
+    return by_energy ? fmax(ps / advice->now.ps, picojoules / advice->now.picojoules) : ps / advice->now.ps;
 }
 
 /* 1: each of several accelerators has the instance. */
@@ -381,7 +395,7 @@ static int is_in_several(const struct advice *advice, const char *name)
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
                           const struct cnnvp_param *param)
 {
-    const double part = waited_for(advice, moves_data(instance->unit) ? NULL : instance->name);
+    const double part = share_of(advice, moves_data(instance->unit) ? NULL : instance->name);
     char name[160];
     uint64_t value;
     const char *text = NULL;
@@ -395,7 +409,7 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     if (param->type == CNNVP_PARAM_UINT)
         add_number(advice, param, name, value, part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)
-        add_number(advice, param, name, value, part / 2 + waited_for(advice, NULL));
+        add_number(advice, param, name, value, part / 2 + share_of(advice, NULL));
     else if (param->type == CNNVP_PARAM_ENUM)
         add_choices(advice, param->choices, name, text, part);
 }
@@ -415,7 +429,7 @@ static void add_ways(struct advice *advice)
     }
     if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
         add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list", "",
-                   waited_for(advice, "cpu"));
+                   share_of(advice, "cpu"));
     add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", "", 1);
 }
 
@@ -500,21 +514,33 @@ static int changes_results(const char *setting)
     return 0;
 }
 
-/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area, changes_results}; time,
- * energy and area are relative changes. */
-static void print_change(const struct change *change, const struct costs *now, json_t *rows, FILE *stream)
+static int counts_traffic(const struct advice *advice)
 {
+    return (int)advice->run->options->objective == CNNVP_OBJECTIVE_TRAFFIC;
+}
+
+/* Prints a row of the table, and adds it to `rows` as {name, from, to, time, energy, area, traffic, changes_results};
+ * from time on, these are relative changes. The table has that of the traffic if this is the objective. */
+static void print_change(const struct advice *advice, const struct change *change, json_t *rows, FILE *stream)
+{
+    const struct costs *now = &advice->now;
     const int name = (int)strcspn(change->setting, "=");
     const int marked = changes_results(change->setting);
+    const int width = counts_traffic(advice) ? NARROW : WIDE;
+    const int wide = counts_traffic(advice) ? NARROW_NAME : WIDE_NAME;
     (void)json_array_append_new(
-        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f,s:b}", "name", change->setting, name, "from", change->from, "to",
+        rows, json_pack("{s:s%,s:s,s:s,s:f,s:f,s:f,s:f,s:b}", "name", change->setting, name, "from", change->from, "to",
                         change->setting + name + 1, "time", percent(change->costs.ps, now->ps) / 100, "energy",
                         percent(change->costs.picojoules, now->picojoules) / 100, "area",
-                        percent(change->costs.um2, now->um2) / 100, "changes_results", marked));
-    (void)fprintf(stream, "  %.*s%-*s  %14s -> %-14s  %+7.1f %%  %+7.1f %%  %+7.1f %%\n", name, change->setting,
-                  name < NAME_COLUMNS ? NAME_COLUMNS - name : 0, marked ? " *" : "", change->from,
-                  change->setting + name + 1, percent(change->costs.ps, now->ps),
-                  percent(change->costs.picojoules, now->picojoules), percent(change->costs.um2, now->um2));
+                        percent(change->costs.um2, now->um2) / 100, "traffic",
+                        percent(change->costs.bytes, now->bytes) / 100, "changes_results", marked));
+    (void)fprintf(stream, "%c %-*.*s  %*s -> %-*s  %+7.1f %%  %+7.1f %%  %+7.1f %%", marked ? '*' : ' ', wide, name,
+                  change->setting, width, change->from, width, change->setting + name + 1,
+                  percent(change->costs.ps, now->ps), percent(change->costs.picojoules, now->picojoules),
+                  percent(change->costs.um2, now->um2));
+    if (counts_traffic(advice))
+        (void)fprintf(stream, "  %+7.1f %%", percent(change->costs.bytes, now->bytes));
+    (void)fputc('\n', stream);
 }
 
 static const struct change *minimum_energy(const struct advice *advice)
@@ -560,11 +586,12 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     qsort(advice->changes, tried, sizeof *advice->changes, by_score);
     while (advice->count > 0 && !advice->changes[advice->count - 1u].done)
         --advice->count;
-    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-*s  %32s  %9s  %9s  %9s\n",
-                  tried, NAME_COLUMNS, "parameter", "", "time", "energy", "area");
+    (void)fprintf(stream, "\n%zu single changes tried, timing only; what helps most\n  %-*s  %9s  %9s  %9s%s\n", tried,
+                  counts_traffic(advice) ? NARROW_NAME + 2 * NARROW + 6 : WIDE_NAME + 2 * WIDE + 6, "parameter", "time",
+                  "energy", "area", counts_traffic(advice) ? "    traffic" : "");
     for (size_t i = 0; i < advice->count && shown < SHOWN; ++i)
         if (helps(advice, &advice->changes[i]) && !is_shown_before(advice, i)) {
-            print_change(&advice->changes[i], now, rows, stream);
+            print_change(advice, &advice->changes[i], rows, stream);
             marked |= changes_results(advice->changes[i].setting);
             ++shown;
         }
@@ -573,11 +600,11 @@ static void print_table(struct advice *advice, json_t *rows, FILE *stream)
     const struct change *least = minimum_energy(advice);
     if (least != NULL && least->costs.picojoules < now->picojoules * (1.0 - WORTH)) {
         (void)fputs("and the least energy\n", stream);
-        print_change(least, now, rows, stream);
+        print_change(advice, least, rows, stream);
         marked |= changes_results(least->setting);
     }
     if (marked)
-        (void)fputs("  * results may change, too; a run with the setting and images says how far\n", stream);
+        (void)fputs("* results may change, too; a run with the setting and images says how far\n", stream);
     print_crashes(advice, tried, stream);
 }
 
@@ -607,6 +634,7 @@ static void try_all(struct advice *advice)
 static void end(struct advice *advice)
 {
     json_decref(advice->path);
+    json_decref(advice->energy);
     free(advice->changes);
 }
 
@@ -626,7 +654,7 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, con
     CNNVP_TRY(begin(run, config, &advice, error));
     json_t *rows = json_array();
     const time_t at = time(NULL);
-    cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice.path, error);
+    cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice, error);
     advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
     if (result == CNNVP_DONE)
         add_changes(&advice);
@@ -648,7 +676,7 @@ cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config,
     struct advice advice;
     CNNVP_TRY(begin(run, config, &advice, error));
     const struct costs *now = &advice.now;
-    if (read_costs(statistics, &advice.now, &advice.path) == CNNVP_DONE && now->ps < SHORT_PS && !advice.options.tune &&
+    if (read_costs(statistics, &advice.now, &advice) == CNNVP_DONE && now->ps < SHORT_PS && !advice.options.tune &&
         (schedule == CNNVP_SCHEDULE_LAYER || schedule == CNNVP_SCHEDULE_AUTO)) {
         advice.options.schedule = CNNVP_SCHEDULE_LAYER;
         add_ways(&advice);

@@ -445,7 +445,8 @@ static void print_small_core(const json_t *root, FILE *stream)
     for (size_t i = 0; i < sizeof small_core / sizeof small_core[0]; ++i)
         small += SMALL_CLOCK * number(cpu, small_core[i].instructions) *
                  (small_core[i].ibex - number(parameters, small_core[i].cycles));
-    const double least = fmax(time + (small / work - 1) * waited, small * 1e6 / number(parameters, "clock_mhz"));
+    const double mhz = number(parameters, "clock_mhz") * fmax(1, number(parameters, "speedup"));
+    const double least = fmax(time + (small / work - 1) * waited, small * 1e6 / mhz);
     if (least >= 1.01 * time)
         (void)fprintf(stream, "%-20s  Ibex's cycles at half this core's clock: about %s, %.0f %% more by this plan\n",
                       "a small core", cli_time_text(shown, least), 100.0 * (least / time - 1));

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "explore.h"
 #include "network_data.h"
 
@@ -402,14 +403,17 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
         return CNNVP_DONE; /* entries of the energy table are checked when a point's configuration is resolved */
     cnnvp_suggest_begin(&suggest, of_one);
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
-        for (uint32_t p = 0; instance.unit != NULL && p <= instance.unit->param_count; ++p) {
-            int last = p == instance.unit->param_count; /* INSTANCE.model may vary too */
-            const char *name = cnnvp_arena_printf(
-                &sweep->arena, "%s.%s", instance.name, last ? "model" : instance.unit->params[p].name);
+        const size_t count = instance.unit != NULL ? instance.unit->param_count : 0;
+        for (size_t p = 0; instance.unit != NULL && p < count + 2u; ++p) {
+            const struct cnnvp_param *param = p < count ? &instance.unit->params[p] : &cnnvp_speedup_param;
+            if (p > count)
+                param = NULL; /* INSTANCE.model, which may vary too */
+            const char *name =
+                cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name, param != NULL ? param->name : "model");
             if (name == NULL)
                 return cnnvp_config_no_memory(error);
             if (strcmp(name, of_one) == 0) {
-                axis->param = last ? NULL : &instance.unit->params[p];
+                axis->param = param;
                 return CNNVP_DONE;
             }
             cnnvp_suggest_offer(&suggest, name);

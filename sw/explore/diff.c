@@ -318,6 +318,24 @@ static void warn(const struct comparison *comparison, const json_t *a, const jso
         (void)fputc('\n', comparison->table);
 }
 
+/* A run's schedule in words, with its number of fused groups. */
+static json_t *schedule_words(const json_t *run)
+{
+    const json_t *schedule = json_object_get(run, "schedule");
+    const size_t groups = json_array_size(json_object_get(schedule, "groups"));
+    const char *name = schedule != NULL ? text_of(schedule, "name") : "layer";
+    return groups != 0 ? json_sprintf("%s, %zu group%s", name, groups, groups == 1 ? "" : "s") : json_string(name);
+}
+
+/* A plan that is run again has another name of its schedule, and makes no difference. */
+static void compare_schedules(struct comparison *comparison, const json_t *a, const json_t *b)
+{
+    CNNVP_JSON *before = schedule_words(a);
+    CNNVP_JSON *after = schedule_words(b);
+    if (!is_same(json_object_get(a, "layers"), json_object_get(b, "layers")) && !is_same(before, after))
+        add_difference(comparison, "schedule", before, after);
+}
+
 /* In order of importance: whether the work is the same, totals and costs, settings, and where these take effect. */
 static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
 {
@@ -329,6 +347,8 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
                       text_of(network_b, "name"));
     warn(comparison, a, b);
     compare_sections(comparison, first, sizeof first / sizeof *first, a, b);
+    comparison->title = "configuration";
+    compare_schedules(comparison, a, b);
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
     section(comparison, "network", network_a, network_b);
     compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));

@@ -100,6 +100,15 @@ def check_clocks():
     assert 0.9 < max(busy) <= 1, busy
 
 
+def check_peak():
+    """Pools are the vector unit's, whose lanes are what they could keep busy."""
+    stats = run("run", network("lenet5"), "--timing-only", "-p", "systolic")
+    total, layers = stats["total"], stats["layers"]
+    assert {layer["pes"] for layer in layers if layer["op"] == "pool"} == {16}, layers
+    could = sum(layer["cycles"] * layer["pes"] for layer in layers) + total["idle_cycles"] * 16 * 16
+    assert abs(stats["summary"]["peak_share"] - total["macs"] / could) < 1e-9, (stats["summary"], could)
+
+
 def check_quantum():
     """What ends at the same time as it is waited for is not waited for: that is the order within an instant."""
     def waits(quantum):
@@ -171,6 +180,7 @@ def main():
     check_bus(busy)
     check_sums(busy)
     check_cut()
+    check_peak()
     check_quantum()
     assert busy["summary"]["bandwidth_share"] > 0.5
 

@@ -159,6 +159,7 @@ def main():
         check_stopped(at_ps)
     check_small_core("-n", "8", least=1.5)
     check_small_core("-n", "8", *fast, least=3)
+    check_small_core("-n", "8", "-s", "cpu.speedup=2", *fast, least=2)
     check_small_core("-s", "cpu.memory=cache", *fast, least=2)
     check_small_core("-s", "cpu.load_cycles=2", "-s", "cpu.jump_cycles=3", "-p", "window", least=1.5)
     check_small_core(network="vgg16_cifar")
@@ -211,6 +212,11 @@ def main():
     first = stats["layers"][0]
     assert first["bound_by"] == "cpu" and first["critical_path"]["cpu"] > 0.9 * sum(first["critical_path"].values()), first
     check_bound("cpu.clock_mhz=800", "cpu", 2, "-s", "cpu.clock_mhz=400", least=0.5)
+    # Accelerators that share images are alike: all of their arrays would be faster.
+    dual = ("-p", f"{os.path.dirname(NETWORKS)}/examples/accelerators/dual.yaml", "-n", "8")
+    _, time, stats = run(*dual)
+    check_estimate(dual, "pe_array", time, run(*dual, "-s", "accelerators.pe_array.speedup=2")[1], stats)
+    assert "pe_array_2" in stats["summary"]["critical_path"] and "pe_array_2" not in stats["summary"]["gain_if_twice_as_fast"]
     # Others: several accelerators, caches, an accelerator's own schedule, another array.
     for words in (("-p", "window"), ("-p", f"{os.path.dirname(NETWORKS)}/examples/accelerators/dual.yaml", "-n", "3"),
                   ("-s", "cpu.memory=cache"), ("-s", "cpu.timing=off", "-n", "2"), ("--on-chip", "-n", "4"),

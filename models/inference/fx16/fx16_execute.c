@@ -19,7 +19,7 @@ static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_wor
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
     const uint64_t lines = shape.banks * shape.column_step; /* per clock */
     const uint64_t words = cnnvp_minimum(shape.width_words, lines * shape.line_words);
-    const uint64_t cycles = cnnvp_divide_up(work->tile.table_span, words != 0 ? words : 1u);
+    const uint64_t cycles = cnnvp_fx16_crossing(unit, &shape, work->tile.table_span, words != 0 ? words : 1u);
     work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
     work->cost.bias_words += work->tile.table_span;
     work->cost.weight_words += work->tile.table_span;
@@ -96,7 +96,7 @@ static void wait_for_biases(const struct cnnvp_fx16_unit *unit, const struct cnn
     if (words <= busy)
         return;
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
-    const uint64_t taken = shape.width_words != 0 ? cnnvp_divide_up(words, shape.width_words) : 0;
+    const uint64_t taken = cnnvp_fx16_crossing(unit, &shape, words, shape.width_words);
     cost->weight_port_cycles += taken > busy ? taken - busy : 0;
 }
 

@@ -208,6 +208,14 @@ struct cnnvp_buffer_shape cnnvp_fx16_buffer(const struct cnnvp_fx16_unit *unit, 
     return status == CNNVP_OK ? shape : (struct cnnvp_buffer_shape){0};
 }
 
+uint64_t cnnvp_fx16_crossing(const struct cnnvp_fx16_unit *unit, const struct cnnvp_buffer_shape *shape, uint64_t words,
+                             uint64_t width)
+{
+    const uint64_t clocks = width != 0 ? cnnvp_divide_up(words, width) : 0;
+    return shape->clock_mhz != 0 ? cnnvp_divide_up(clocks * unit->ops->clock_mhz(unit->host), shape->clock_mhz)
+                                 : clocks;
+}
+
 void cnnvp_fx16_unit_free(void *self)
 {
     struct cnnvp_fx16_unit *unit = self;

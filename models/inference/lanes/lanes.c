@@ -69,7 +69,7 @@ static uint64_t stall_of(const struct lanes *lanes, const struct crossing crossi
         if (crossing->accesses < 2u && crossing->late == 0)
             continue;
         const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(&lanes->links, PORT_input + b);
-        const uint64_t taken = shape.width_words != 0 ? cnnvp_divide_up(crossing->words, shape.width_words) : 0;
+        const uint64_t taken = cnnvp_fx16_crossing(&lanes->links, &shape, crossing->words, shape.width_words);
         const uint64_t late = cnnvp_maximum(crossing->latest, taken > cycles ? taken - cycles : 0);
         shared += shape.shared ? crossing->late : 0;
         busiest = cnnvp_maximum(busiest, shape.shared ? shared : late);

@@ -339,6 +339,7 @@ static int tell_shape(struct buffer *buffer, struct cnnvp_access *access)
 {
     if (access->data == NULL || access->size < offsetof(struct cnnvp_buffer_shape, shared))
         return CNNVP_E_INVAL;
+    buffer->shape.clock_mhz = buffer->clock_mhz;
     memcpy(access->data, &buffer->shape, cnnvp_minimum(access->size, sizeof buffer->shape));
     return CNNVP_OK;
 }

@@ -234,8 +234,8 @@ static cnnvp_result take_by_trial(struct cnnvp_network *network, const cnnvp_con
 }
 
 /* Bounds and trials of single layers can give a plan for one objective that is worse, over the whole network, than the
- * plan for another, or than one without groups. So a short network runs by all of these plans, and the plan with the
- * best score by the requested objective is taken. */
+ * plan for another, than one without groups, or than those of another's groups that are better by this one. So a short
+ * network runs by all of these plans, and the plan with the best score by the requested objective is taken. */
 static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_config *config,
                                  const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
@@ -243,7 +243,7 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     const enum cnnvp_plan_objective own = *objective;
     const int fuses = options->schedule == CNNVP_SCHEDULE_AUTO;
     struct cnnvp_network_options tried = *options;
-    struct share share = {options, 0, fuses ? 2u * OBJECTIVES : OBJECTIVES};
+    struct share share = {options, 0, fuses ? 3u * OBJECTIVES - 1u : OBJECTIVES};
     struct cnnvp_build best = {.end = 0};
     struct cnnvp_binary_options best_options = network->binary_options;
     CNNVP_FREED struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
@@ -255,12 +255,16 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     for (; share.number < share.count && result == CNNVP_DONE; ++share.number) {
         struct cnnvp_plan_taken taken = {0};
         *objective = (own + share.number) % OBJECTIVES;
-        if (share.number == OBJECTIVES) {
-            tried.schedule = CNNVP_SCHEDULE_LAYER;
-            tried.plan = NULL;
-        }
+        const int by_layers = share.number / OBJECTIVES == 1;
+        const int mixed = share.number / OBJECTIVES == 2;
+        if (mixed)
+            *objective = (*objective + 1) % OBJECTIVES; /* another's, as its own has been tried */
+        tried.schedule = by_layers ? CNNVP_SCHEDULE_LAYER : options->schedule;
+        tried.plan = by_layers ? NULL : options->plan;
         if (share.number != 0)
             result = plan_by_bounds(network, &tried, error);
+        if (mixed)
+            *objective = own;
         if (result == CNNVP_DONE)
             result = take_by_trial(network, config, &tried, &taken, error);
         if (result == CNNVP_DONE && cnnvp_plan_score(own, &taken) < least) {

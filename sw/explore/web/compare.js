@@ -84,7 +84,7 @@ for (const run of runs) {
     for (const l of run.stats.layers) {
         const label = layerLabel(l), n = seen.get(label) || 0;
         seen.set(label, n + 1);
-        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: mhzOf(run.stats.platform.units.pe_array) * atOnce(run.stats) }, l));
+        run.layers.set(n ? label + " #" + (n + 1) : label, Object.assign({ mhz: clockOf(run.stats.platform.units, run.stats.platform.units.pe_array) * atOnce(run.stats) }, l));
     }
 }
 const names = [...new Set(runs.flatMap(r => [...r.layers.keys()]))];

@@ -3,8 +3,8 @@
 const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
 /* The number of accelerators that share the work. Each counts its own cycles, which run at the same time. */
 const atOnce = stats => (stats.accelerators || []).filter(a => a.cycles > a.idle_cycles).length || 1;
-/* The clock of a unit; `speedup` makes it that many times faster. */
-const mhzOf = unit => ((unit || {}).clock_mhz || 1000) * ((unit || {}).speedup || 1);
+/* The clock of an instance in MHz, that of the array if it follows another's: a what-if's speedup is the instance's own. */
+const clockOf = (units, unit = {}) => ((units[unit.clock] || units.pe_array || {}).clock_mhz || 1000) * (unit.speedup || 1);
 const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
 const boundNames = { compute: "compute", mapping: "idle PEs", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
 const boundColours = { compute: "#2a9d4a", mapping: "#a9d8b3", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };
@@ -60,6 +60,7 @@ function sentence(stats) {
 /* The settings of a run as a list of [unit.parameter, value]. */
 function settings(stats) {
     const list = [["technology", stats.energy.technology], ["schedule", stats.schedule ? stats.schedule.name : "layer"], ["images", stats.total.images], ["seed", stats.seed]];
+    for (const [key, value] of Object.entries(stats.platform.energy || {})) if (key !== "technology") list.push(["energy." + key, value]);
     for (const [name, unit] of Object.entries(stats.platform.units))
         for (const [key, value] of Object.entries(unit)) if (key !== "connect") list.push([name + "." + key, value]);
     return list;

@@ -6,14 +6,14 @@ function roofLayers(stats) {
     return stats.layers.map(l => Object.assign({}, l, { pes: n * l.pes, cycles: l.cycles / n }));
 }
 /* The roofs: {pes, mhz, list: [{name, colour, bytes_per_s, bytes(layer)}]}. A buffer's port carries width_words 16-bit words per
-   cycle of the array. */
+   cycle of its clock. */
 function roofLevels(stats, layers) {
-    const units = stats.platform.units, mhz = mhzOf(units.pe_array), pes = Math.max(...layers.map(l => l.pes));
+    const units = stats.platform.units, mhz = clockOf(units, units.pe_array), pes = Math.max(...layers.map(l => l.pes));
     const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
     const list = [{ name: part ? "off chip" : "off chip, as seen", colour: colours[0], bytes_per_s: part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s, shared: true, bytes: l => l.dram_bus_bytes ?? l.dram_read_bytes + l.dram_write_bytes }];
     for (const [side, colour] of [["input", colours[1]], ["weight", colours[3]], ["output", colours[6]]]) {
         const buffer = units[side + "_buffer"];
-        if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * mhz * 1e6 * atOnce(stats), bytes: l => 2 * l[side + "_words"], off: side === "output" });
+        if (buffer && buffer.width_words) list.push({ name: side + " buffer", colour, bytes_per_s: 2 * buffer.width_words * clockOf(units, buffer) * 1e6 * atOnce(stats), bytes: l => 2 * l[side + "_words"], off: side === "output" });
     }
     return { pes, mhz, list: list.filter(level => level.bytes_per_s && layers.some(level.bytes)) };
 }

@@ -33,7 +33,7 @@ for (const [name, unit] of Object.entries(stats.platform.units)) {
 /* ---- what would help ---- */
 if (data.advice) {
     const part = v => (v > 0 ? "+" : "") + percent(v), holder = section("What would help", "advice", true, "Single changes, each tried; what helps most by the objective, and what takes the least energy. *: results may change, too.");
-    sortable(holder, ["change", "from", "to", "time", "energy", "area"], data.advice.changes.filter((c, i, all) => all.findIndex(o => o.name === c.name && o.to === c.to) === i), (c, i) => [c.name + (c.changes_results ? " *" : ""), c.from, c.to, c.time, c.energy, c.area][i], { text: (v, i) => i > 2 ? part(v) : v });
+    sortable(holder, ["change", "from", "to", "time", "energy", "area", "off chip"], data.advice.changes.filter((c, i, all) => all.findIndex(o => o.name === c.name && o.to === c.to) === i), (c, i) => [c.name + (c.changes_results ? " *" : ""), c.from, c.to, c.time, c.energy, c.area, c.traffic][i], { text: (v, i) => i > 2 ? part(v) : v });
 }
 /* ---- one time axis ---- */
 const timeline = drawTimeline(section("Timeline", "timeline", true), series, layers, end);

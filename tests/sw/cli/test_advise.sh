@@ -10,12 +10,13 @@ helps() { # network, its options, measure, what has to be among the lines
     # shellcheck disable=SC2086 # words
     expect 0 run "$1" --timing-only --advise --stats now.json $2
     cp out advice
-    sed -n '/^  parameter /,$p' advice | sed -n 's/^  \([-a-z_.]*\)[ *]*\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %$/\1 \2 \3 \4 \5/p' >helps
+    sed -n '/^  parameter /,$p' advice | sed -n 's/^[ *] \([-a-z_.]*\)  *\S* -> \(\S*\)  *\(\S*\) %  *\(\S*\) %  *\(\S*\) %\(  *\(\S*\) %\)\{0,1\}$/\1 \2 \3 \4 \5 \7/p' >helps
     [ "$(wc -l <helps)" -ge 3 ] || fail "no advice: $(cat advice)"
     grep -q "^$4" helps || fail "no advice of $4: $(cat advice)"
+    [ "$(awk 'length > 100' advice | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' advice)"
     grep -q ideal helps && fail "advice to build what nobody can: $(grep ideal helps)"
     : >gains
-    while read -r parameter value time energy area; do
+    while read -r parameter value time energy area traffic; do
         case $parameter in
         --on-chip) change=--on-chip ;;
         --*) change="$parameter $value" ;;
@@ -23,12 +24,15 @@ helps() { # network, its options, measure, what has to be among the lines
         esac
         # shellcheck disable=SC2086
         expect 0 run "$1" --timing-only -q $2 $change --stats then.json
-        /usr/bin/python3 - "$time" "$energy" "$area" "$3" <<'PYTHON' >>gains || fail "advice on $parameter"
+        # shellcheck disable=SC2086 # the traffic is there if it is the measure
+        /usr/bin/python3 - "$3" "$time" "$energy" "$area" $traffic <<'PYTHON' >>gains || fail "advice on $parameter"
 import json, sys
 now, then = json.load(open("now.json")), json.load(open("then.json"))
-for said, (section, name) in zip(sys.argv[1:], (("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"))):
+shown = ("total", "time_ps"), ("energy", "total_pj"), ("area", "total_um2"), ("memory", "burst_bytes")
+assert len(sys.argv) == (6 if sys.argv[1] == "memory.burst_bytes" else 5), sys.argv
+for said, (section, name) in zip(sys.argv[2:], shown):
     assert said == "%+.1f" % (100 * (then[section][name] / now[section][name] - 1)), (said, section)
-section, name = sys.argv[4].split(".")
+section, name = sys.argv[1].split(".")
 print(then[section][name] / now[section][name])
 PYTHON
     done <helps
@@ -46,11 +50,13 @@ helps "$network" "-n 2 -p $SOURCE/scripts/examples/accelerators/dual.yaml" total
 grep -q '_2\.' helps && fail "advice to make accelerators differ: $(grep _2 helps)"
 # What trials without data cannot show is said.
 expect 0 run "$network" --timing-only --advise -p systolic
-grep -q '^  pe_array\.acc_bits \*  .*48 -> 24 ' out || fail "results are said to stay: $(tail out)"
-[ "$(grep -c '^  [-a-z_.]* \* ' out)" = 1 ] || fail "results are said to change: $(tail out)"
-grep -q '^  \* results may change' out || fail "nothing says what * is: $(tail out)"
+grep -q '^\* pe_array\.acc_bits  .*48 -> 24 ' out || fail "results are said to stay: $(tail out)"
+[ "$(grep -c '^\* [-a-z_.]*  .* -> ' out)" = 1 ] || fail "results are said to change: $(tail out)"
+grep -q '^\* results may change' out || fail "nothing says what * is: $(tail out)"
 # Twice as many lose, so half as many are tried.
 helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj "pe_array.fifo_stride 4"
+# The run waits for the core alone, and half of the energy is the memory's.
+helps "$network" "-s cpu.clock_mhz=100 --objective energy" energy.total_pj "dram.preset lpddr5-6400"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
 grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"

@@ -101,11 +101,12 @@ const two = { accelerators: [{ cycles: 100, idle_cycles: 10 }, { cycles: 90, idl
 const both = roofLevels(two, roofLayers(two));
 assert.deepStrictEqual([both.pes, both.mhz, both.list.map(l => l.bytes_per_s)], [128, 500, [8e9]]);
 assert.deepStrictEqual(roofDots(both, roofLayers(two)).map(d => d.rate), [3.2e10]); /* 1920 MACs in 30 cycles of 2 ns */
-/* What a unit that is twice as fast does takes half the time: rates, ports and the compared times of layers go by its own clock. */
-const doubled = { pe_array: { clock_mhz: 500, speedup: 2 }, input_buffer: { width_words: 4 } }, quick = Object.assign({}, two, { platform: { units: doubled } });
-assert.deepStrictEqual([mhzOf(doubled.pe_array), mhzOf({ clock_mhz: 250 }), mhzOf(undefined)], [1000, 250, 1000]);
-assert.deepStrictEqual(roofDots(roofLevels(quick, roofLayers(quick)), roofLayers(quick)).map(d => d.rate), [6.4e10]); /* in 30 cycles of 1 ns */
-assert.deepStrictEqual(blockLinks(Object.assign({}, run, { platform: { units: doubled } })).find(l => l.to === "input_buffer").most, 8e9);
+/* What if the array, or the buffer, were twice as fast: cycles are of the faster clock, and the port of another unit stays as it is. */
+const faster = (unit, speedup) => roofLevels(Object.assign({}, two, { platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, [unit]: Object.assign({ speedup }, two.platform.units[unit]) } } }), roofLayers(two));
+assert.deepStrictEqual([faster("pe_array", 2), faster("input_buffer", 2)].map(roofs => [roofs.mhz, roofs.list[0].bytes_per_s, roofDots(roofs, roofLayers(two))[0].rate]), [[1000, 8e9, 6.4e10], [500, 1.6e10, 3.2e10]]);
+/* What was set: the entries of the energy table, too. */
+assert.deepStrictEqual(settings({ energy: { technology: "28nm" }, total: { images: 2 }, seed: 0, schedule: { name: "fused" }, platform: { energy: { table: "horowitz", technology: "28nm", dram_byte: 100 }, units: { dma: { connect: {}, requests: 8 } } } }),
+    [["technology", "28nm"], ["schedule", "fused"], ["images", 2], ["seed", 0], ["energy.table", "horowitz"], ["energy.dram_byte", 100], ["dma.requests", 8]]);
 /* The headline's images a second: four digits of the few that a large network has. */
 const perSecond = images_per_s => headline({ total: { images_per_s, images: 1, macs: 1, accel_cycles: 1, time_ps: 1e12 / images_per_s }, energy: { total_pj: 1, low_pj: 1, high_pj: 1, static_pj: 0, unknown: [] },
     area: { total_um2: 1, low_um2: 1, high_um2: 1, technology: "45nm", unknown: [] }, memory: { burst_bytes: 0, read_bytes: 0, write_bytes: 0 } })[0][1];

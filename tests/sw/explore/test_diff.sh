@@ -103,6 +103,17 @@ done
 expect 0 diff 3.json 4.json --all
 grep -Eq "^  reported.frames +3 +4 +[+]1 +[+]33.33%$" out || fail "a report: $(cat out)"
 
+# Another schedule is a setting; a plan that does the same makes no difference.
+for schedule in layer fused; do
+    expect 0 run "$network" --timing-only -q --schedule $schedule --stats $schedule.json --plan-out $schedule.yaml
+done
+expect 0 run "$network" --timing-only -q --plan fused.yaml --stats plan.json
+groups=$(grep -c '^  - layers: ' fused.yaml)
+expect 0 diff layer.json fused.json
+grep -Eq "^  schedule +layer +fused, $groups groups?$" out || fail "schedules: $(cat out)"
+expect 0 diff fused.json plan.json
+says "no differences"
+
 # Another network: layers of one side only.
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
 expect 0 diff a.json m.json --all

@@ -62,7 +62,7 @@ cp out advice
 expect 0 report again -o advised.html -q
 /usr/bin/python3 - <<'END' || fail "again/advice.json"
 import json, re
-said = re.findall(r"^  (\S+) +(\S+) -> (\S+) +(\S+) % +(\S+) % +(\S+) %$", open("advice").read(), re.M)
+said = re.findall(r"^[ *] (\S+) +(\S+) -> (\S+) +(\S+) % +(\S+) % +(\S+) %$", open("advice").read(), re.M)
 rows = [[c["name"], c["from"], c["to"], *("%+.1f" % (100 * c[of]) for of in ("time", "energy", "area"))] for c in json.load(open("again/advice.json"))["changes"]]
 assert len(rows) > 3 and rows == [list(row) for row in said], (rows, said)
 END

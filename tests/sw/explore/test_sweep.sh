@@ -154,6 +154,23 @@ for many in 1000 2000; do
     refused 1 "pe_array.cols=$many: " sweep wrong.yaml -o many.sqlite -q
 done
 
+# What if: each point is what run says of that speedup.
+cat >faster.yaml <<END
+network: $network
+options: {timing_only: true}
+parameters: {cpu.speedup: [1, 2], dram.speedup: [1, 2]}
+constraints: ["cpu.speedup * dram.speedup < 4"]
+objectives: [total.time_ps]
+END
+expect 0 sweep faster.yaml -o faster.sqlite -j 2 --export faster.csv
+for speeds in 1,1 1,2 2,1; do
+    expect 0 run "$network" --timing-only -q -s cpu.speedup=${speeds%,*} -s dram.speedup=${speeds#*,} --stats one.json
+    time=$(sqlite3 :memory: "select json_extract(readfile('one.json'), '\$.total.time_ps')")
+    grep -q ",ok,$speeds,$time," faster.csv || fail "speedups $speeds: not $time in $(cut -d, -f2-5 faster.csv)"
+done
+printf 'network: %s\nparameters: {cpu.speedup: [1, 3]}\n' "$network" >slower.yaml
+refused 2 'slower.yaml:2:31: cpu.speedup: "3" is out of range: 1 to 2' sweep slower.yaml -o slower.sqlite
+
 # An expression sees what accelerators.INSTANCE.PARAM sets, in each accelerator.
 cat >all.yaml <<END
 network: $network

@@ -136,7 +136,7 @@ static uint64_t late_of(const struct cnnvp_buffer_shape *shape, const struct cnn
     struct cnnvp_access asks = {
         .op = CNNVP_COMMAND, .flags = CNNVP_DEBUG, .mode = CNNVP_BUFFER_ASKS, .data = &said, .size = sizeof said};
     assert_int_equal(fake_access(f.host, "port", &asks), CNNVP_OK);
-    assert_memory_equal(&said, shape, sizeof said);
+    assert_memory_equal(&said, shape, offsetof(struct cnnvp_buffer_shape, clock_mhz));
     struct cnnvp_access access = {
         .op = CNNVP_BORROW_READ,
         .size = 180,
