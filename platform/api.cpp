@@ -82,7 +82,8 @@ cnnvp_result inside(cnnvp_platform *platform, cnnvp_error *error, Function &&fun
 
 cnnvp_result fail(cnnvp_error *error, const char *text)
 {
-    std::snprintf(error->text, sizeof error->text, "%s", text);
+    if (error)
+        std::snprintf(error->text, sizeof error->text, "%s", text);
     return CNNVP_FAILED;
 }
 
@@ -363,7 +364,6 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
         error = &unwanted;
     CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
-    platform->recorder->stats.program = cnnvp_build_hash(elf->data, elf->size);
     return inside(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
@@ -374,8 +374,10 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
                                 "\"), which is to be done before a program is loaded")
                                    .c_str());
         const cnnvp_result loaded = platform->design->memory().load(*elf, file, argc, args, error);
-        if (loaded == CNNVP_DONE)
+        if (loaded == CNNVP_DONE) {
             platform->design->set_loaded();
+            platform->recorder->stats.program = cnnvp_build_hash(elf->data, elf->size);
+        }
         return loaded;
     });
 }

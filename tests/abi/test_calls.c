@@ -82,6 +82,11 @@ static void reset(void **state)
     assert_int_equal(cnnvp_network_load(design.network, design.platform, &error), CNNVP_FAILED);
     assert_non_null(strstr(error.text, "cnnvp_platform_reset"));
     assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(design.network, design.platform, NULL), CNNVP_FAILED);
+    char *stats = NULL;
+    assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+    assert_null(strstr(stats, " program ")); /* the refused one is not that of the statistics */
+    free(stats);
     load(&design);
     assert_int_equal(run(&design, alone.time_ps / 2).end, CNNVP_END_MAX_TIME);
     for (int i = 0; i < 2; ++i) {
