@@ -487,7 +487,10 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
             platform->design->flush();
         platform->flushed = !platform->design->is_driven();
         cnnvp_recorder_layer(platform->recorder, layer, result);
-        return result->cycles || result->dram_read_bytes || result->dram_write_bytes ? CNNVP_DONE : CNNVP_BAD_INPUT;
+        /* SIZE_MAX + 1 is 0. Work may also have the tag of a layer that nothing describes. */
+        const bool exists = layer + 1 <= platform->recorder->stats.work.layer_count || result->cycles ||
+                            result->dram_read_bytes || result->dram_write_bytes;
+        return exists ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
 }
 

@@ -120,7 +120,14 @@ static void statistics_by_name(void **state)
     struct cnnvp_layer_result layer;
     (void)state;
     load(&design);
+    assert_int_equal(cnnvp_platform_layer(design.platform, 0, &layer), CNNVP_BAD_INPUT); /* nothing is loaded */
     assert_non_null(strstr(lines, "1 warning: 0 ps: cpu: the program needs ")); /* the log is the caller's */
+    for (size_t i = 0; i < 7; ++i) { /* LeNet-5's layers, which have not begun */
+        assert_int_equal(cnnvp_platform_layer(design.platform, i, &layer), CNNVP_DONE);
+        assert_int_equal(layer.cycles, 0);
+    }
+    assert_int_equal(cnnvp_platform_layer(design.platform, 7, &layer), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_layer(design.platform, SIZE_MAX, &layer), CNNVP_DONE);
     assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
     assert_int_equal(cnnvp_platform_layer(design.platform, 0, &layer), CNNVP_DONE);
     assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
