@@ -57,6 +57,8 @@ static void platforms(void **state)
     const struct cnnvp_platform_options small = {.struct_size = 1};
     struct cnnvp_platform_options options = {.struct_size = sizeof options, .trace = "trace.nothing"};
     struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
+    struct cnnvp_memory_streams streams;
+    size_t parts;
     (void)state;
     REFUSED(cnnvp_platform_new(config, &small, &platform, error), error);
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
@@ -65,6 +67,7 @@ static void platforms(void **state)
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
     memory.struct_size = 1;
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
+    REFUSED(cnnvp_memory_stream(config, 0, &streams, 1, &parts, error), error);
     assert_int_equal(cnnvp_platform_new(config, NULL, &platform, NULL), CNNVP_DONE);
     REFUSED(cnnvp_platform_load_elf(platform, "nothing.elf", 0, NULL, error), error);
     cnnvp_platform_free(platform);
