@@ -74,6 +74,36 @@ static void platforms(void **state)
     cnnvp_config_free(config);
 }
 
+/* Functions that need a resolved configuration say so, whatever else they check. */
+static void unresolved(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    cnnvp_config *config = NULL;
+    cnnvp_dataset *none = (cnnvp_dataset *)&config; /* not read */
+    const struct cnnvp_network_options network = {.struct_size = sizeof network, .images = 1};
+    const struct cnnvp_trainer_options training = {
+        .struct_size = sizeof training, .batch = 4, .rate = 1, .epochs = 1, .dataset = none};
+    const struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
+    struct cnnvp_memory_result replayed;
+    struct cnnvp_memory_streams streams;
+    cnnvp_network *made;
+    cnnvp_trainer *trainer;
+    size_t parts;
+    (void)state;
+    assert_int_equal(cnnvp_config_new("trainer", &config, NULL), CNNVP_DONE);
+#define UNRESOLVED(call)                                                           \
+    do {                                                                           \
+        REFUSED(call, error);                                                      \
+        assert_string_equal(text.text, "the configuration has not been resolved"); \
+    } while (0)
+    UNRESOLVED(cnnvp_network_check(config, error));
+    UNRESOLVED(cnnvp_network_new("lenet5", config, &network, &made, error));
+    UNRESOLVED(cnnvp_trainer_new("digits", config, &training, &trainer, error));
+    UNRESOLVED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error));
+    UNRESOLVED(cnnvp_memory_stream(config, 1, &streams, 1, &parts, error));
+    cnnvp_config_free(config);
+}
+
 /* As the header of library 1.5 had it. */
 struct options_then {
     unsigned char bytes[offsetof(struct cnnvp_platform_options, log_context) + sizeof(void *)];
@@ -179,8 +209,8 @@ static void exploration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations), cmocka_unit_test(platforms),   cmocka_unit_test(other_versions),
-        cmocka_unit_test(networks),       cmocka_unit_test(exploration),
+        cmocka_unit_test(configurations), cmocka_unit_test(platforms), cmocka_unit_test(unresolved),
+        cmocka_unit_test(other_versions), cmocka_unit_test(networks),  cmocka_unit_test(exploration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

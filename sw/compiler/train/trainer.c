@@ -227,6 +227,7 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     const struct cnnvp_trainer_options *options = &own;
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_trainer_options", error));
     CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_trainer *made = calloc(1, sizeof *made);
     if (made != NULL)
