@@ -182,6 +182,26 @@ static void networks(void **state)
     (void)state;
     REFUSED(cnnvp_npy_read("nothing.npy", &array, error), error);
     REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
+    /* Two arrays for one input, of which one would be left out, and arrays of no known type or rank. */
+    static float pixels[32 * 32];
+    struct cnnvp_array images = {.rank = 4, .shape = {1, 1, 32, 32}, .data = pixels};
+    const struct cnnvp_named_array twice[] = {{.array = &images}, {.array = &images}};
+    options.inputs = twice;
+    options.input_count = 2;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    assert_string_equal(text.text, "--input: input \"input\" has images already; input is a second array");
+    options.input = &images;
+    options.input_count = 1;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    options.input_count = 0;
+    images.type = CNNVP_ARRAY_I16 + 1;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    images.type = CNNVP_ARRAY_F32;
+    images.rank = 9;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    images.rank = 4;
+    assert_int_equal(cnnvp_network_new("lenet5", config, &options, &network, NULL), CNNVP_DONE);
+    cnnvp_network_free(network);
     options.struct_size = 1;
     REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
     REFUSED(cnnvp_dataset_new("nothing", 0, &dataset, error), error);
