@@ -224,6 +224,17 @@ static void exploration(void **state)
     REFUSED(cnnvp_stats_diff("nothing.json", "nothing.json", 0, 0, NULL, &table, NULL, error), error);
     REFUSED(cnnvp_report("nothing.sqlite", "page.html", NULL, NULL, error), error);
     REFUSED(cnnvp_report_runs((const char *const[]){"nothing", "nor_this"}, 2, "page.html", error), error);
+    REFUSED(cnnvp_report_runs(NULL, 0, "page.html", error), error);
+    FILE *spec = fopen("one_point.yaml", "w");
+    assert_non_null(spec);
+    assert_true(fputs("network: lenet5\nparameters: {pe_array.rows: [8]}\nobjectives: [total.time_ps]\n", spec) > 0);
+    assert_int_equal(fclose(spec), 0);
+    struct cnnvp_sweep_options options = {.struct_size = sizeof options, .results = "one_point.sqlite"};
+    options.executor = CNNVP_SWEEP_SLURM + 1;
+    assert_int_equal(cnnvp_sweep_new("one_point.yaml", &sweep, NULL), CNNVP_DONE);
+    REFUSED(cnnvp_sweep_run(sweep, &options, NULL, error), error);
+    cnnvp_sweep_free(sweep);
+    assert_int_equal(remove("one_point.yaml"), 0);
 }
 
 int main(void)
