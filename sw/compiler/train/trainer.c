@@ -402,7 +402,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
                                            "batch norm, blocks, mantissas, order of images and seed must be the same");
     if (size - sizeof header != header.bytes)
         return cnnvp_compiler_error(
-            error, "the state has %zu bytes; %zu are needed", size - sizeof header, (size_t)header.bytes);
+            error, "the state has %zu bytes; %zu are needed", size, sizeof header + (size_t)header.bytes);
     if (header.next_step > trainer->build.header.steps)
         return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
                                     (unsigned long long)header.next_step, trainer->build.header.steps);

@@ -197,7 +197,9 @@ static void test_foreign_states(void **state)
     setup.stop_after = 0;
     setup.state = begun.state;
     setup.state_size = begun.state_size - 1u;
-    assert_refused(&setup, "bytes");
+    char sizes[64];
+    (void)snprintf(sizes, sizeof sizes, "%zu bytes; %zu are needed", begun.state_size - 1u, begun.state_size);
+    assert_refused(&setup, sizes);
     setup.state_size = 7;
     assert_refused(&setup, "7 bytes");
     setup.state_size = begun.state_size;
