@@ -277,7 +277,7 @@ struct cnnvp_difference {
 CNNVP_MUST_USE cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
                                           struct cnnvp_difference *difference, struct cnnvp_error *error);
 /* Signal-to-quantisation-noise ratio over all images: 10 log10(signal / noise), in dB. INFINITY if there is no noise;
- * -INFINITY if there is noise and the float model's values are all 0. */
+ * -INFINITY if there is noise and the float model's values are all 0; NAN if a value is not a number. */
 double cnnvp_sqnr(const struct cnnvp_difference *difference);
 /* The class of an image: the index of the largest value; the first one if several are equal. */
 size_t cnnvp_top_class(const float *values, size_t classes);
