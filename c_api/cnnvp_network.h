@@ -214,7 +214,7 @@ size_t cnnvp_network_trials(const cnnvp_network *network);
 int cnnvp_network_is_widened(const cnnvp_network *network);
 
 /* Writes the network's plan to a file: groups, tiles of layers, tensors that stay on chip. If `file` is NULL, only
- * checks that a plan exists. BAD_INPUT: a plan cannot express it (depth-first schedule, training engine), or the file
+ * checks that a plan exists. BAD_INPUT: a plan cannot express it (depth-first schedule, training engine). FAILED: the file
  * cannot be written. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
                                                struct cnnvp_error *error);
