@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 #include "elf_file.h"
 #include "gdb.h"
 #include "monitor.h"
+#include "output_file.h"
 #include "platform.h"
 #include "platform_ready.h"
 #include "profile.h"
@@ -87,6 +89,16 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
+/* Of two files of one name only the last one would be left. NULL: no file. */
+cnnvp_result check_files(std::initializer_list<const char *> files, cnnvp_error *error)
+{
+    for (const char *const *file = files.begin(); file != files.end(); ++file)
+        for (const char *const *other = files.begin(); other != file; ++other)
+            if (*file && *other && std::strcmp(*file, *other) == 0 && !cnnvp_output_is_special(*file))
+                return cnnvp_config_error(error, *file, "two outputs of the platform have this file");
+    return CNNVP_DONE;
+}
+
 /* A program that is loaded now would not begin if the one before has ended. */
 cnnvp_result check_core(const cnnvp_platform &platform, cnnvp_error *error)
 {
@@ -147,6 +159,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         return fail(error, "there is not enough memory");
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
+    CNNVP_TRY(check_files({options.trace, options.series, options.memory_trace, options.profile}, error));
     const char *first = options.trace ? options.trace : options.series;
     CNNVP_TRY(cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error));
     if (options.trace && options.series)

@@ -64,6 +64,11 @@ static void platforms(void **state)
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     options.trace = "nowhere/trace.vcd";
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    options.trace = NULL;
+    options.memory_trace = "nowhere/bursts";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    options.memory_trace = options.profile = "one.file";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
     memory.struct_size = 1;
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
