@@ -364,6 +364,12 @@ static size_t state_bytes(const struct cnnvp_trainer *trainer)
     return counted == CNNVP_DONE ? cursor.at : 0;
 }
 
+cnnvp_result cnnvp_trainer_check_loaded(const struct cnnvp_trainer *trainer, struct cnnvp_error *error)
+{
+    return trainer->loaded ? CNNVP_DONE
+                           : cnnvp_compiler_error(error, "nothing has been learned: cnnvp_trainer_load comes first");
+}
+
 cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform, void **state, size_t *size,
                                      struct cnnvp_error *error)
 {
@@ -373,6 +379,7 @@ cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platfor
     *size = 0;
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has no state");
+    CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     uint8_t *data = malloc(sizeof header + bytes);
     if (data == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -500,6 +507,7 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
     trainer->next_step = header->first_step;
     trainer->evaluates = trainer->marked = 0;
     trainer->trained_images = trainer->evaluated_images = 0;
+    trainer->loaded = 1;
     return describe(trainer, platform, error);
 }
 
@@ -650,6 +658,7 @@ cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platfo
     struct learned learned = {.trainer = trainer, .platform = platform, .error = error};
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
+    CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     const cnnvp_result result = export(&learned, file);
     cnnvp_arena_free(&learned.arena);
     return result;
