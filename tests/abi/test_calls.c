@@ -227,6 +227,16 @@ static void refused_loads(void **state)
     assert_int_equal(cnnvp_network_load(light, idle, &error), CNNVP_DONE);
     cnnvp_network_free(light);
     cnnvp_platform_free(idle);
+    /* A network with an address of its own would run, and read other weights. */
+    struct cnnvp_network_options moved = {.struct_size = sizeof moved, .images = 2, .base = 0x90000000};
+    assert_int_equal(cnnvp_network_new("lenet5", design.config, &moved, &light, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(light, design.platform, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "address of its own"));
+    cnnvp_network_free(light);
+    moved.base = UINT64_C(0x100000000);
+    assert_int_equal(cnnvp_network_new("lenet5", design.config, &moved, &light, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "--base: 0x100000000 is beyond 32-bit addresses");
     clear(&design);
 }
 

@@ -99,6 +99,11 @@ void cnnvp_network_free(cnnvp_network *network)
 cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_platform_ready(platform, network->timing_only, error));
+    if (network->target.moved != 0)
+        return cnnvp_compiler_error(error,
+                                    "%s: the network has an address of its own (base), where the platform's guest "
+                                    "program does not look for it; cnnvp_network_make_image gives it to another core",
+                                    network->file);
     return network->back_end->load(network, platform, error);
 }
 
