@@ -90,7 +90,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_text(char **text);
 typedef struct cnnvp_config cnnvp_config;
 
 /*
- * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are searched first in
+ * Reads a platform: the name of a preset, such as nfu, or a YAML file. Presets are searched first in
  * $CNNVP_PRESETS, then in the installed copy that the library belongs to (share/cnnvp/presets), then in the configured
  * installation folder, then in the build folder. The guest program is found in the same way, with $CNNVP_GUEST. Only
  * cnnvp_config_resolve checks the result completely. Free with cnnvp_config_free.

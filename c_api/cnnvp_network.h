@@ -131,8 +131,8 @@ struct cnnvp_network_options {
     enum cnnvp_precision precision; /* word size of maps and weights */
 };
 
-/* The options of a command with their defaults. Commands: run, train, exec, check, memory, sweep, diff, report, asm,
- * disasm. NULL: there is no such command, or no memory. */
+/* The options of a command with their defaults. Commands: run, train, exec, check, compile, memory, sweep, diff,
+ * report, asm, disasm. NULL: there is no such command, or no memory. */
 typedef struct cnnvp_options cnnvp_options;
 cnnvp_options *cnnvp_options_new(const char *command);
 void cnnvp_options_free(cnnvp_options *options);
@@ -214,8 +214,8 @@ size_t cnnvp_network_trials(const cnnvp_network *network);
 int cnnvp_network_is_widened(const cnnvp_network *network);
 
 /* Writes the network's plan to a file: groups, tiles of layers, tensors that stay on chip. If `file` is NULL, only
- * checks that a plan exists. BAD_INPUT: a plan cannot express it (depth-first schedule, training engine), or the file
- * cannot be written. */
+ * checks that a plan exists. BAD_INPUT: a plan cannot express it (depth-first schedule, training engine). FAILED: the
+ * file cannot be written. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
                                                struct cnnvp_error *error);
 
@@ -250,9 +250,9 @@ const char *cnnvp_network_output_name(const cnnvp_network *network, size_t outpu
  * platform belongs to another thread. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
                                                  struct cnnvp_array *array, struct cnnvp_error *error);
-/* The same for any tensor of the network's file, by name, for the last image: [C, H, W], or with the tensor's own
- * dimensions. BAD_INPUT: memory holds no such result, because it is folded into the next layer or stays on chip, or the
- * network is timing-only. */
+/* The same for any tensor that a layer makes, by its name in the file, for the last image: [C, H, W], or with the
+ * tensor's own dimensions. BAD_INPUT: memory holds no such result, because it is folded into the next layer or stays on
+ * chip, or the network is timing-only. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensor(const cnnvp_network *network, cnnvp_platform *platform,
                                                  const char *name, struct cnnvp_array *array,
                                                  struct cnnvp_error *error);
@@ -277,7 +277,7 @@ struct cnnvp_difference {
 CNNVP_MUST_USE cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
                                           struct cnnvp_difference *difference, struct cnnvp_error *error);
 /* Signal-to-quantisation-noise ratio over all images: 10 log10(signal / noise), in dB. INFINITY if there is no noise;
- * -INFINITY if there is noise and the float model's values are all 0. */
+ * -INFINITY if there is noise and the float model's values are all 0; NAN if a value is not a number. */
 double cnnvp_sqnr(const struct cnnvp_difference *difference);
 /* The class of an image: the index of the largest value; the first one if several are equal. */
 size_t cnnvp_top_class(const float *values, size_t classes);

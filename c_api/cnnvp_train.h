@@ -160,7 +160,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_pla
 /*
  * Everything that training continues from: weights, momentum, running statistics, number of the next step. The same
  * training gives the same bytes, however often it was interrupted. The state belongs to this network and these options;
- * a different trainer refuses it. Call it between steps or after the end. Free with free().
+ * a different trainer refuses it. Call it between steps or after the end. BAD_INPUT: cnnvp_trainer_load has not been
+ * called. Free with free().
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform,
                                                     void **state, size_t *size, struct cnnvp_error *error);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 #include "elf_file.h"
 #include "gdb.h"
 #include "monitor.h"
+#include "output_file.h"
 #include "platform.h"
 #include "platform_ready.h"
 #include "profile.h"
@@ -82,8 +84,19 @@ cnnvp_result inside(cnnvp_platform *platform, cnnvp_error *error, Function &&fun
 
 cnnvp_result fail(cnnvp_error *error, const char *text)
 {
-    std::snprintf(error->text, sizeof error->text, "%s", text);
+    if (error)
+        std::snprintf(error->text, sizeof error->text, "%s", text);
     return CNNVP_FAILED;
+}
+
+/* Of two files of one name only the last one would be left. NULL: no file. */
+cnnvp_result check_files(std::initializer_list<const char *> files, cnnvp_error *error)
+{
+    for (const char *const *file = files.begin(); file != files.end(); ++file)
+        for (const char *const *other = files.begin(); other != file; ++other)
+            if (*file && *other && std::strcmp(*file, *other) == 0 && !cnnvp_output_is_special(*file))
+                return cnnvp_config_error(error, *file, "two outputs of the platform have this file");
+    return CNNVP_DONE;
 }
 
 /* A program that is loaded now would not begin if the one before has ended. */
@@ -146,6 +159,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         return fail(error, "there is not enough memory");
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
+    CNNVP_TRY(check_files({options.trace, options.series, options.memory_trace, options.profile}, error));
     const char *first = options.trace ? options.trace : options.series;
     CNNVP_TRY(cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error));
     if (options.trace && options.series)
@@ -365,7 +379,6 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
         error = &unwanted;
     CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
-    platform->recorder->stats.program = cnnvp_build_hash(elf->data, elf->size);
     return inside(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
@@ -376,8 +389,10 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
                                 "\"), which is to be done before a program is loaded")
                                    .c_str());
         const cnnvp_result loaded = platform->design->memory().load(*elf, file, argc, args, error);
-        if (loaded == CNNVP_DONE)
+        if (loaded == CNNVP_DONE) {
             platform->design->set_loaded();
+            platform->recorder->stats.program = cnnvp_build_hash(elf->data, elf->size);
+        }
         return loaded;
     });
 }
@@ -487,7 +502,10 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
             platform->design->flush();
         platform->flushed = !platform->design->is_driven();
         cnnvp_recorder_layer(platform->recorder, layer, result);
-        return result->cycles || result->dram_read_bytes || result->dram_write_bytes ? CNNVP_DONE : CNNVP_BAD_INPUT;
+        /* SIZE_MAX + 1 is 0. Work may also have the tag of a layer that nothing describes. */
+        const bool exists = layer + 1 <= platform->recorder->stats.work.layer_count || result->cycles ||
+                            result->dram_read_bytes || result->dram_write_bytes;
+        return exists ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
 }
 

@@ -90,7 +90,9 @@ void platform::design::fill(cnnvp_run_result *result) const
     result->end = control_->end();
     result->exit_code = control_->exit_code();
     result->time_ps = control_->end_time();
-    std::snprintf(result->reason, sizeof result->reason, "%s", control_->reason().c_str());
+    std::string reason = control_->reason();
+    std::replace(reason.begin(), reason.end(), '\n', ' '); /* SystemC's reports have several lines */
+    std::snprintf(result->reason, sizeof result->reason, "%s", reason.c_str());
 }
 
 /* -- driven -- */

@@ -144,6 +144,19 @@ static int is_name(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(text);
 }
 
+int cnnvp_isa_is_keyword(const char *name)
+{
+    static const char *const words[] = {
+        "auto",   "break",    "case",     "char",     "const", "continue", "default", "do",     "double",
+        "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline", "int",
+        "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static", "struct",
+        "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while"};
+    size_t i = 0;
+    while (i < sizeof words / sizeof words[0] && strcmp(name, words[i]) != 0)
+        ++i;
+    return i < sizeof words / sizeof words[0];
+}
+
 static const char *taken_by(const struct isa_extension *extension, const struct cnnvp_instruction *instruction)
 {
     for (uint32_t code = 0; code < COUNT(opcodes); ++code) {
@@ -188,6 +201,9 @@ static int check_registers(const struct cnnvp_instruction *instruction, char *wh
         if (!is_name(reg->name) || reg->help == NULL)
             return refuse(why, size, "%s: register %zu has no help, or no name of lower case letters, digits and _",
                           instruction->mnemonic, i);
+        if (cnnvp_isa_is_keyword(reg->name))
+            return refuse(why, size, "%s: register %s: a keyword of C cannot be a member of the header's descriptor",
+                          instruction->mnemonic, reg->name);
         for (size_t j = 0; j < i; ++j)
             if (strcmp(reg->name, instruction->registers[j].name) == 0)
                 return refuse(why, size, "%s: two registers are named %s", instruction->mnemonic, reg->name);

@@ -108,6 +108,9 @@ const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
 
 /* Where a function below looks instructions up, `extension` may be NULL: only the built-in ones exist then. */
 
+/* 1: `name` is a keyword of C, which an identifier of a generated header cannot be. */
+int cnnvp_isa_is_keyword(const char *name);
+
 /* Adds an instruction of the unit `unit`. Returns 0, or -1 and the reason in `why`. */
 int cnnvp_isa_extend(struct isa_extension *extension, const struct cnnvp_instruction *instruction, enum isa_unit unit,
                      char *why, size_t why_size);

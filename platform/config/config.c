@@ -202,6 +202,13 @@ const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config)
     return config->box != NULL ? &config->box->resolved : NULL;
 }
 
+cnnvp_result cnnvp_config_need(const cnnvp_config *config, const struct cnnvp_resolved **resolved,
+                               struct cnnvp_error *error)
+{
+    *resolved = cnnvp_config_resolved(config);
+    return *resolved != NULL ? CNNVP_DONE : cnnvp_config_error(error, NULL, "the configuration has not been resolved");
+}
+
 cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
 {
     struct cnnvp_config *copy = calloc(1, sizeof *copy);
@@ -308,10 +315,9 @@ static cnnvp_result leave_alone(cnnvp_config *made, const struct cnnvp_resolved 
 
 cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config **accelerator, struct cnnvp_error *error)
 {
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    const struct cnnvp_resolved *resolved;
     *accelerator = NULL;
-    if (resolved == NULL)
-        return cnnvp_config_error(error, NULL, "the configuration has not been resolved");
+    CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
     CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *made = cnnvp_config_copy(config);
     if (made == NULL)
         return cnnvp_config_no_memory(error);

@@ -78,6 +78,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config,
 /* The instances of a resolved configuration; NULL if it is not resolved. Valid until the configuration is freed or
  * resolved again. */
 const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
+/* The same; BAD_INPUT: the configuration has not been resolved. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_need(const cnnvp_config *config, const struct cnnvp_resolved **resolved,
+                                              struct cnnvp_error *error);
 /* Length of an instance's name, which may go on with ".PARAM", without the suffix of a further accelerator: that of the
  * first accelerator's instance. */
 size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name);

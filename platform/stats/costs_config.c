@@ -6,13 +6,6 @@
 #include "config_internal.h"
 #include "costs.h"
 
-static cnnvp_result resolved_of(const cnnvp_config *config, const struct cnnvp_resolved **resolved,
-                                struct cnnvp_error *error)
-{
-    *resolved = cnnvp_config_resolved(config);
-    return *resolved != NULL ? CNNVP_DONE : cnnvp_config_error(error, NULL, "the configuration has not been resolved");
-}
-
 static cnnvp_result no_such(struct cnnvp_error *error, const char *instance, const char *stat)
 {
     return cnnvp_config_error(error, NULL, "the platform has no statistic %s of %s", stat, instance);
@@ -24,7 +17,7 @@ cnnvp_result cnnvp_config_energy(const cnnvp_config *config, const char *instanc
     const struct cnnvp_resolved *resolved;
     struct cnnvp_instance_costs costs;
     uint32_t number = 0;
-    CNNVP_TRY(resolved_of(config, &resolved, error));
+    CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
     const struct cnnvp_instance *found = cnnvp_box_find(resolved, instance);
     if (found == NULL || found->unit == NULL)
         return no_such(error, instance, stat);
@@ -49,7 +42,7 @@ cnnvp_result cnnvp_config_link_energy(const cnnvp_config *config, const char *fr
     struct cnnvp_link_end ends[2] = {{0}};
     double chip_um2 = 0;
     *picojoules = 0;
-    CNNVP_TRY(resolved_of(config, &resolved, error));
+    CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
     for (size_t i = 0; i < resolved->instance_count; ++i) {
         CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs each = {0};
         CNNVP_TRY(cnnvp_costs_init(resolved, &resolved->instances[i], &each, error));
@@ -68,7 +61,7 @@ cnnvp_result cnnvp_config_static_power(const cnnvp_config *config, double *milli
 {
     const struct cnnvp_resolved *resolved;
     *milliwatts = 0;
-    CNNVP_TRY(resolved_of(config, &resolved, error));
+    CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
     for (size_t i = 0; i < resolved->instance_count; ++i) {
         CNNVP_SCOPED(cnnvp_costs_fini) struct cnnvp_instance_costs costs = {0};
         CNNVP_TRY(cnnvp_costs_init(resolved, &resolved->instances[i], &costs, error));

@@ -27,6 +27,7 @@ static int ends_in(const char *text, const char *suffix)
 cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
+    CNNVP_TRY(cnnvp_output_check(file, error));
     struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
     if (made == NULL)
         return cnnvp_config_no_memory(error);

@@ -11,6 +11,7 @@
 
 #include "cli.h"
 #include "base.h"
+#include "isa/isa.h"
 
 enum { FILE_LIMIT = 1 << 20, NAME_LIMIT = 32 };
 
@@ -32,15 +33,12 @@ static cnnvp_result check_name(const char *name)
  * unit, or an instance of preset nfu. */
 static cnnvp_result check_unit_name(const char *name)
 {
-    static const char *const words[] = {
-        "auto",   "break",  "case",     "char",     "const",    "continue", "default",  "do",     "double",
-        "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",       "inline", "int",
-        "long",   "main",   "register", "restrict", "return",   "short",    "signed",   "sizeof", "static",
-        "struct", "switch", "typedef",  "union",    "unsigned", "void",     "volatile", "while",  "init",
-        "now",    "old",    "reg",      "self",     "energy",   "i",        "printf"};
+    static const char *const words[] = {"main", "init", "now", "old", "reg", "self", "energy", "i", "printf"};
+    int taken_word = cnnvp_isa_is_keyword(name);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i)
-        if (strcmp(name, words[i]) == 0)
-            return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);
+        taken_word |= strcmp(name, words[i]) == 0;
+    if (taken_word)
+        return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);
     const size_t length = strlen(name);
     if (strncmp(name, "cnnvp_", 6) == 0 || (length > 2 && strcmp(name + length - 2, "_t") == 0))
         return cli_bad("%s: names that begin with cnnvp_ or end in _t are those of headers", name);

@@ -105,6 +105,8 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
 {
     CNNVP_DECIMAL_POINT;
     struct cnnvp_printed printed;
+    if (count == 0)
+        return cnnvp_config_error(error, NULL, "no folder of a run is given");
     FILE *stream = cnnvp_print_begin(&printed);
     if (stream == NULL)
         return cnnvp_config_no_memory(error);

@@ -469,6 +469,8 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (options->results == NULL)
         return cnnvp_config_error(
             error, NULL, "struct cnnvp_sweep_options: `results` is NULL, not the database's file");
+    if ((unsigned)options->executor > CNNVP_SWEEP_SLURM)
+        return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options: executor has no value of its enum");
     sweep->point_count = 0;
     driver.committed = driver.started;
     CNNVP_FREED uint64_t *numbers = NULL;

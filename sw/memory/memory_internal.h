@@ -4,7 +4,8 @@
 
 #include "config.h"
 
-/* Finds the platform's instance dram, which must be of model dram; NULL: there is none, and `error` says so. */
-const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *platform, struct cnnvp_error *error);
+/* Finds the platform's instance dram. BAD_INPUT: there is none, or not of model dram, or no read may be in flight. */
+cnnvp_result cnnvp_memory_find(const cnnvp_config *config, uint32_t outstanding, const struct cnnvp_instance **memory,
+                               struct cnnvp_error *error);
 
 #endif

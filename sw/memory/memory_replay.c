@@ -188,19 +188,22 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     cnnvp_over_time_add(&run->recorder->stats.over_time, done - run->burst_ps, done, DRAM_BURST_BYTES - write, write);
 }
 
-const struct cnnvp_instance *cnnvp_memory_find(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
+cnnvp_result cnnvp_memory_find(const cnnvp_config *config, uint32_t outstanding, const struct cnnvp_instance **memory,
+                               struct cnnvp_error *error)
 {
-    for (size_t i = 0; platform != NULL && i < platform->instance_count; ++i) {
-        const struct cnnvp_instance *instance = &platform->instances[i];
-        if (strcmp(instance->name, "dram") != 0)
+    const struct cnnvp_resolved *platform;
+    CNNVP_TRY(cnnvp_config_need(config, &platform, error));
+    if (outstanding == 0)
+        return cnnvp_config_error(error, NULL, "at least one read must be allowed to be outstanding");
+    for (*memory = platform->instances; *memory < platform->instances + platform->instance_count; ++*memory) {
+        if (strcmp((*memory)->name, "dram") != 0)
             continue;
-        if (instance->unit == &cnnvp_unit_dram)
-            return instance;
-        cnnvp_config_place_error(instance, UINT32_MAX, "the memory to replay on must be of model dram", error);
-        return NULL;
+        return (*memory)->unit == &cnnvp_unit_dram
+                   ? CNNVP_DONE
+                   : cnnvp_config_error(error, (*memory)->place.text,
+                                        "dram: the memory to replay on must be of model dram");
     }
-    (void)snprintf(error->text, sizeof error->text, "the platform has no instance dram to replay on");
-    return NULL;
+    return cnnvp_config_error(error, NULL, "the platform has no instance dram to replay on");
 }
 
 static void count(void *context, uint32_t stat, uint64_t n)
@@ -390,12 +393,9 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         error = &unwanted;
     if (json != NULL)
         *json = NULL;
-    const struct cnnvp_instance *memory = cnnvp_memory_find(platform, error);
-    if (memory == NULL)
-        return CNNVP_BAD_INPUT;
+    const struct cnnvp_instance *memory;
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_memory_options", error));
-    if (!options->outstanding)
-        return cnnvp_config_error(error, NULL, "at least one read must be allowed to be outstanding");
+    CNNVP_TRY(cnnvp_memory_find(config, options->outstanding, &memory, error));
     struct reader reader = {.stream = fopen(file, "r"), .file = file};
     if (reader.stream == NULL)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));

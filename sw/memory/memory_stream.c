@@ -74,10 +74,9 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
 cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstanding, struct cnnvp_memory_streams *streams,
                                  size_t room, size_t *count, struct cnnvp_error *error)
 {
-    const struct cnnvp_instance *memory = cnnvp_memory_find(cnnvp_config_resolved(config), error);
+    const struct cnnvp_instance *memory;
     *count = 0;
-    if (memory == NULL)
-        return CNNVP_BAD_INPUT;
+    CNNVP_TRY(cnnvp_memory_find(config, outstanding, &memory, error));
     const struct cnnvp_unit *unit = memory->unit;
     size_t preset = 0;
     while (preset < unit->param_count && strcmp(unit->params[preset].name, "preset") != 0)

@@ -2,6 +2,7 @@
 /* Calls of the C API that neither the command nor another test makes. */
 #include "test.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -81,6 +82,11 @@ static void reset(void **state)
     assert_int_equal(run(&design, 0).end, CNNVP_END_NO_PROGRESS); /* nothing is loaded */
     assert_int_equal(cnnvp_network_load(design.network, design.platform, &error), CNNVP_FAILED);
     assert_non_null(strstr(error.text, "cnnvp_platform_reset"));
+    assert_int_equal(cnnvp_network_load(design.network, design.platform, NULL), CNNVP_FAILED);
+    char *stats = NULL;
+    assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+    assert_null(strstr(stats, " program ")); /* the refused one is not that of the statistics */
+    free(stats);
     assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
     load(&design);
     assert_int_equal(run(&design, alone.time_ps / 2).end, CNNVP_END_MAX_TIME);
@@ -114,7 +120,14 @@ static void statistics_by_name(void **state)
     double cycles, value;
     struct cnnvp_layer_result layer;
     (void)state;
+    assert_int_equal(cnnvp_platform_layer(design.platform, 0, &layer), CNNVP_BAD_INPUT); /* nothing is loaded */
     load(&design);
+    for (size_t i = 0; i < 7; ++i) { /* LeNet-5's layers, which have not begun */
+        assert_int_equal(cnnvp_platform_layer(design.platform, i, &layer), CNNVP_DONE);
+        assert_int_equal(layer.cycles, 0);
+    }
+    assert_int_equal(cnnvp_platform_layer(design.platform, 7, &layer), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_layer(design.platform, SIZE_MAX, &layer), CNNVP_DONE);
     assert_non_null(strstr(lines, "1 warning: 0 ps: cpu: the program needs ")); /* the log is the caller's */
     assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
     assert_int_equal(cnnvp_platform_layer(design.platform, 0, &layer), CNNVP_DONE);
@@ -214,14 +227,40 @@ static void refused_loads(void **state)
     assert_int_equal(cnnvp_network_load(light, idle, &error), CNNVP_DONE);
     cnnvp_network_free(light);
     cnnvp_platform_free(idle);
+    /* A network with an address of its own would run, and read other weights. */
+    struct cnnvp_network_options moved = {.struct_size = sizeof moved, .images = 2, .base = 0x90000000};
+    assert_int_equal(cnnvp_network_new("lenet5", design.config, &moved, &light, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_load(light, design.platform, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "address of its own"));
+    cnnvp_network_free(light);
+    moved.base = UINT64_C(0x100000000);
+    assert_int_equal(cnnvp_network_new("lenet5", design.config, &moved, &light, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "--base: 0x100000000 is beyond 32-bit addresses");
     clear(&design);
+}
+
+/* Values that are no numbers are not exact. */
+static void comparison(void **state)
+{
+    float values[2] = {1, 2};
+    float exact[2] = {1, 2};
+    const struct cnnvp_array output = {.rank = 1, .shape = {2}, .data = values};
+    const struct cnnvp_array reference = {.rank = 1, .shape = {2}, .data = exact};
+    struct cnnvp_difference difference;
+    (void)state;
+    assert_int_equal(cnnvp_compare(&output, &reference, &difference, &error), CNNVP_DONE);
+    assert_true(isinf(cnnvp_sqnr(&difference)));
+    exact[1] = NAN;
+    assert_int_equal(cnnvp_compare(&output, &reference, &difference, &error), CNNVP_DONE);
+    assert_true(isnan(cnnvp_sqnr(&difference)));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reset),        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads), cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

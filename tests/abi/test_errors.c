@@ -57,17 +57,55 @@ static void platforms(void **state)
     const struct cnnvp_platform_options small = {.struct_size = 1};
     struct cnnvp_platform_options options = {.struct_size = sizeof options, .trace = "trace.nothing"};
     struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
+    struct cnnvp_memory_streams streams;
+    size_t parts;
     (void)state;
     REFUSED(cnnvp_platform_new(config, &small, &platform, error), error);
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     options.trace = "nowhere/trace.vcd";
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    options.trace = NULL;
+    options.memory_trace = "nowhere/bursts";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    options.memory_trace = options.profile = "one.file";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
     memory.struct_size = 1;
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
+    REFUSED(cnnvp_memory_stream(config, 0, &streams, 1, &parts, error), error);
     assert_int_equal(cnnvp_platform_new(config, NULL, &platform, NULL), CNNVP_DONE);
     REFUSED(cnnvp_platform_load_elf(platform, "nothing.elf", 0, NULL, error), error);
     cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+}
+
+/* Functions that need a resolved configuration say so, whatever else they check. */
+static void unresolved(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    cnnvp_config *config = NULL;
+    cnnvp_dataset *none = (cnnvp_dataset *)&config; /* not read */
+    const struct cnnvp_network_options network = {.struct_size = sizeof network, .images = 1};
+    const struct cnnvp_trainer_options training = {
+        .struct_size = sizeof training, .batch = 4, .rate = 1, .epochs = 1, .dataset = none};
+    const struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
+    struct cnnvp_memory_result replayed;
+    struct cnnvp_memory_streams streams;
+    cnnvp_network *made;
+    cnnvp_trainer *trainer;
+    size_t parts;
+    (void)state;
+    assert_int_equal(cnnvp_config_new("trainer", &config, NULL), CNNVP_DONE);
+#define UNRESOLVED(call)                                                           \
+    do {                                                                           \
+        REFUSED(call, error);                                                      \
+        assert_string_equal(text.text, "the configuration has not been resolved"); \
+    } while (0)
+    UNRESOLVED(cnnvp_network_check(config, error));
+    UNRESOLVED(cnnvp_network_new("lenet5", config, &network, &made, error));
+    UNRESOLVED(cnnvp_trainer_new("digits", config, &training, &trainer, error));
+    UNRESOLVED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error));
+    UNRESOLVED(cnnvp_memory_stream(config, 1, &streams, 1, &parts, error));
     cnnvp_config_free(config);
 }
 
@@ -149,6 +187,26 @@ static void networks(void **state)
     (void)state;
     REFUSED(cnnvp_npy_read("nothing.npy", &array, error), error);
     REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
+    /* Two arrays for one input, of which one would be left out, and arrays of no known type or rank. */
+    static float pixels[32 * 32];
+    struct cnnvp_array images = {.rank = 4, .shape = {1, 1, 32, 32}, .data = pixels};
+    const struct cnnvp_named_array twice[] = {{.array = &images}, {.array = &images}};
+    options.inputs = twice;
+    options.input_count = 2;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    assert_string_equal(text.text, "--input: input \"input\" has images already; input is a second array");
+    options.input = &images;
+    options.input_count = 1;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    options.input_count = 0;
+    images.type = CNNVP_ARRAY_I16 + 1;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    images.type = CNNVP_ARRAY_F32;
+    images.rank = 9;
+    REFUSED(cnnvp_network_new("lenet5", config, &options, &network, error), error);
+    images.rank = 4;
+    assert_int_equal(cnnvp_network_new("lenet5", config, &options, &network, NULL), CNNVP_DONE);
+    cnnvp_network_free(network);
     options.struct_size = 1;
     REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
     REFUSED(cnnvp_dataset_new("nothing", 0, &dataset, error), error);
@@ -171,13 +229,24 @@ static void exploration(void **state)
     REFUSED(cnnvp_stats_diff("nothing.json", "nothing.json", 0, 0, NULL, &table, NULL, error), error);
     REFUSED(cnnvp_report("nothing.sqlite", "page.html", NULL, NULL, error), error);
     REFUSED(cnnvp_report_runs((const char *const[]){"nothing", "nor_this"}, 2, "page.html", error), error);
+    REFUSED(cnnvp_report_runs(NULL, 0, "page.html", error), error);
+    FILE *spec = fopen("one_point.yaml", "w");
+    assert_non_null(spec);
+    assert_true(fputs("network: lenet5\nparameters: {pe_array.rows: [8]}\nobjectives: [total.time_ps]\n", spec) > 0);
+    assert_int_equal(fclose(spec), 0);
+    struct cnnvp_sweep_options options = {.struct_size = sizeof options, .results = "one_point.sqlite"};
+    options.executor = CNNVP_SWEEP_SLURM + 1;
+    assert_int_equal(cnnvp_sweep_new("one_point.yaml", &sweep, NULL), CNNVP_DONE);
+    REFUSED(cnnvp_sweep_run(sweep, &options, NULL, error), error);
+    cnnvp_sweep_free(sweep);
+    assert_int_equal(remove("one_point.yaml"), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(configurations), cmocka_unit_test(platforms),   cmocka_unit_test(other_versions),
-        cmocka_unit_test(networks),       cmocka_unit_test(exploration),
+        cmocka_unit_test(configurations), cmocka_unit_test(platforms), cmocka_unit_test(unresolved),
+        cmocka_unit_test(other_versions), cmocka_unit_test(networks),  cmocka_unit_test(exploration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ void test_exit(void **)
     bench::platform made(net);
     made["a"]->on_process = [](agent *self) {
         (void)self->ops->wait(self->host, 5 * ns);
-        self->ops->finish(self->host, 3, "it is enough");
+        self->ops->finish(self->host, 3, "it is\nenough"); /* one line, whatever it has been */
         self->ops->finish(self->host, 4, "the first one counts");
     };
     cnnvp_run_result result = made.run();

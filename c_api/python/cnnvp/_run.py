@@ -228,8 +228,7 @@ def _write_stats(options, stats):
     if file is not None:
         try:
             with open(file, "w", encoding="utf-8") as stream:
-                json.dump(stats, stream, indent=2)
-                stream.write("\n")
+                json.dump(stats, stream, indent=2, ensure_ascii=False)
         except OSError as problem:
             raise Error(f"{file}: cannot be written: {problem.strerror}") from None
 

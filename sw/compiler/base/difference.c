@@ -50,6 +50,8 @@ cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_
 
 double cnnvp_sqnr(const struct cnnvp_difference *difference)
 {
+    if (isnan(difference->noise))
+        return NAN;
     if (!(difference->noise > 0.0))
         return INFINITY;
     return difference->signal > 0.0 ? 10.0 * log10(difference->signal / difference->noise) : -INFINITY;

@@ -33,6 +33,8 @@ static cnnvp_result move_target(struct cnnvp_target *target, uint64_t base, stru
     if (base % CNNVP_BINARY_ALIGNMENT != 0)
         return cnnvp_compiler_error(
             error, "--base: 0x%llx is no multiple of %u", (unsigned long long)base, CNNVP_BINARY_ALIGNMENT);
+    if (base > UINT32_MAX)
+        return cnnvp_compiler_error(error, "--base: 0x%llx is beyond 32-bit addresses", (unsigned long long)base);
     target->moved = base - CNNVP_BINARY_ADDRESS;
     target->memory_base = base;
     target->memory_size = cnnvp_minimum(target->memory_size, (UINT64_C(1) << 32) - base);

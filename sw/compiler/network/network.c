@@ -21,6 +21,7 @@ static const struct cnnvp_back_end *back_end_of(const cnnvp_config *config)
 
 cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error)
 {
+    CNNVP_TRY(cnnvp_target_resolved(config, error));
     const struct cnnvp_back_end *back_end = back_end_of(config);
     if (back_end->check(config, error) != CNNVP_DONE)
         return CNNVP_FAILED;
@@ -58,6 +59,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     const struct cnnvp_network_options *options = &own;
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_network_options", error));
     CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_network *made = calloc(1, sizeof *made);
     if (made != NULL)
@@ -97,6 +99,11 @@ void cnnvp_network_free(cnnvp_network *network)
 cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_platform_ready(platform, network->timing_only, error));
+    if (network->target.moved != 0)
+        return cnnvp_compiler_error(error,
+                                    "%s: the network has an address of its own (base), where the platform's guest "
+                                    "program does not look for it; cnnvp_network_make_image gives it to another core",
+                                    network->file);
     return network->back_end->load(network, platform, error);
 }
 

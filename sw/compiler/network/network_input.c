@@ -45,6 +45,8 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
     size_t dims[CNNVP_GRAPH_RANK] = {0};
     const size_t count = cnnvp_graph_dims(&graph->tensors[cnnvp_graph_input(graph, input)], dims);
     size_t fitting = SIZE_MAX;
+    if (array->rank > sizeof array->shape / sizeof *array->shape || (unsigned)array->type > CNNVP_ARRAY_I16)
+        return cnnvp_compiler_error(error, "%s: the array's type or rank has no such value", what);
     if (ends_with(array, dims, count) || is_smaller(graph, array, dims, count))
         fitting = count;
     else if ((graph->single || count == 3) && count > 1 && dims[0] == 1 && ends_with(array, dims + 1, count - 1))
@@ -54,7 +56,7 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
         return CNNVP_DONE;
     char have[256];
     char want[128];
-    print_shape(have, sizeof have, array->shape, array->rank <= 8 ? array->rank : 8, "");
+    print_shape(have, sizeof have, array->shape, array->rank, "");
     print_shape(want, sizeof want, dims, count, graph->single ? "" : "N");
     return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s%s", what, have, graph->file, want,
                                 graph->single ? ", and as many of them as one more dimension in front says"
@@ -163,10 +165,13 @@ static cnnvp_result check_names(const struct cnnvp_graph *graph, const struct cn
         if (input == cnnvp_graph_inputs(graph))
             return cnnvp_compiler_error(error, "%s: --input %s=%s: nothing needs that input", graph->file, name,
                                         options->inputs[i].file != NULL ? options->inputs[i].file : "");
+        int again = input == 0 && options->input != NULL;
         for (size_t j = 0; j < i; ++j)
-            if (strcmp(name, options->inputs[j].name != NULL ? options->inputs[j].name : first) == 0)
-                return cnnvp_compiler_error(error, "--input: input \"%s\" has images already; %s is a second file",
-                                            name, options->inputs[i].file);
+            again |= strcmp(name, options->inputs[j].name != NULL ? options->inputs[j].name : first) == 0;
+        if (again)
+            return cnnvp_compiler_error(error, "--input: input \"%s\" has images already; %s is a second %s", name,
+                                        options->inputs[i].file != NULL ? options->inputs[i].file : name,
+                                        options->inputs[i].file != NULL ? "file" : "array");
     }
     return CNNVP_DONE;
 }

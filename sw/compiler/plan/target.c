@@ -21,6 +21,14 @@
 #define WORD_BYTES 2.0         /* bytes of a word on a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* 1 pJ/ps is 1000 mW */
 
+cnnvp_result cnnvp_target_resolved(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    struct cnnvp_config_instance first;
+    return cnnvp_config_instance(config, 0, &first) == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the configuration has not been resolved");
+}
+
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
     char instance[64];

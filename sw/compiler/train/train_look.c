@@ -177,6 +177,7 @@ cnnvp_result cnnvp_trainer_tensor(const cnnvp_trainer *trainer, cnnvp_platform *
     *values = (struct cnnvp_array){.data = NULL};
     if (layer >= trainer->net.count || trainer->options.timing_only)
         return cnnvp_compiler_error(error, "there is no layer %zu with values", layer);
+    CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     struct look look = {.trainer = trainer,
                         .platform = platform,
                         .node = &trainer->net.nodes[layer],

@@ -227,6 +227,7 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     const struct cnnvp_trainer_options *options = &own;
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_trainer_options", error));
     CNNVP_TRY(check_options(options, error));
+    CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     struct cnnvp_trainer *made = calloc(1, sizeof *made);
     if (made != NULL)
@@ -363,6 +364,12 @@ static size_t state_bytes(const struct cnnvp_trainer *trainer)
     return counted == CNNVP_DONE ? cursor.at : 0;
 }
 
+cnnvp_result cnnvp_trainer_check_loaded(const struct cnnvp_trainer *trainer, struct cnnvp_error *error)
+{
+    return trainer->loaded ? CNNVP_DONE
+                           : cnnvp_compiler_error(error, "nothing has been learned: cnnvp_trainer_load comes first");
+}
+
 cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform, void **state, size_t *size,
                                      struct cnnvp_error *error)
 {
@@ -372,6 +379,7 @@ cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platfor
     *size = 0;
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has no state");
+    CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     uint8_t *data = malloc(sizeof header + bytes);
     if (data == NULL)
         return cnnvp_compiler_no_memory(error);
@@ -401,7 +409,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
                                            "batch norm, blocks, mantissas, order of images and seed must be the same");
     if (size - sizeof header != header.bytes)
         return cnnvp_compiler_error(
-            error, "the state has %zu bytes; %zu are needed", size - sizeof header, (size_t)header.bytes);
+            error, "the state has %zu bytes; %zu are needed", size, sizeof header + (size_t)header.bytes);
     if (header.next_step > trainer->build.header.steps)
         return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
                                     (unsigned long long)header.next_step, trainer->build.header.steps);
@@ -499,6 +507,7 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
     trainer->next_step = header->first_step;
     trainer->evaluates = trainer->marked = 0;
     trainer->trained_images = trainer->evaluated_images = 0;
+    trainer->loaded = 1;
     return describe(trainer, platform, error);
 }
 
@@ -649,6 +658,7 @@ cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platfo
     struct learned learned = {.trainer = trainer, .platform = platform, .error = error};
     if (trainer->options.timing_only)
         return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
+    CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     const cnnvp_result result = export(&learned, file);
     cnnvp_arena_free(&learned.arena);
     return result;

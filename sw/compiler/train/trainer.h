@@ -30,6 +30,7 @@ struct cnnvp_trainer {
     struct cnnvp_train_image_order order;
     uint64_t hash;  /* hash of everything that a saved state depends on */
     uint8_t *state; /* state to start from; NULL: the graph's weights */
+    int loaded;     /* 1: a platform's memory has had the learned values */
     /* Progress of the run. */
     int marked;    /* 1: the guest has written CNNVP_TRAIN_MARK */
     int evaluates; /* 1: an evaluation comes next */
@@ -37,6 +38,9 @@ struct cnnvp_trainer {
     uint64_t trained_images; /* images of this run, for its statistics */
     uint64_t evaluated_images;
 };
+
+/* BAD_INPUT: no platform has learned values of this training yet. */
+CNNVP_MUST_USE cnnvp_result cnnvp_trainer_check_loaded(const struct cnnvp_trainer *trainer, struct cnnvp_error *error);
 
 /* ---- train_memory.c: moves numbers between the graph and the platform's memory ---- */
 

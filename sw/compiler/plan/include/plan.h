@@ -332,6 +332,8 @@ int cnnvp_target_is_own(const char *text, size_t length);
 /* BAD_INPUT: the accelerators differ in their units or parameters, so one plan cannot serve them all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_alike(
     const cnnvp_config *config, const struct cnnvp_accelerators *accelerators, struct cnnvp_error *error);
+/* BAD_INPUT: the configuration has not been resolved. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_resolved(const cnnvp_config *config, struct cnnvp_error *error);
 /* BAD_INPUT: the platform lacks a unit that this software needs. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
                                                   struct cnnvp_error *error);

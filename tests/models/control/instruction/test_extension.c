@@ -16,6 +16,8 @@ static const struct cnnvp_instruction_status none[] = {{"none", 0, 0, "help"}};
 static const struct cnnvp_instruction_status far[] = {{"far", UINT32_MAX, 1, "help"}};
 static const struct cnnvp_instruction_status silent[] = {{"silent", 0, 1, NULL}};
 
+static const struct cnnvp_instruction_register keyword[] = {{"default", "help"}};
+
 static const struct cnnvp_instruction good = {"good", 0xc0, 7, fields, 2, regs, 2, "help"};
 
 static void test_good(void **state)
@@ -70,6 +72,7 @@ static void test_wrong(void **state)
         {{"own", 0xc1, 0, NULL, 0, regs, 25, "help"}, "or are more than 24"},
         {{"own", 0xc1, 0, NULL, 0, regs, 3, "help"}, "two registers are named first"},
         {{"own", 0xc1, 0, NULL, 0, nameless, 1, "help"}, "register 0 has no help, or no name"},
+        {{"own", 0xc1, 0, NULL, 0, keyword, 1, "help"}, "register default: a keyword of C"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

@@ -177,6 +177,32 @@ static void test_export_and_load(void **state)
     session_close(&session);
 }
 
+/* Before a platform has the weights, its memory is that of no training. */
+static void test_results_before_load(void **state)
+{
+    (void)state;
+    const struct session_setup setup = digits();
+    struct session session;
+    assert_int_equal(session_open(&setup, &session), CNNVP_DONE);
+    struct cnnvp_trainer_options options = setup.options;
+    options.struct_size = sizeof options;
+    options.dataset = session.dataset;
+    cnnvp_trainer *other = NULL;
+    assert_int_equal(cnnvp_trainer_new(setup.network, session.config, &options, &other, &session.error), CNNVP_DONE);
+    void *saved;
+    size_t size;
+    struct cnnvp_array values;
+    const cnnvp_result results[] = {
+        cnnvp_trainer_export(other, session.platform, "never.onnx", &session.error),
+        cnnvp_trainer_tensor(other, session.platform, 0, CNNVP_TRAIN_WEIGHT, &values, &session.error),
+        cnnvp_trainer_get_state(other, session.platform, &saved, &size, &session.error)};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; ++i)
+        assert_int_equal(results[i], CNNVP_BAD_INPUT);
+    assert_non_null(strstr(session.error.text, "cnnvp_trainer_load comes first"));
+    cnnvp_trainer_free(other);
+    session_close(&session);
+}
+
 static void assert_refused(const struct session_setup *setup, const char *why)
 {
     struct session session;
@@ -197,7 +223,9 @@ static void test_foreign_states(void **state)
     setup.stop_after = 0;
     setup.state = begun.state;
     setup.state_size = begun.state_size - 1u;
-    assert_refused(&setup, "bytes");
+    char sizes[64];
+    (void)snprintf(sizes, sizeof sizes, "%zu bytes; %zu are needed", begun.state_size - 1u, begun.state_size);
+    assert_refused(&setup, sizes);
     setup.state_size = 7;
     assert_refused(&setup, "7 bytes");
     setup.state_size = begun.state_size;
@@ -279,7 +307,7 @@ int main(void)
         cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_learns),
         cmocka_unit_test(test_resume),          cmocka_unit_test(test_foreign_states),
         cmocka_unit_test(test_refused),         cmocka_unit_test(test_room_for_classes),
-        cmocka_unit_test(test_export_and_load),
+        cmocka_unit_test(test_export_and_load), cmocka_unit_test(test_results_before_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
