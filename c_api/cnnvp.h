@@ -454,6 +454,12 @@ struct cnnvp_place_info {
     uint64_t channel;        /* channel of the first byte; for weights, the output channel */
 };
 
+/* An option that has not its default value, with its value as on a command line. */
+struct cnnvp_option_info {
+    const char *name;
+    const char *value;
+};
+
 struct cnnvp_work_info {
     uint32_t struct_size;
     const char *command;   /* run, train, exec */
@@ -485,6 +491,8 @@ struct cnnvp_work_info {
     uint64_t least_dram_bytes;             /* least off-chip bytes of all images under any schedule; 0: not known */
     const struct cnnvp_place_info *places; /* sorted by address, without overlaps; may be NULL */
     size_t place_count;
+    const struct cnnvp_option_info *options; /* those that decide what is done and are not the command's defaults */
+    size_t option_count;
 };
 
 /* Replaces earlier descriptions. */

@@ -268,6 +268,7 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
         copy_array(copying, work->residents, work->resident_count, sizeof *residents);
     struct cnnvp_tensor_info *tensors = copy_array(copying, work->tensors, work->tensor_count, sizeof *tensors);
     struct cnnvp_place_info *places = copy_array(copying, work->places, work->place_count, sizeof *places);
+    struct cnnvp_option_info *options = copy_array(copying, work->options, work->option_count, sizeof *options);
 
     *own = *work;
     own->command = copy_text(copying, work->command, "exec");
@@ -279,6 +280,7 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     own->residents = residents;
     own->tensors = tensors;
     own->places = places;
+    own->options = options;
     copy_layers(copying, work, own);
     for (size_t i = 0; i < work->resident_count && !copying->failed; ++i)
         residents[i].tensor = copy_text(copying, residents[i].tensor, "");
@@ -289,6 +291,10 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     for (size_t i = 0; i < work->place_count && !copying->failed; ++i) {
         places[i].tensor = copy_text(copying, places[i].tensor, "");
         places[i].kind = copy_text(copying, places[i].kind, "feature");
+    }
+    for (size_t i = 0; i < work->option_count && !copying->failed; ++i) {
+        options[i].name = copy_text(copying, options[i].name, "");
+        options[i].value = copy_text(copying, options[i].value, "");
     }
 }
 

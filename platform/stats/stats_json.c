@@ -589,6 +589,9 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     set_real(&b, root, "wall_seconds", wall_seconds);
     if (stats->partial)
         set(&b, root, "partial", json_true());
+    json_t *options = stats->work.option_count != 0 ? set_object(&b, root, "options") : NULL;
+    for (size_t i = 0; options != NULL && i < stats->work.option_count; ++i)
+        set_text(&b, options, stats->work.options[i].name, stats->work.options[i].value);
     cnnvp_stats_add_platform(&b, root);
     add_network(&b, root);
     cnnvp_stats_add_schedule(&b, root);

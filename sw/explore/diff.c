@@ -327,13 +327,16 @@ static json_t *schedule_words(const json_t *run)
     return groups != 0 ? json_sprintf("%s, %zu group%s", name, groups, groups == 1 ? "" : "s") : json_string(name);
 }
 
-/* A plan that is run again has another name of its schedule, and makes no difference. */
+/* A plan that is run again has another name of its schedule and other options, and makes no difference. */
 static void compare_schedules(struct comparison *comparison, const json_t *a, const json_t *b)
 {
     CNNVP_JSON *before = schedule_words(a);
     CNNVP_JSON *after = schedule_words(b);
-    if (!is_same(json_object_get(a, "layers"), json_object_get(b, "layers")) && !is_same(before, after))
+    if (is_same(json_object_get(a, "layers"), json_object_get(b, "layers")))
+        return;
+    if (!is_same(before, after))
         add_difference(comparison, "schedule", before, after);
+    section(comparison, "configuration", json_object_get(a, "options"), json_object_get(b, "options"));
 }
 
 /* In order of importance: whether the work is the same, totals and costs, settings, and where these take effect. */

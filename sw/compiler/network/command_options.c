@@ -2,6 +2,7 @@
 /* Parses and checks the options of commands, as the table options.def describes them. */
 #include "command_options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,66 @@ const char *cnnvp_options_text(const struct cnnvp_options *options, const struct
         return index < list->count ? list->texts[index] : NULL;
     }
     return index == 0 ? *(const char *const *)(const void *)at : NULL;
+}
+
+/* ---- the echo in the statistics ---- */
+
+static const char *list_text(const struct cnnvp_option_list *list, struct cnnvp_arena *arena)
+{
+    const char *text = list->count != 0 ? cnnvp_arena_text(arena, list->texts[0]) : "";
+    for (size_t i = 1; i < list->count && text != NULL; ++i)
+        text = cnnvp_arena_printf(arena, "%s,%s", text, list->texts[i]);
+    return text;
+}
+
+/* The value as on a command line; "": none. NULL: out of memory. */
+static const char *value_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
+                              struct cnnvp_arena *arena)
+{
+    const void *at = (const char *)options + option->offset;
+    const int absent = option->type == CNNVP_OPTION_CHOICE && !*option->default_value;
+    size_t length = 0;
+    switch (option->type) {
+    case CNNVP_OPTION_CHOICE: {
+        const char *choice = absent && *(const int *)at == 0
+                                 ? ""
+                                 : cnnvp_value_choice(option->choices, (uint64_t)(*(const int *)at - absent), &length);
+        return cnnvp_arena_printf(arena, "%.*s", (int)length, choice);
+    }
+    case CNNVP_OPTION_FLAG:
+        return *(const int *)at ? "true" : "false";
+    case CNNVP_OPTION_NUMBER:
+        return cnnvp_arena_printf(arena, "%" PRIu64, *(const uint64_t *)at);
+    case CNNVP_OPTION_REAL:
+    case CNNVP_OPTION_POSITIVE:
+        return cnnvp_arena_printf(arena, "%.7g", *(const double *)at);
+    case CNNVP_OPTION_TEXTS:
+    case CNNVP_OPTION_SHAPE:
+        return list_text(at, arena);
+    case CNNVP_OPTION_TEXT:
+    case CNNVP_OPTION_FILE:
+        return *(const char *const *)at != NULL ? cnnvp_arena_text(arena, *(const char *const *)at) : "";
+    default:
+        return "";
+    }
+}
+
+cnnvp_result cnnvp_options_echo(const struct cnnvp_options *options, const struct cnnvp_options *defaults,
+                                struct cnnvp_arena *arena, struct cnnvp_option_echo *echo, struct cnnvp_error *error)
+{
+    struct cnnvp_option_info *all = cnnvp_arena_array(arena, OPTIONS, sizeof *all);
+    *echo = (struct cnnvp_option_echo){all, 0};
+    for (size_t i = 0; i < OPTIONS && all != NULL; ++i) {
+        const struct cnnvp_command_option *option = &cnnvp_command_option_table[i];
+        if (!cnnvp_command_option_is_of(option, options->command, 1))
+            continue;
+        const char *value = value_text(options, option, arena), *usual = value_text(defaults, option, arena);
+        if (value == NULL || usual == NULL)
+            return cnnvp_compiler_no_memory(error);
+        if (strcmp(value, usual) != 0)
+            all[echo->count++] = (struct cnnvp_option_info){option->name, value};
+    }
+    return all != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
 /* ---- options that exclude each other ---- */

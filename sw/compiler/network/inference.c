@@ -183,6 +183,8 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .order = network->plan.order_table ? "table" : "morton",
         .block_difference = network->block_difference,
         .block_magnitude = network->block_magnitude,
+        .options = network->echo.options,
+        .option_count = network->echo.count,
     };
     CNNVP_TRY(cnnvp_network_needs_find(&network->graph, &arena, &needs, error));
     CNNVP_TRY(describe_layers(network, &needs, &arena, &work, error));

@@ -74,7 +74,9 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
     made->back_end = back_end_of(config);
-    const cnnvp_result result = made->back_end->make(made, config, options, error);
+    cnnvp_result result = made->back_end->make(made, config, options, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_echo(options, &made->graph.arena, &made->echo, error);
     if (result == CNNVP_DONE)
         *network = made;
     else

@@ -4,33 +4,53 @@
 #include "network.h"
 #include "onnx.h"
 
+/* Members of both structs that are the same but for their types. */
+#define SAME(M)                             \
+    M(rounding, enum cnnvp_rounding)        \
+    M(schedule, enum cnnvp_schedule)        \
+    M(block, uint32_t)                      \
+    M(on_chip, int)                         \
+    M(issue, enum cnnvp_issue)              \
+    M(tune, int)                            \
+    M(batch, uint32_t)                      \
+    M(objective, enum cnnvp_plan_objective) \
+    M(plan, const char *)                   \
+    M(precision, enum cnnvp_precision)
+
 void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp_network_options *members)
 {
+#define TAKE(member, type) .member = (type)options->member,
     const struct cnnvp_network_options all = {
-        .rounding = (enum cnnvp_rounding)options->rounding,
-        .schedule = (enum cnnvp_schedule)options->schedule,
-        .block = (uint32_t)options->block,
-        .on_chip = options->on_chip,
-        .timing_only = options->timing_only,
+        SAME(TAKE).timing_only = options->timing_only,
         .seed = options->seed,
         .images = options->images != 0 ? options->images : 1,
         .input_images = options->images,
-        .issue = (enum cnnvp_issue)options->issue,
-        .tune = options->tune,
         .shapes = options->shape.texts,
         .shape_count = options->shape.count,
         .guest = options->guest,
-        .batch = (uint32_t)options->batch,
-        .objective = (enum cnnvp_plan_objective)options->objective,
-        .plan = options->plan,
         .until = options->until.texts,
         .until_count = options->until.count,
         .from = options->from.texts,
         .from_count = options->from.count,
         .base = options->base,
-        .precision = (enum cnnvp_precision)options->precision,
     };
+#undef TAKE
     cnnvp_fill_client(members, &all, sizeof all);
+}
+
+cnnvp_result cnnvp_network_echo(const struct cnnvp_network_options *members, struct cnnvp_arena *arena,
+                                struct cnnvp_option_echo *echo, struct cnnvp_error *error)
+{
+    struct cnnvp_options defaults, options;
+    cnnvp_options_init(&defaults, "run");
+    options = defaults;
+#define GIVE(member, type) options.member = (__typeof__(options.member))members->member;
+    SAME(GIVE)
+#undef GIVE
+    options.shape = (struct cnnvp_option_list){(const char **)(uintptr_t)members->shapes, members->shape_count};
+    options.until = (struct cnnvp_option_list){(const char **)(uintptr_t)members->until, members->until_count};
+    options.from = (struct cnnvp_option_list){(const char **)(uintptr_t)members->from, members->from_count};
+    return cnnvp_options_echo(&options, &defaults, arena, echo, error);
 }
 CNNVP_BY_VALUE(cnnvp_network_options, precision)
 

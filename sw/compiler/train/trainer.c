@@ -241,7 +241,9 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
         (struct cnnvp_train_source){&made->graph, &made->net, &made->target, &made->build, options->narrow != 0};
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
-    const cnnvp_result result = make(made, config, error);
+    cnnvp_result result = make(made, config, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_trainer_echo(options, &made->graph.arena, &made->echo, error);
     if (result == CNNVP_DONE)
         *trainer = made;
     else
@@ -484,6 +486,8 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
         .layer_images = images,
         .places = trainer->build.places,
         .place_count = trainer->build.place_count,
+        .options = trainer->echo.options,
+        .option_count = trainer->echo.count,
     };
     return cnnvp_describe_work(platform, &work, error);
 }

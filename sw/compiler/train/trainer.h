@@ -3,6 +3,7 @@
 #ifndef CNNVP_COMPILER_TRAINER_H
 #define CNNVP_COMPILER_TRAINER_H
 
+#include "command_options.h"
 #include "cnnvp_train.h"
 #include "train_build.h"
 #include "train_image_order.h"
@@ -23,6 +24,7 @@ struct cnnvp_trainer {
     struct cnnvp_train_net net;
     struct cnnvp_train_target target;
     struct cnnvp_trainer_options options;
+    struct cnnvp_option_echo echo; /* in the graph's arena */
     struct cnnvp_train_build build;
     struct cnnvp_train_source source; /* refers to the members above */
     uint64_t images;                  /* images of the training's data set */
@@ -38,6 +40,10 @@ struct cnnvp_trainer {
     uint64_t trained_images; /* images of this run, for its statistics */
     uint64_t evaluated_images;
 };
+
+/* train_options.c: the options that are not the defaults, for the statistics. */
+CNNVP_MUST_USE cnnvp_result cnnvp_trainer_echo(const struct cnnvp_trainer_options *members, struct cnnvp_arena *arena,
+                                               struct cnnvp_option_echo *echo, struct cnnvp_error *error);
 
 /* BAD_INPUT: no platform has learned values of this training yet. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_check_loaded(const struct cnnvp_trainer *trainer, struct cnnvp_error *error);

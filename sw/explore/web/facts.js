@@ -59,7 +59,7 @@ function sentence(stats) {
 }
 /* The settings of a run as a list of [unit.parameter, value]. */
 function settings(stats) {
-    const list = [["technology", stats.energy.technology], ["schedule", stats.schedule ? stats.schedule.name : "layer"], ["images", stats.total.images], ["seed", stats.seed]];
+    const list = [["technology", stats.energy.technology], ["schedule", stats.schedule ? stats.schedule.name : "layer"], ["images", stats.total.images], ["seed", stats.seed], ...Object.entries(stats.options || {}).map(([name, value]) => ["--" + name.replaceAll("_", "-"), value])];
     for (const [key, value] of Object.entries(stats.platform.energy || {})) if (key !== "technology") list.push(["energy." + key, value]);
     for (const [name, unit] of Object.entries(stats.platform.units))
         for (const [key, value] of Object.entries(unit)) if (key !== "connect") list.push([name + "." + key, value]);

@@ -223,6 +223,11 @@ learned() {
 
 refused 2 "--dataset is missing" train "$network"
 refused 2 "NETWORK is missing" train
+expect 0 train "$network" $set --timing-only -q --steps 1 --batch 4 --lr 0.01 --errors carried --stats learnt.json
+/usr/bin/python3 -c '
+import json
+options = json.load(open("learnt.json"))["options"]
+assert options == {"batch": "4", "errors": "carried", "lr": "0.01", "steps": "1"}, options' || fail "options in the statistics"
 refused 2 'did you mean "digits"?' train digit --dataset idx:images,labels
 refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
 refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv \

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base.h"
 #include "cnnvp_network.h"
 
 struct cnnvp_option_list {
@@ -93,6 +94,15 @@ void cnnvp_options_clear(struct cnnvp_options *options);
 /* The index-th text of an option of type TEXT, FILE, INPUTS, OUT, OUTS or DATASET; NULL: it has no more. */
 const char *cnnvp_options_text(const struct cnnvp_options *options, const struct cnnvp_command_option *option,
                                size_t index);
+
+/* Those of the command's options that decide a result and differ from `defaults`, as the statistics show them. */
+struct cnnvp_option_echo {
+    const struct cnnvp_option_info *options;
+    size_t count;
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_options_echo(const struct cnnvp_options *options,
+                                               const struct cnnvp_options *defaults, struct cnnvp_arena *arena,
+                                               struct cnnvp_option_echo *echo, struct cnnvp_error *error);
 
 /* Copies one of this library's structs to a client's struct, as many bytes as the client's size member says. */
 static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)

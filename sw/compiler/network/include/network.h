@@ -3,6 +3,7 @@
 #ifndef CNNVP_COMPILER_NETWORK_H
 #define CNNVP_COMPILER_NETWORK_H
 
+#include "command_options.h"
 #include "guest_file.h"
 #include "binary.h"
 
@@ -54,10 +55,11 @@ struct cnnvp_network {
     uint32_t images;
     int on_chip;
     int timing_only;
-    const char *guest;       /* guest program; NULL: cnnvp_guest_file finds it */
-    uint32_t block;          /* depth first: side of a block; 0: another schedule */
-    double block_difference; /* largest difference of float outputs between block padding and ordinary padding */
-    double block_magnitude;  /* largest magnitude of the outputs padded ordinarily */
+    const char *guest;             /* guest program; NULL: cnnvp_guest_file finds it */
+    struct cnnvp_option_echo echo; /* in the graph's arena */
+    uint32_t block;                /* depth first: side of a block; 0: another schedule */
+    double block_difference;       /* largest difference of float outputs between block padding and ordinary padding */
+    double block_magnitude;        /* largest magnitude of the outputs padded ordinarily */
     /* Outputs of the float model, [0] with chains padded by blocks and [1] with ordinary padding: all images of the
      * first output, then of the next one. NULL: not computed. */
     float *float_outputs[2];
@@ -65,6 +67,10 @@ struct cnnvp_network {
     const struct cnnvp_back_end *back_end;
     void *own; /* data of the back end; NULL: none */
 };
+
+/* network_options.c: the options that are not the defaults, for the statistics. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_echo(const struct cnnvp_network_options *members, struct cnnvp_arena *arena,
+                                               struct cnnvp_option_echo *echo, struct cnnvp_error *error);
 
 /* network_options.c: what the importer needs to know besides the file. cnnvp_network_clash: a message about options
  * that exclude each other; NULL: there are none. */
