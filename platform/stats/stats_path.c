@@ -53,19 +53,23 @@ static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, ui
     const struct cnnvp_stats *stats = b->stats;
     const size_t instances = stats->platform->instance_count;
     json_t *units = stats->path != NULL ? set_object(b, object, "critical_path") : NULL;
+    CNNVP_FREED uint64_t *alike = calloc(instances, sizeof *alike); /* by the first accelerator's instance */
     const char *longest = "";
     uint64_t most = 0;
 
-    if (units == NULL)
+    b->failed |= alike == NULL;
+    if (units == NULL || alike == NULL)
         return;
     for (size_t i = 0; i < instances; ++i) {
         uint64_t ps = 0;
 
         for (uint32_t tag = first; tag < end && tag < stats->path_tags; ++tag)
             ps += stats->path[tag * instances + i];
-        if (ps > most) {
-            most = ps;
-            longest = stats->platform->instances[i].name;
+        const uint32_t like = cnnvp_resolved_first(stats->platform, (uint32_t)i);
+        alike[like] += ps;
+        if (alike[like] > most) {
+            most = alike[like];
+            longest = stats->platform->instances[like].name;
         }
         if (ps > 0 || (all && stats->platform->instances[i].unit != NULL))
             set_count(b, units, stats->platform->instances[i].name, ps);

@@ -452,6 +452,25 @@ static void print_small_core(const json_t *root, FILE *stream)
                       "a small core", cli_time_text(shown, least), 100.0 * (least / time - 1));
 }
 
+/* The critical path with a further accelerator's units, which are alike and have no gain of their own, added to those
+ * of the first. NULL: out of memory. */
+static json_t *joined_path(const json_t *summary)
+{
+    const json_t *gains = json_object_get(summary, "gain_if_twice_as_fast");
+    json_t *joined = json_object(), *part;
+    const char *name;
+    json_object_foreach(json_object_get(summary, "critical_path"), name, part)
+    {
+        const char *suffix = strrchr(name, '_');
+        char first[64];
+        (void)snprintf(first, sizeof first, "%s", name);
+        if (suffix != NULL && json_object_get(gains, name) == NULL)
+            first[suffix - name < 63 ? suffix - name : 63] = '\0';
+        (void)json_object_set_new(joined, first, json_real(number(joined, first) + json_number_value(part)));
+    }
+    return joined;
+}
+
 static void print_summary(const json_t *root, FILE *stream)
 {
     const json_t *summary = json_object_get(root, "summary");
@@ -482,7 +501,7 @@ static void print_summary(const json_t *root, FILE *stream)
     print_unknown(json_object_get(costs, "unknown"), stream);
     (void)fprintf(stream, "%-20s  %s%s%s: ", "bound by", cli_style(CLI_BOLD), text(summary, "bound_by"),
                   cli_style(CLI_PLAIN));
-    const json_t *path = json_object_get(summary, "critical_path");
+    json_t *path = joined_path(summary);
     const double whole_time = number(json_object_get(root, "total"), "time_ps");
     const char *shown[BOUNDS];
     for (size_t count = 0; count < BOUNDS; ++count) { /* as many as fit on a line */
@@ -497,6 +516,7 @@ static void print_summary(const json_t *root, FILE *stream)
             (void)fprintf(stream, "%s%s %.1f", count == 1 ? "; " : ", ", shown[count], 100.0 * share);
     }
     (void)fputc('\n', stream);
+    json_decref(path);
     print_gains(root, stream);
     print_farthest(root, stream);
     print_small_core(root, stream);

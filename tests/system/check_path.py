@@ -22,6 +22,14 @@ IBEX = [word for name, value in (("clock_mhz", 500), ("load_cycles", 2), ("store
                                  ("divide_cycles", 37), ("jump_cycles", 3)) for word in ("-s", f"cpu.{name}={value}")]
 
 
+def longest(path):
+    """The instances with the largest part, together with that of a second accelerator."""
+    alike = {}
+    for name, part in path.items():
+        alike[name.removesuffix("_2")] = alike.get(name.removesuffix("_2"), 0) + part
+    return [name for name, part in alike.items() if part == max(alike.values())] or [""]
+
+
 def run(*words, command="run", network="lenet5"):
     file = os.path.join(folder.name, "stats.json")
     subprocess.run([CNNVP, command, os.path.join(NETWORKS, f"{network}.onnx"), "--timing-only", "-q", "--stats", file, *words], check=True)
@@ -29,11 +37,11 @@ def run(*words, command="run", network="lenet5"):
         stats = json.load(text)
     path, time = stats["summary"]["critical_path"], stats["total"]["time_ps"]
     assert sum(path.values()) == time, (words, sum(path.values()), time)
-    assert path[stats["summary"]["bound_by"]] == max(path.values()), (words, path)
+    assert stats["summary"]["bound_by"] in longest(path), (words, path)
     of_layers = {}
     for layer in stats["layers"]:
         own = layer["critical_path"]
-        assert layer["bound_by"] == (max(own, key=own.get) if own else ""), layer
+        assert layer["bound_by"] in longest(own), layer
         for unit, ps in own.items():
             of_layers[unit] = of_layers.get(unit, 0) + ps
     # Of no layer is what core and instruction element do after the last one, and what memory does for the core.
@@ -216,6 +224,7 @@ def main():
     dual = ("-p", f"{os.path.dirname(NETWORKS)}/examples/accelerators/dual.yaml", "-n", "8")
     _, time, stats = run(*dual)
     check_estimate(dual, "pe_array", time, run(*dual, "-s", "accelerators.pe_array.speedup=2")[1], stats)
+    assert stats["summary"]["bound_by"] == "pe_array", stats["summary"]
     assert "pe_array_2" in stats["summary"]["critical_path"] and "pe_array_2" not in stats["summary"]["gain_if_twice_as_fast"]
     # Others: several accelerators, caches, an accelerator's own schedule, another array.
     for words in (("-p", "window"), ("-p", f"{os.path.dirname(NETWORKS)}/examples/accelerators/dual.yaml", "-n", "3"),
