@@ -344,9 +344,9 @@ static const char *value_text(const struct cnnvp_options *options, const struct 
     case CNNVP_OPTION_TEXTS:
     case CNNVP_OPTION_SHAPE:
         return list_text(at, arena);
-    case CNNVP_OPTION_TEXT:
-    case CNNVP_OPTION_FILE:
-        return *(const char *const *)at != NULL ? cnnvp_arena_text(arena, *(const char *const *)at) : "";
+    case CNNVP_OPTION_FILE: /* without its folder */
+        return *(const char *const *)at != NULL ? cnnvp_arena_text(arena, cnnvp_base_name(*(const char *const *)at))
+                                                : "";
     default:
         return "";
     }
