@@ -14,7 +14,6 @@
     M(tune, int)                            \
     M(batch, uint32_t)                      \
     M(objective, enum cnnvp_plan_objective) \
-    M(plan, const char *)                   \
     M(precision, enum cnnvp_precision)
 
 void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp_network_options *members)
@@ -33,6 +32,7 @@ void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp
         .from = options->from.texts,
         .from_count = options->from.count,
         .base = options->base,
+        .plan = options->plan,
     };
 #undef TAKE
     cnnvp_fill_client(members, &all, sizeof all);
