@@ -20,7 +20,7 @@ void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp
 {
 #define TAKE(member, type) .member = (type)options->member,
     const struct cnnvp_network_options all = {
-        SAME(TAKE).timing_only = options->timing_only,
+        .timing_only = options->timing_only,
         .seed = options->seed,
         .images = options->images != 0 ? options->images : 1,
         .input_images = options->images,
@@ -33,7 +33,7 @@ void cnnvp_network_options_get(const struct cnnvp_options *options, struct cnnvp
         .from_count = options->from.count,
         .base = options->base,
         .plan = options->plan,
-    };
+        SAME(TAKE)};
 #undef TAKE
     cnnvp_fill_client(members, &all, sizeof all);
 }

@@ -23,9 +23,12 @@ void cnnvp_trainer_options_get(const struct cnnvp_options *options, struct cnnvp
 {
 #define TAKE(member, option, type) .member = (type)options->option,
     const struct cnnvp_trainer_options all = {
-        SAME(TAKE).timing_only = options->timing_only, .seed = options->seed,   .shapes = options->shape.texts,
-        .shape_count = options->shape.count,           .guest = options->guest,
-    };
+        .timing_only = options->timing_only,
+        .seed = options->seed,
+        .shapes = options->shape.texts,
+        .shape_count = options->shape.count,
+        .guest = options->guest,
+        SAME(TAKE)};
 #undef TAKE
     cnnvp_fill_client(members, &all, sizeof all);
 }
