@@ -57,7 +57,7 @@ struct cnnvp_buffer_shape {
     uint64_t banks;
     uint64_t line_words;
     uint64_t column_step;
-    uint64_t shared; /* 1: the words of all the unit's ports cross one port; each access is charged what it adds */
+    uint64_t shared;    /* 1: the words of all the unit's ports cross one port; each access is charged what it adds */
     uint64_t clock_mhz; /* of the port; with a what-if's speedup, that many times as fast. 0: the asking unit's */
 };
 

@@ -182,9 +182,10 @@ static void say_columns(struct cnnvp_text *text, const struct cnnvp_import_axis 
     for (int64_t i = 0; i < y->kernel; ++i)
         for (int64_t j = 0; j < x->kernel; ++j) {
             const int64_t row = i * y->dilation, column = j * x->dilation;
+            const int64_t bottom = row + (y->out - 1) * y->stride + 1, right = column + (x->out - 1) * x->stride + 1;
             say(text, "s%lldx%lld = Slice(padded, [%lld, %lld], [%lld, %lld], [2, 3], [%lld, %lld]);", (long long)i,
-                (long long)j, (long long)row, (long long)column, (long long)(row + (y->out - 1) * y->stride + 1),
-                (long long)(column + (x->out - 1) * x->stride + 1), (long long)y->stride, (long long)x->stride);
+                (long long)j, (long long)row, (long long)column, (long long)bottom, (long long)right,
+                (long long)y->stride, (long long)x->stride);
         }
     for (int64_t i = 0; i < y->kernel; ++i) {
         say(text, "r%lld = Concat <axis = 2> (", (long long)i);
