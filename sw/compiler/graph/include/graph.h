@@ -64,7 +64,8 @@ struct cnnvp_graph_tensor {
     float step, low, high;
     uint32_t narrow;  /* 1: 8-bit words, 0: 16-bit words; set by cnnvp_words_choose (base tensors) */
     uint32_t readers; /* words.c: flags that say what is done with its words (base tensors) */
-    uint32_t scores;  /* 1: only softmax reads it, possibly after arithmetic; numbers far below do not count for its format */
+    uint32_t scores; /* 1: only softmax or maxima read it, possibly after arithmetic; numbers far below do not count for
+                        its format */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
     uint32_t fractions; /* 1: not all values are whole numbers (inputs of the network) */

@@ -766,6 +766,15 @@ def masks():
             ("where twice", [node("Where", ["seen", "s", "inf"], ["w"]), node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "w", "inf"], ["a"])],
              numpy.where(seen, scores, -1e9) + low)):
         run(f"mask: {name}", product + nodes + end, {"x": x, "m": keep}, softmax(wanted), given, opset=14)
+    both = keep * keep.transpose(0, 2, 1) > 0
+    for name, mask in (("least", least), ("-1e9", f32(-1e9))):
+        run(f"mask: rows of {name} alone",
+            [*product[:2], node("Transpose", ["m"], ["n"], perm=[0, 2, 1]), node("Mul", ["m", "n"], ["p"]), node("Cast", ["p"], ["c"], to=TensorProto.BOOL),
+             node("Where", ["c", "s", "mask"], ["a"]), *end], {"x": x, "m": keep}, softmax(numpy.where(both, scores, -1e9)), {"mask": f32(mask)}, opset=14)
+    for name, nodes in (("chosen", [node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "t", "low"], ["a"])]),
+                        ("added", [node("Sub", ["one", "m"], ["out"]), node("Mul", ["out", "low"], ["l"]), node("Add", ["t", "l"], ["a"])])):
+        run(f"the largest of what a mask leaves, {name}", [product[0], *nodes, node("ReduceMax", ["a"], ["y"], axes=[-1], keepdims=0)], {"x": x, "m": keep},
+            numpy.where(keep > 0, x.transpose(0, 2, 1), -1e9).max(-1).astype(float), {"one": f32(1), "low": f32(-1e4)}, opset=14)
     plain = 2 * normal(2, 6, 6)
     run("mask of bytes", [node("Sub", ["one", "m"], ["out"]), *masked, node("Add", ["x", "low"], ["a"]), *end], {"x": plain, "m": keep},
         softmax(plain + low), given, opset=14, limit=20, forms=[["-p", "systolic", "--precision", "int8"]])
