@@ -349,6 +349,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 /* Refuses to calculate with a constant whose elements depend on the number of images: that is not known yet. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import);
+/* Refuses a Reshape whose shape, input 1, has a size that is not the number of images but is calculated from it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_shape(struct cnnvp_import *import, const int64_t *sizes, size_t count);
 
 /* How an operator treats the first dimension if the whole input is one image (`single`). */
 enum cnnvp_import_form {

@@ -129,6 +129,8 @@ cnnvp_result cnnvp_operator_reshape(struct cnnvp_import *import)
                                   count, most - front);
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
+    if (words.tensor != CNNVP_GRAPH_NONE && front == 0)
+        CNNVP_TRY(cnnvp_import_check_shape(import, dims, count));
     CNNVP_TRY(resolve_shape(import, &words, rank, dims));
     return give_view(import, &words, (uint32_t)rank, dims);
 }

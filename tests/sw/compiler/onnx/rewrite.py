@@ -931,6 +931,17 @@ def counted():
                                        ("a repeated token", [node("Tile", ["token", "to"], ["e"])], [1, 1], wanted),
                                        ("a filled token", [half], [1, 4], numpy.concatenate((numpy.full((2, 1, 4), .5), x.reshape(2, 12, 4)), 1))):
         run(name, batch + made + end, {"x": x}, expected, {**given, "rest": numpy.int64(rest)}, opset=15)
+    # Twice as many maps as images: what takes the place of -1 is no image's.
+    kernel = normal(5, 2, 2, 2)
+    maps = x[:, :2].reshape(2, 2, 1, 4, 4).repeat(2, 2).astype(float)
+    wanted = sum(numpy.einsum("nckij,oc->nkoij", maps[..., i:3 + i, j:3 + j], kernel[:, :, i, j]) for i in range(2) for j in range(2))
+    run("maps that are counted by the images",
+        [shape, first, node("Mul", ["n", "two"], ["m"]), node("Unsqueeze", ["m", "axis"], ["u"]), node("Concat", ["u", "rest"], ["to"], axis=0),
+         node("Slice", ["x", "axis", "cut", "along"], ["h"]), node("Unsqueeze", ["h", "along"], ["w"]), node("Concat", ["w", "w"], ["r"], axis=1),
+         node("Reshape", ["r", "to"], ["a"]), node("Conv", ["a", "k"], ["b"]), node("Unsqueeze", ["n", "axis"], ["v"]),
+         node("Concat", ["v", "last"], ["back"], axis=0), node("Reshape", ["b", "back"], ["y"])], {"x": x}, wanted.reshape(2, 90),
+        {**zero, "two": numpy.int64(2), "axis": numpy.int64([0]), "rest": numpy.int64([2, -1, 4]), "cut": numpy.int64([2]), "along": numpy.int64([1]), "k": kernel,
+         "last": numpy.int64([-1])}, opset=15)
 
 
 attention()
