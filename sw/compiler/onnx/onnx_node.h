@@ -17,11 +17,20 @@
 /* Most dimensions of a tensor. */
 #define CNNVP_ONNX_RANK CNNVP_GRAPH_RANK
 
+/* What the file's types and operators say of a tensor's numbers. Each kind is one of those before it, too. */
+enum cnnvp_onnx_kind {
+    CNNVP_KIND_REAL,
+    CNNVP_KIND_WHOLE, /* floats without a fraction */
+    CNNVP_KIND_INTEGER,
+    CNNVP_KIND_BOOLEAN
+};
+
 /* The value of a name: a tensor that the network computes, or a constant. */
 struct cnnvp_onnx_value {
     int32_t tensor; /* or CNNVP_GRAPH_NONE */
     const Onnx__TensorProto *constant;
-    int counts_images; /* of a constant: CNNVP_COUNTS_IMAGES, CNNVP_FOLLOWS_IMAGES, or 0 */
+    enum cnnvp_onnx_kind kind; /* of a tensor */
+    int counts_images;         /* of a constant: CNNVP_COUNTS_IMAGES, CNNVP_FOLLOWS_IMAGES, or 0 */
 };
 
 /* The number of images is a symbol, for which 0 stands. Elements of the constant are that number, or are calculated
@@ -277,8 +286,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, with broadcasting, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
-/* 1: the file says that the input has integers, of which quotients, means and roots have no fraction. */
+/* onnx_kind.c: 1: the input has integers, of which quotients, means and roots have no fraction. */
 int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
+/* The kind of numbers of this element type. */
+enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type);
+/* Gives the outputs of the node their kind. */
+void cnnvp_import_mark_kind(struct cnnvp_import *import);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);

@@ -174,20 +174,6 @@ cnnvp_result cnnvp_operator_squeeze(struct cnnvp_import *import)
     return give_view(import, &words, made, dims);
 }
 
-/* A tensor's words have no float or integer type, so a cast to a float type is the identity. */
-cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
-{
-    const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
-    if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
-        return cnnvp_import_rewrite(import, "none = Equal(a, 0.0); y = Not(none)");
-    if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
-        to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
-        return cnnvp_import_error(
-            import, "a cast to data type %lld would round; only casts to float types and booleans are supported",
-            (long long)to);
-    return cnnvp_operator_identity(import);
-}
-
 cnnvp_result cnnvp_operator_constant(struct cnnvp_import *import)
 {
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");

@@ -849,6 +849,28 @@ def rounded():
                 wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200, forms=[*FORMS, ["--rounding", "floor"], ["--rounding", "truncate"]])
 
 
+def kinds():
+    """Casts to integers drop the fraction; those of comparisons and integers have none."""
+    x = 5 * normal(2, 3, 7)
+    x[:, 0, :3] = [-2.75, 2.75, 3]
+    for to in (TensorProto.INT32, TensorProto.INT64):
+        run(f"integers of type {to}", [node("Cast", ["x"], ["i"], to=to), node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": x}, numpy.trunc(x.astype(float)))
+    words = random.randint(0, 3, (2, 7))
+    words[:, 4:] = 1
+    table, keep = normal(9, 4), words != 1
+    places = numpy.cumsum(keep, 1) * keep + 1
+    run("places by running sums",
+        [node("Equal", ["x", "pad"], ["e"]), node("Not", ["e"], ["n"]), node("Cast", ["n"], ["k"], to=TensorProto.INT32), node("CumSum", ["k", "along"], ["c"]),
+         node("Mul", ["c", "k"], ["p"]), node("Cast", ["p"], ["l"], to=TensorProto.INT64), node("Add", ["l", "pad"], ["i"]), node("Gather", ["table", "i"], ["y"])],
+        {"x": words}, table.astype(float)[places], {"pad": numpy.int64(1), "along": numpy.int64(1), "table": table}, {"x": TensorProto.INT64})
+    run("places by a Clip of integers with limits of floats",
+        [node("Clip", ["i", "low", "high"], ["c"]), node("Gather", ["table", "c"], ["g"]), node("Add", ["x", "g"], ["y"])], {"x": x[:, :1, :4]},
+        x[:, :1, :4] + table.astype(float)[[0, 3, 6]][None], {"i": numpy.int64([-2, 3, 8]), "low": f32(0), "high": f32(6), "table": table}, opset=11)
+    seen = numpy.tri(7, dtype=bool)[:3]
+    run("a triangle of booleans", [node("Trilu", ["all"], ["t"], upper=0), node("Not", ["t"], ["n"]), node("Where", ["n", "zero", "x"], ["y"])], {"x": x},
+        numpy.where(seen, x, 0).astype(float), {"all": numpy.ones((3, 7), bool), "zero": f32(0)}, opset=14)
+
+
 def columns():
     """A step for each column of many matrices, which have as many rows."""
     q, t = random.randint(0, 256, (2, 3, 5, 4)), (normal(4) ** 2 + .1).astype(f32)
@@ -968,6 +990,7 @@ branches()
 dynamic()
 logarithms()
 rounded()
+kinds()
 columns()
 counted()
 settings()

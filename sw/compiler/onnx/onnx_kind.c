@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tensors have integers. Words are numbers, whatever type the file gives them, but a cast to integers drops the
+ * fraction. */
+#include <string.h>
+
+#include "onnx_node.h"
+
+enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type)
+{
+    switch (type) {
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
+        return CNNVP_KIND_BOOLEAN;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT16:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT64:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return CNNVP_KIND_INTEGER;
+    default:
+        return CNNVP_KIND_REAL;
+    }
+}
+
+static enum cnnvp_onnx_kind kind_of_input(const struct cnnvp_import *import, size_t index)
+{
+    const struct cnnvp_onnx_value *value =
+        cnnvp_import_has(import, index) ? cnnvp_import_known(import, import->node->input[index]) : NULL;
+    if (value == NULL)
+        return CNNVP_KIND_REAL;
+    return value->constant != NULL ? cnnvp_onnx_kind_of(value->constant->data_type) : value->kind;
+}
+
+int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
+{
+    const Onnx__TypeProto *type = cnnvp_import_type(import, import->node->input[index]);
+    const int is_declared = type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    const enum cnnvp_onnx_kind kind =
+        is_declared ? cnnvp_onnx_kind_of(type->tensor_type->elem_type) : kind_of_input(import, index);
+    return kind == CNNVP_KIND_INTEGER;
+}
+
+/* Sets *kind; returns 0 for operators of which nothing is known. */
+static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *kind)
+{
+    const char *type = import->node->op_type;
+    const enum cnnvp_onnx_kind first = kind_of_input(import, 0);
+    size_t begin = 0, end = import->node->n_input;
+    if (cnnvp_import_is_one_of(type, " Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Not IsNaN IsInf "))
+        *kind = CNNVP_KIND_BOOLEAN;
+    else if (cnnvp_import_is_one_of(type, " ArgMax ArgMin "))
+        *kind = CNNVP_KIND_INTEGER;
+    else if (cnnvp_import_is_one_of(type, " Floor Ceil Round Sign "))
+        *kind = first > CNNVP_KIND_WHOLE ? first : CNNVP_KIND_WHOLE;
+    else if (strcmp(type, "Cast") == 0) {
+        *kind = cnnvp_onnx_kind_of((int)cnnvp_onnx_int(import->node, "to", 0));
+        if (*kind == CNNVP_KIND_REAL && first >= CNNVP_KIND_WHOLE)
+            *kind = CNNVP_KIND_WHOLE;
+    } else if (cnnvp_import_is_one_of(type, " Identity Reshape Flatten Squeeze Unsqueeze Transpose Slice Split Gather "
+                                            "GatherElements GatherND Expand Tile CumSum ReduceSum ReduceMax ReduceMin "
+                                            "Neg Abs Relu "))
+        *kind = first;
+    else if (cnnvp_import_is_one_of(type, " Clip Pad Trilu ")) /* their limits or values have a fraction for floats */
+        *kind = first >= CNNVP_KIND_INTEGER ? first : CNNVP_KIND_REAL;
+    else if (cnnvp_import_is_one_of(type, " Add Sub Mul Max Min Sum Concat Where ")) {
+        begin = strcmp(type, "Where") == 0 ? 1 : 0;
+        *kind = CNNVP_KIND_BOOLEAN;
+        for (size_t i = begin; i < end; ++i)
+            *kind = kind_of_input(import, i) < *kind ? kind_of_input(import, i) : *kind;
+    } else
+        return 0;
+    return 1;
+}
+
+void cnnvp_import_mark_kind(struct cnnvp_import *import)
+{
+    enum cnnvp_onnx_kind kind;
+    if (!find_kind(import, &kind))
+        return;
+    for (size_t i = 0; i < import->node->n_output; ++i) {
+        struct cnnvp_onnx_value *made = cnnvp_import_known(import, import->node->output[i]);
+        if (made != NULL && made->tensor != CNNVP_GRAPH_NONE)
+            made->kind = kind;
+    }
+}
+
+/* A cast to a float type is the identity, as is one of integers. Others drop the fraction. */
+cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
+{
+    const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
+    const enum cnnvp_onnx_kind kind = kind_of_input(import, 0);
+    const int is_byte = to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
+        return kind == CNNVP_KIND_BOOLEAN ? cnnvp_operator_identity(import)
+                                          : cnnvp_import_rewrite(import, "none = Equal(a, 0.0); y = Not(none)");
+    if (to == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT || to == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ||
+        to == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 || to == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
+        return cnnvp_operator_identity(import);
+    if (cnnvp_onnx_kind_of((int)to) != CNNVP_KIND_INTEGER || (is_byte && kind != CNNVP_KIND_BOOLEAN))
+        return cnnvp_import_error(import,
+                                  "a cast to data type %lld is not supported; casts to floats, booleans and integers "
+                                  "of 16 bits or more are",
+                                  (long long)to);
+    import->integers = 1;
+    return kind >= CNNVP_KIND_WHOLE
+               ? cnnvp_operator_identity(import)
+               : cnnvp_import_rewrite(import, "size = Abs(a); down = Floor(size); sign = Sign(a); y = Mul(down, sign)");
+}
