@@ -217,10 +217,10 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
+    if (operation == CNNVP_ARITHMETIC_DIV &&
+        (cnnvp_import_is_integer(import, tensor) || (constant == NULL && cnnvp_import_is_integer(import, 1))))
+        return cnnvp_import_quotient(import);
     if (constant == NULL) {
-        if (operation == CNNVP_ARITHMETIC_DIV &&
-            (cnnvp_import_is_integer(import, 0) || cnnvp_import_is_integer(import, 1)))
-            return cnnvp_import_error(import, "a division of integers is not supported; a Cast makes floats of them");
         if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)
             CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
         return done ? CNNVP_DONE : cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);

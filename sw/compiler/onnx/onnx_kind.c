@@ -64,11 +64,13 @@ static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *ki
         *kind = first;
     else if (cnnvp_import_is_one_of(type, " Clip Pad Trilu ")) /* their limits or values have a fraction for floats */
         *kind = first >= CNNVP_KIND_INTEGER ? first : CNNVP_KIND_REAL;
-    else if (cnnvp_import_is_one_of(type, " Add Sub Mul Max Min Sum Concat Where ")) {
+    else if (cnnvp_import_is_one_of(type, " Add Sub Mul Div Mod Max Min Sum Concat Where ")) {
         begin = strcmp(type, "Where") == 0 ? 1 : 0;
         *kind = CNNVP_KIND_BOOLEAN;
         for (size_t i = begin; i < end; ++i)
             *kind = kind_of_input(import, i) < *kind ? kind_of_input(import, i) : *kind;
+        if (strcmp(type, "Div") == 0 && *kind < CNNVP_KIND_INTEGER)
+            *kind = CNNVP_KIND_REAL;
     } else
         return 0;
     return 1;
@@ -107,4 +109,42 @@ cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
     return kind >= CNNVP_KIND_WHOLE
                ? cnnvp_operator_identity(import)
                : cnnvp_import_rewrite(import, "size = Abs(a); down = Floor(size); sign = Sign(a); y = Mul(down, sign)");
+}
+
+/* Quotients by several numbers have a format for the largest of them, in which those by larger numbers would round. */
+static cnnvp_result check_divisor(struct cnnvp_import *import)
+{
+    const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, import->node->input[1]);
+    return constant != NULL && cnnvp_onnx_elements(constant) == 1
+               ? CNNVP_DONE
+               : cnnvp_import_error(import,
+                                    "integers can be divided by one constant number; a Cast makes floats of them");
+}
+
+/* a / b without the remainder. Half a step more than |a| keeps the rounding of 1 / b from taking whole quotients for
+ * the number below. */
+#define QUOTIENT                                                                                                 \
+    "real = Cast <to = 1> (b); long = Abs(real); up = Cast <to = 1> (a); size = Abs(up); more = Add(size, 0.5);" \
+    "part = Div(more, long); down = Floor(part); one = Sign(up); other = Sign(real); sign = Mul(one, other);"    \
+    "whole = Mul(down, sign);"
+
+cnnvp_result cnnvp_import_quotient(struct cnnvp_import *import)
+{
+    CNNVP_TRY(check_divisor(import));
+    return cnnvp_import_rewrite(import, QUOTIENT "y = Identity(whole)");
+}
+
+/* What Div without the remainder, or (fmod = 0) the floor of the quotient, leaves of a. */
+cnnvp_result cnnvp_operator_remainder(struct cnnvp_import *import)
+{
+    if (cnnvp_onnx_int(import->node, "fmod", 0) != 0 && !cnnvp_import_is_integer(import, 0))
+        return cnnvp_import_rewrite(import, "part = Div(a, b); size = Abs(part); down = Floor(size); sign = Sign(part);"
+                                            "whole = Mul(down, sign); all = Mul(whole, b); y = Sub(a, all)");
+    CNNVP_TRY(check_divisor(import));
+    if (cnnvp_onnx_int(import->node, "fmod", 0) != 0)
+        return cnnvp_import_rewrite(import, QUOTIENT "all = Mul(whole, real); y = Sub(up, all)");
+    return cnnvp_import_rewrite(
+        import, "real = Cast <to = 1> (b); long = Abs(real); sign = Sign(real); up = Cast <to = 1> (a);"
+                "turned = Mul(up, sign); more = Add(turned, 0.5); part = Div(more, long); down = Floor(part);"
+                "all = Mul(down, real); y = Sub(up, all)");
 }

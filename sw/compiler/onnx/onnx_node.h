@@ -290,6 +290,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum 
 int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
 /* The kind of numbers of this element type. */
 enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type);
+/* Imports Div of integers by a constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_quotient(struct cnnvp_import *import);
 /* Gives the outputs of the node their kind. */
 void cnnvp_import_mark_kind(struct cnnvp_import *import);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */

@@ -866,6 +866,15 @@ def kinds():
     run("places by a Clip of integers with limits of floats",
         [node("Clip", ["i", "low", "high"], ["c"]), node("Gather", ["table", "c"], ["g"]), node("Add", ["x", "g"], ["y"])], {"x": x[:, :1, :4]},
         x[:, :1, :4] + table.astype(float)[[0, 3, 6]][None], {"i": numpy.int64([-2, 3, 8]), "low": f32(0), "high": f32(6), "table": table}, opset=11)
+    counts = numpy.stack((numpy.arange(-60, 60), numpy.arange(9800, 9920))).reshape(2, 15, 8)
+    for by in (3, -3, 7, 10, -64, 100):
+        for name, wanted, its_node in (("quotients", numpy.trunc(counts / by), node("Div", ["x", "by"], ["i"])),
+                                       ("remainders", numpy.mod(counts, by), node("Mod", ["x", "by"], ["i"])),
+                                       ("remainders with the dividend's sign", numpy.fmod(counts, by), node("Mod", ["x", "by"], ["i"], fmod=1))):
+            run(f"{name} of integers by {by}", [its_node, node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": counts}, wanted.astype(float),
+                {"by": numpy.int64(by)}, {"x": TensorProto.INT64}, limit=120)
+    run("remainders of floats", [node("Mod", ["x", "by"], ["y"], fmod=1)], {"x": x + .125}, numpy.fmod((x + .125).astype(float), [[3], [-7], [16]]),
+        {"by": f32([[3], [-7], [16]])}, limit=50)
     seen = numpy.tri(7, dtype=bool)[:3]
     run("a triangle of booleans", [node("Trilu", ["all"], ["t"], upper=0), node("Not", ["t"], ["n"]), node("Where", ["n", "zero", "x"], ["y"])], {"x": x},
         numpy.where(seen, x, 0).astype(float), {"all": numpy.ones((3, 7), bool), "zero": f32(0)}, opset=14)
