@@ -209,15 +209,13 @@ static void set_shares(struct cnnvp_graph *graph, int32_t out)
 }
 
 /* Room that a format keeps above the largest magnitude. Bytes give some of it up for finer steps, but not where each
- * value can be exact, such as those of a mask. */
+ * value can be exact, such as those of masks, places and comparisons. */
 static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const struct cnnvp_graph_tensor *shape = &graph->tensors[tensor];
     if (cnnvp_graph_word_bytes(graph, tensor) != 1u)
         return MARGIN;
-    return cnnvp_graph_is_input(graph, tensor) && shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX
-               ? 1.0
-               : BYTE_MARGIN;
+    return shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX ? 1.0 : BYTE_MARGIN;
 }
 
 static void choose_tensors(struct cnnvp_graph *graph)

@@ -52,7 +52,10 @@ cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
     }
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
+    if (constant != NULL)
+        import->graph->tensors[cnnvp_graph_base(import->graph, operands[1 - first])].counts = 1;
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, operands[0], operands[1], 1, &difference));
+    import->graph->tensors[cnnvp_graph_base(import->graph, difference)].counts = 1;
     return cnnvp_import_post(import, difference, kind, 0.0f, 0, &difference);
 }
 

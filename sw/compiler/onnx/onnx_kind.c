@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensors have integers. Words are numbers, whatever type the file gives them, but a cast to integers drops the
  * fraction. */
+#include <math.h>
 #include <string.h>
 
 #include "onnx_node.h"
@@ -24,13 +25,35 @@ enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type)
     }
 }
 
+/* Most elements of a constant of floats whose kind is looked for; timing alone reads so many, too. */
+enum { LOOKED_AT = 1024 };
+
+static enum cnnvp_onnx_kind kind_of_constant(const struct cnnvp_import *import, const Onnx__TensorProto *constant)
+{
+    enum cnnvp_onnx_kind kind = cnnvp_onnx_kind_of(constant->data_type);
+    const size_t count = cnnvp_onnx_elements(constant);
+    struct cnnvp_error unused;
+    float numbers[LOOKED_AT];
+    if (kind != CNNVP_KIND_REAL || count == 0 || count > LOOKED_AT || !cnnvp_onnx_has_values(constant) ||
+        cnnvp_onnx_numbers(&import->onnx, constant, numbers, count, &unused) != CNNVP_DONE)
+        return kind;
+    kind = CNNVP_KIND_BIT;
+    for (size_t i = 0; i < count; ++i) {
+        if (!(fabsf(numbers[i]) < 0x1p24f) || floorf(numbers[i]) < numbers[i])
+            return CNNVP_KIND_REAL;
+        if (numbers[i] < 0.0f || numbers[i] > 1.0f)
+            kind = CNNVP_KIND_WHOLE;
+    }
+    return kind;
+}
+
 static enum cnnvp_onnx_kind kind_of_input(const struct cnnvp_import *import, size_t index)
 {
     const struct cnnvp_onnx_value *value =
         cnnvp_import_has(import, index) ? cnnvp_import_known(import, import->node->input[index]) : NULL;
     if (value == NULL)
         return CNNVP_KIND_REAL;
-    return value->constant != NULL ? cnnvp_onnx_kind_of(value->constant->data_type) : value->kind;
+    return value->constant != NULL ? kind_of_constant(import, value->constant) : value->kind;
 }
 
 int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
@@ -57,11 +80,12 @@ static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *ki
     else if (strcmp(type, "Cast") == 0) {
         *kind = cnnvp_onnx_kind_of((int)cnnvp_onnx_int(import->node, "to", 0));
         if (*kind == CNNVP_KIND_REAL && first >= CNNVP_KIND_WHOLE)
-            *kind = CNNVP_KIND_WHOLE;
+            *kind = first == CNNVP_KIND_BOOLEAN || first == CNNVP_KIND_BIT ? CNNVP_KIND_BIT : CNNVP_KIND_WHOLE;
     } else if (cnnvp_import_is_one_of(type, " Identity Reshape Flatten Squeeze Unsqueeze Transpose Slice Split Gather "
-                                            "GatherElements GatherND Expand Tile CumSum ReduceSum ReduceMax ReduceMin "
-                                            "Neg Abs Relu "))
+                                            "GatherElements GatherND Expand Tile ReduceMax ReduceMin Neg Abs Relu "))
         *kind = first;
+    else if (cnnvp_import_is_one_of(type, " CumSum ReduceSum "))
+        *kind = first == CNNVP_KIND_BIT ? CNNVP_KIND_WHOLE : first;
     else if (cnnvp_import_is_one_of(type, " Clip Pad Trilu ")) /* their limits or values have a fraction for floats */
         *kind = first >= CNNVP_KIND_INTEGER ? first : CNNVP_KIND_REAL;
     else if (cnnvp_import_is_one_of(type, " Add Sub Mul Div Mod Max Min Sum Concat Where ")) {
@@ -76,6 +100,14 @@ static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *ki
     return 1;
 }
 
+void cnnvp_import_set_kind(struct cnnvp_import *import, struct cnnvp_onnx_value *value, enum cnnvp_onnx_kind kind)
+{
+    struct cnnvp_graph_tensor *base = &import->graph->tensors[cnnvp_graph_base(import->graph, value->tensor)];
+    value->kind = kind;
+    if (base->whole == 0)
+        base->counts |= kind == CNNVP_KIND_WHOLE || kind == CNNVP_KIND_INTEGER;
+}
+
 void cnnvp_import_mark_kind(struct cnnvp_import *import)
 {
     enum cnnvp_onnx_kind kind;
@@ -84,7 +116,7 @@ void cnnvp_import_mark_kind(struct cnnvp_import *import)
     for (size_t i = 0; i < import->node->n_output; ++i) {
         struct cnnvp_onnx_value *made = cnnvp_import_known(import, import->node->output[i]);
         if (made != NULL && made->tensor != CNNVP_GRAPH_NONE)
-            made->kind = kind;
+            cnnvp_import_set_kind(import, made, kind);
     }
 }
 

@@ -21,6 +21,7 @@
 enum cnnvp_onnx_kind {
     CNNVP_KIND_REAL,
     CNNVP_KIND_WHOLE, /* floats without a fraction */
+    CNNVP_KIND_BIT,   /* of them, 0 and 1 */
     CNNVP_KIND_INTEGER,
     CNNVP_KIND_BOOLEAN
 };
@@ -65,6 +66,7 @@ struct cnnvp_import {
                    not have */
     int64_t images;       /* `single`: those of the node's inputs, for operators that take them one by one */
     int integers;         /* 1: the network's inputs, or tensors computed from them, have integers of 16 bits or more */
+    int32_t zero;         /* a tensor of one 0, made of the network's input; 0: none */
     int mixed;            /* 1: the import failed because a node would mix the images of the batch; `single` may help */
     int kind;             /* `kind` of the node's operator (struct cnnvp_import_operator) */
     uint32_t node_number; /* index of the node in the file */
@@ -292,7 +294,8 @@ int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
 enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type);
 /* Imports Div of integers by a constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_quotient(struct cnnvp_import *import);
-/* Gives the outputs of the node their kind. */
+/* Gives a value that is a tensor its kind; the second one does so for the outputs of the node. */
+void cnnvp_import_set_kind(struct cnnvp_import *import, struct cnnvp_onnx_value *value, enum cnnvp_onnx_kind kind);
 void cnnvp_import_mark_kind(struct cnnvp_import *import);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,

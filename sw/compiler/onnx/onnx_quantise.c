@@ -513,7 +513,7 @@ static int takes_any(const struct cnnvp_import *import, int type)
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
         return condition &&
                (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
-    return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Add Sub Mul ");
+    return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Clip Add Sub Mul ");
 }
 
 cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor)

@@ -866,6 +866,14 @@ def kinds():
     run("places by a Clip of integers with limits of floats",
         [node("Clip", ["i", "low", "high"], ["c"]), node("Gather", ["table", "c"], ["g"]), node("Add", ["x", "g"], ["y"])], {"x": x[:, :1, :4]},
         x[:, :1, :4] + table.astype(float)[[0, 3, 6]][None], {"i": numpy.int64([-2, 3, 8]), "low": f32(0), "high": f32(6), "table": table}, opset=11)
+    # Words of 8 bits do not hold all of these numbers, and 4 only as 4/32 of their range.
+    for rows, places in ((8, [[4, 2, 0], [3, 4, 1]]), (400, [[399, 128, 0], [77, 256, 255]])):
+        table, ids = normal(rows, 6), numpy.int64(places)
+        kernel = normal(6, 5)
+        run(f"rows of {rows} in bytes", [node("Gather", ["table", "x"], ["g"]), node("MatMul", ["g", "k"], ["y"])], {"x": ids}, (table.astype(float) @ kernel)[ids],
+            {"table": table, "k": kernel}, {"x": TensorProto.INT64}, limit=22, forms=[["-p", "systolic", "--precision", "int8"]])
+    run("a Clip of integers", [node("Clip", ["x", "low", "high"], ["c"]), node("Cast", ["c"], ["y"], to=TensorProto.FLOAT)], {"x": words},
+        numpy.clip(words, 1, 2).astype(float), {"low": numpy.int64(1), "high": numpy.int64(2)}, {"x": TensorProto.INT64})
     counts = numpy.stack((numpy.arange(-60, 60), numpy.arange(9800, 9920))).reshape(2, 15, 8)
     for by in (3, -3, 7, 10, -64, 100):
         for name, wanted, its_node in (("quotients", numpy.trunc(counts / by), node("Div", ["x", "by"], ["i"])),
