@@ -47,7 +47,7 @@ static enum cnnvp_onnx_kind kind_of_constant(const struct cnnvp_import *import, 
     return kind;
 }
 
-static enum cnnvp_onnx_kind kind_of_input(const struct cnnvp_import *import, size_t index)
+enum cnnvp_onnx_kind cnnvp_import_kind(const struct cnnvp_import *import, size_t index)
 {
     const struct cnnvp_onnx_value *value =
         cnnvp_import_has(import, index) ? cnnvp_import_known(import, import->node->input[index]) : NULL;
@@ -61,7 +61,7 @@ int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
     const Onnx__TypeProto *type = cnnvp_import_type(import, import->node->input[index]);
     const int is_declared = type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const enum cnnvp_onnx_kind kind =
-        is_declared ? cnnvp_onnx_kind_of(type->tensor_type->elem_type) : kind_of_input(import, index);
+        is_declared ? cnnvp_onnx_kind_of(type->tensor_type->elem_type) : cnnvp_import_kind(import, index);
     return kind == CNNVP_KIND_INTEGER;
 }
 
@@ -69,7 +69,7 @@ int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
 static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *kind)
 {
     const char *type = import->node->op_type;
-    const enum cnnvp_onnx_kind first = kind_of_input(import, 0);
+    const enum cnnvp_onnx_kind first = cnnvp_import_kind(import, 0);
     size_t begin = 0, end = import->node->n_input;
     if (cnnvp_import_is_one_of(type, " Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Not IsNaN IsInf "))
         *kind = CNNVP_KIND_BOOLEAN;
@@ -92,7 +92,7 @@ static int find_kind(const struct cnnvp_import *import, enum cnnvp_onnx_kind *ki
         begin = strcmp(type, "Where") == 0 ? 1 : 0;
         *kind = CNNVP_KIND_BOOLEAN;
         for (size_t i = begin; i < end; ++i)
-            *kind = kind_of_input(import, i) < *kind ? kind_of_input(import, i) : *kind;
+            *kind = cnnvp_import_kind(import, i) < *kind ? cnnvp_import_kind(import, i) : *kind;
         if (strcmp(type, "Div") == 0 && *kind < CNNVP_KIND_INTEGER)
             *kind = CNNVP_KIND_REAL;
     } else
@@ -124,7 +124,7 @@ void cnnvp_import_mark_kind(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
 {
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
-    const enum cnnvp_onnx_kind kind = kind_of_input(import, 0);
+    const enum cnnvp_onnx_kind kind = cnnvp_import_kind(import, 0);
     const int is_byte = to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
     if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
         return kind == CNNVP_KIND_BOOLEAN ? cnnvp_operator_identity(import)

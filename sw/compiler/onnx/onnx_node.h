@@ -271,6 +271,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int
 /* Like cnnvp_import_affine, with the same factor and offset for all channels. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset,
                                                int inner, struct cnnvp_graph_layer **layer);
+/* Rounds the results of this layer, the last one, to whole numbers. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_rounded(struct cnnvp_import *import, struct cnnvp_graph_layer *layer,
+                                                 int32_t *out);
 /* A constant operand: one value for each channel of a tensor, for each element of its last dimension, or for each word
  * of an image. */
 enum cnnvp_import_each { CNNVP_EACH_CHANNEL = 0, CNNVP_EACH_LAST = 1, CNNVP_EACH_WORD = 2 };
@@ -288,7 +291,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, with broadcasting, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
-/* onnx_kind.c: 1: the input has integers, of which quotients, means and roots have no fraction. */
+/* onnx_kind.c: the kind of the numbers of an input. */
+enum cnnvp_onnx_kind cnnvp_import_kind(const struct cnnvp_import *import, size_t index);
+/* 1: the input has integers, of which quotients, means and roots have no fraction. */
 int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
 /* The kind of numbers of this element type. */
 enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type);

@@ -874,6 +874,13 @@ def kinds():
             {"table": table, "k": kernel}, {"x": TensorProto.INT64}, limit=22, forms=[["-p", "systolic", "--precision", "int8"]])
     run("a Clip of integers", [node("Clip", ["x", "low", "high"], ["c"]), node("Cast", ["c"], ["y"], to=TensorProto.FLOAT)], {"x": words},
         numpy.clip(words, 1, 2).astype(float), {"low": numpy.int64(1), "high": numpy.int64(2)}, {"x": TensorProto.INT64})
+    for length in (100, 777):
+        table, ids = normal(length + 1, 4), numpy.ones((3, length), int)
+        for row in range(3):
+            ids[row, length - 1 - row * (length // 5):] = 0
+        run(f"a row of {length} by a sum", [node("Greater", ["x", "zero"], ["g"]), node("Cast", ["g"], ["i"], to=TensorProto.INT64), node("ReduceSum", ["i", "axes"], ["n"], keepdims=0),
+                                            node("Gather", ["table", "n"], ["y"])], {"x": ids}, table.astype(float)[ids.sum(1)],
+            {"table": table, "axes": numpy.int64([1]), "zero": numpy.int64(0)}, {"x": TensorProto.INT64})
     counts = numpy.stack((numpy.arange(-60, 60), numpy.arange(9800, 9920))).reshape(2, 15, 8)
     for by in (3, -3, 7, 10, -64, 100):
         for name, wanted, its_node in (("quotients", numpy.trunc(counts / by), node("Div", ["x", "by"], ["i"])),
