@@ -62,6 +62,7 @@ struct cnnvp_graph_tensor {
     int32_t word_zero;     /* the 8-bit word that stands for 0; 0 for 16-bit words, once cnnvp_words_choose has run */
     /* Input of the network: the user's numbers are divided by `step`, rounded and limited; step 0: they are not. */
     float step, low, high;
+    uint32_t integer; /* input of the network, 1: the file gives it integers or booleans */
     uint32_t narrow;  /* 1: 8-bit words, 0: 16-bit words; set by cnnvp_words_choose (base tensors) */
     uint32_t readers; /* words.c: flags that say what is done with its words (base tensors) */
     uint32_t counts;  /* 1: whole numbers of any size, or compared with 0; bytes do not hold all of them */

@@ -891,6 +891,10 @@ def kinds():
     run("remainders of floats", [node("Mod", ["x", "by"], ["y"], fmod=1)], {"x": x + .125}, numpy.fmod((x + .125).astype(float), [[3], [-7], [16]]),
         {"by": f32([[3], [-7], [16]])}, limit=50)
     seen = numpy.tri(7, dtype=bool)[:3]
+    pad = numpy.int64([0, 3, 0, 0])
+    run("tokens in front", [node("Concat", ["front", "x"], ["i"], axis=1), node("Pad", ["i", "pad", "one"], ["p"]), node("Gather", ["table", "p"], ["y"])], {"x": words},
+        table.astype(float)[numpy.pad(numpy.concatenate((numpy.int64([[8, 5]]).repeat(len(words), 0), words), 1), ((0, 0), (3, 0)), constant_values=1)],
+        {"front": numpy.int64([[8, 5]]), "pad": pad, "one": numpy.int64(1), "table": table}, {"x": TensorProto.INT64}, batch=2)
     run("a triangle of booleans", [node("Trilu", ["all"], ["t"], upper=0), node("Not", ["t"], ["n"]), node("Where", ["n", "zero", "x"], ["y"])], {"x": x},
         numpy.where(seen, x, 0).astype(float), {"all": numpy.ones((3, 7), bool), "zero": f32(0)}, opset=14)
 
