@@ -363,7 +363,9 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
         sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
     }
     layer->weight_frac =
-        weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u) : CNNVP_FRAC_UNKNOWN;
+        weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u)
+        : bias_max > 0.0f ? minimum(cnnvp_frac_for(bias_max, 1.0, 2u) - in_frac, CNNVP_FRAC_MAX) /* constants */
+                          : CNNVP_FRAC_UNKNOWN;
     /* Accumulators are exact modulo 2^acc_bits: only the final sum has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&

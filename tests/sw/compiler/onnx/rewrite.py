@@ -849,6 +849,13 @@ def rounded():
                 wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200, forms=[*FORMS, ["--rounding", "floor"], ["--rounding", "truncate"]])
 
 
+def large():
+    """Constants as tensors beside an input of large numbers, of whose first word they are made."""
+    x, token = normal(2, 3, 8), normal(1, 1, 8)
+    run("a token beside large numbers", [node("Expand", ["token", "to"], ["t"]), node("Mul", ["x", "small"], ["s"]), node("Concat", ["t", "s"], ["y"], axis=1)],
+        {"x": x * f32(1e6)}, numpy.concatenate((token.repeat(2, 0), x), 1).astype(float), {"token": token, "to": numpy.int64([2, 1, 8]), "small": f32(1e-6)}, batch=2)
+
+
 def kinds():
     """Casts to integers drop the fraction; those of comparisons and integers have none."""
     x = 5 * normal(2, 3, 7)
@@ -1018,6 +1025,7 @@ branches()
 dynamic()
 logarithms()
 rounded()
+large()
 kinds()
 columns()
 counted()
