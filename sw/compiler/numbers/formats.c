@@ -270,11 +270,12 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
 {
     const int32_t data = graph->tensors[layer->in].frac;
     const uint32_t channels = graph->tensors[layer->in].channels;
+    const int32_t most = STATISTICS_FRAC_MAX - minimum(data, 0); /* shifts are by the sum with that of the data */
     const float gamma = largest_of(graph, layer->weights, channels);
     const float offset = maximum(layer->offset_max, largest_of(graph, layer->bias, channels));
     layer->weight_frac = frac_up_to(gamma, 1.0, STATISTICS_FRAC_MAX);
-    layer->inverse_frac = frac_up_to(layer->inverse_max, MARGIN, STATISTICS_FRAC_MAX);
-    layer->scale_frac = frac_up_to(layer->scale_max, MARGIN, STATISTICS_FRAC_MAX);
+    layer->inverse_frac = frac_up_to(layer->inverse_max, MARGIN, most);
+    layer->scale_frac = frac_up_to(layer->scale_max, MARGIN, most);
     layer->offset_frac = frac_up_to(offset, MARGIN, STATISTICS_FRAC_MAX);
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }

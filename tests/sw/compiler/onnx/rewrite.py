@@ -849,6 +849,16 @@ def rounded():
                 wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200, forms=[*FORMS, ["--rounding", "floor"], ["--rounding", "truncate"]])
 
 
+def norms():
+    """Statistics of large numbers, whose deviations have small inverses."""
+    x, gain, shift = normal(2, 3, 6, 6), normal(3), normal(3)
+    for size in (1e5, 1e7):
+        big = size * x.astype(float)
+        centred = big - big.mean((2, 3), keepdims=True)
+        run(f"statistics of {size:g}", [node("InstanceNormalization", ["x", "g", "b"], ["y"])], {"x": big.astype(f32)},
+            centred / numpy.sqrt((centred ** 2).mean((2, 3), keepdims=True) + 1e-5) * gain.reshape(3, 1, 1) + shift.reshape(3, 1, 1), {"g": gain, "b": shift}, limit=70)
+
+
 def large():
     """Constants as tensors beside an input of large numbers, of whose first word they are made."""
     x, token = normal(2, 3, 8), normal(1, 1, 8)
@@ -1025,6 +1035,7 @@ branches()
 dynamic()
 logarithms()
 rounded()
+norms()
 large()
 kinds()
 columns()
