@@ -16,10 +16,10 @@ _TYPES = {numpy.dtype(numpy.float32): 0, numpy.dtype(numpy.uint8): 1, numpy.dtyp
 
 def to_array(value, name):
     """Returns a struct, and the numpy array whose memory it uses and which must live as long. Unsupported floating-point
-    types become float32, unsupported integer types int64."""
+    types become float32, unsupported integer types and booleans int64."""
     try:
         values = numpy.asarray(value)
-        if values.dtype not in _TYPES and values.dtype.kind in "fiu" and values.dtype != numpy.uint64:
+        if values.dtype not in _TYPES and values.dtype.kind in "fiub" and values.dtype != numpy.uint64:
             with numpy.errstate(over="ignore"):
                 values = values.astype(numpy.float32 if values.dtype.kind == "f" else numpy.int64)
     except (TypeError, ValueError) as problem:

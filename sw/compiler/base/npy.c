@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes numpy's .npy files: versions 1.0 and 2.0, types '<f4', '|u1', '<i8' and '<i2', C order. */
+/* Reads and writes numpy's .npy files: versions 1.0 and 2.0, types '<f4', '|u1', '<i8' and '<i2', C order. Reads
+ * '<i4' and '|b1' as int64, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,8 @@ static const struct {
     int type;
     size_t size;
 } types[] = {
-    {"<f4", CNNVP_ARRAY_F32, 4},
-    {"|u1", CNNVP_ARRAY_U8, 1},
-    {"<i8", CNNVP_ARRAY_I64, 8},
-    {"<i2", CNNVP_ARRAY_I16, 2},
+    {"<f4", CNNVP_ARRAY_F32, 4}, {"|u1", CNNVP_ARRAY_U8, 1},  {"<i8", CNNVP_ARRAY_I64, 8},
+    {"<i2", CNNVP_ARRAY_I16, 2}, {"<i4", CNNVP_ARRAY_I64, 4}, {"|b1", CNNVP_ARRAY_I64, 1},
 };
 
 #define TYPES (sizeof types / sizeof types[0])
@@ -115,8 +114,9 @@ static const char *parse_header(const char *header, struct cnnvp_array *array, s
         if ((value = skip_key(at, "descr")) != NULL) {
             at = read_descr(value, array, size);
             if (at == NULL)
-                return "its elements are none of '<f4' (float32), '|u1' (uint8), '<i8' (int64), '<i2' (int16); numpy's "
-                       "astype makes them that";
+                return "its elements are none of '<f4' (float32), '|u1' (uint8), '<i8' (int64), '<i4' (int32), '<i2' "
+                       "(int16), "
+                       "'|b1' (bool); numpy's astype makes them that";
             seen_descr = 1;
         } else if ((value = skip_key(at, "fortran_order")) != NULL) {
             at = skip_text(value, "False");
@@ -186,6 +186,26 @@ static const char *read_header(FILE *stream, struct cnnvp_array *array, size_t *
     return wrong;
 }
 
+/* Makes 64-bit integers of those in the file. Returns 0 if there is no memory. */
+static int widen(struct cnnvp_array *array, size_t count, size_t size)
+{
+    const char *from = array->data;
+    int64_t *numbers = count <= SIZE_MAX / sizeof *numbers - 1 ? malloc((count + 1) * sizeof *numbers) : NULL;
+    for (size_t i = 0; i < count && numbers != NULL; ++i) {
+        int32_t number = 0;
+        if (size == sizeof number)
+            memcpy(&number, from + i * size, sizeof number);
+        else
+            number = from[i] != 0;
+        numbers[i] = number;
+    }
+    if (numbers == NULL)
+        return 0;
+    free(array->data);
+    array->data = numbers;
+    return 1;
+}
+
 static const char *read_data(FILE *stream, size_t bytes, struct cnnvp_array *array, size_t size)
 {
     const long at = ftell(stream);
@@ -201,6 +221,8 @@ static const char *read_data(FILE *stream, size_t bytes, struct cnnvp_array *arr
         cnnvp_array_clear(array);
         return "it is cut off";
     }
+    if (array->type == CNNVP_ARRAY_I64 && size != sizeof(int64_t) && !widen(array, count, size))
+        return "there is no memory for it";
     return NULL;
 }
 

@@ -547,6 +547,14 @@ static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer
            graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0;
 }
 
+/* 1: the layer takes the maximum of whole rows, columns or maps. */
+static int takes_line_maximum(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in], *out = &graph->tensors[layer->out];
+    return layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX && cnnvp_graph_passes(layer) &&
+           ((in->height > 1 && out->height == 1) || (in->width > 1 && out->width == 1));
+}
+
 /* Most layers between a product and the sum with a mask. */
 #define FROM_PRODUCT 6
 
@@ -590,7 +598,8 @@ static unsigned carriers(const struct cnnvp_graph *graph, const struct cnnvp_gra
 }
 
 /* Sets `scores` of a tensor without a fixed format that only softmax reads: directly, through a permutation, or, of
- * results of arithmetic, whose words may saturate, after more arithmetic with masks. */
+ * results of arithmetic, whose words may saturate, after more arithmetic with masks. Or only maxima of lines read such
+ * results. */
 static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *producer)
 {
     const int32_t base = cnnvp_graph_base(graph, producer->out);
@@ -601,6 +610,7 @@ static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_l
             continue;
         const unsigned operands = carriers(graph, layer);
         direct += cnnvp_graph_base(graph, layer->in) == base && (layer->op == CNNVP_OP_SOFTMAX || turns(graph, layer));
+        carried += takes_line_maximum(graph, layer) != 0;
         carried += (operands & 1u) != 0 && cnnvp_graph_base(graph, layer->in) == base;
         carried += (operands & 2u) != 0 && cnnvp_graph_base(graph, layer->in2) == base;
     }

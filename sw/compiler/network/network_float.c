@@ -28,8 +28,9 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
                 fmaxf(tensor->channel_max[c], run->kernels->largest(run->data[t] + c * plane, plane));
         tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
     }
-    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
-        note_fractions(run->data[cnnvp_graph_input(graph, i)], &graph->tensors[cnnvp_graph_input(graph, i)]);
+    for (size_t t = 0; t < graph->tensor_count; ++t)
+        if (graph->tensors[t].base == CNNVP_GRAPH_NONE)
+            note_fractions(run->data[t], &graph->tensors[t]);
     for (size_t i = graph->layer_count; i-- > 0;) { /* copies after the layers that read them */
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         for (int second = 0; second < (layer->op == CNNVP_OP_ADD ? 2 : 1); ++second) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for a network: float32, int16, int64, or uint8, which means x / 255. Their shape is that of the network's
- * input with the batch in front; one image may omit the batch. A dimension of one channel may be left out, too. If the
- * network's whole input is one image, its shape is that of one image, and several images have one more dimension in
- * front. Images with fewer rows or columns (N, C, H, W) are centred among zeros. Each of several inputs has its own
- * images, all equally many.
+ * Images for a network: float32, int16, int64, or uint8, which means x / 255 unless the input has integers. Their shape
+ * is that of the network's input with the batch in front; one image may omit the batch. A dimension of one channel may
+ * be left out, too. If the network's whole input is one image, its shape is that of one image, and several images have
+ * one more dimension in front. Images with fewer rows or columns (N, C, H, W) are centred among zeros. Each of several
+ * inputs has its own images, all equally many.
  */
 #include <float.h>
 #include <stdio.h>
@@ -64,8 +64,8 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
                                               : " with N at least 1");
 }
 
-/* Bytes mean x / 255 unless the network's own input has bytes. Other whole numbers, such as indices, keep their
- * values. */
+/* Bytes mean x / 255 unless the network's own input has bytes or other integers. Other whole numbers, such as indices,
+ * keep their values. */
 static float number_of(const struct cnnvp_array *array, int as_bytes, size_t i)
 {
     switch (array->type) {
@@ -104,7 +104,7 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, size_t input,
         const size_t line = row % rows / height * tensor->height + (tensor->height - height) / 2 + row % height;
         float *to = data + row / rows * stride + (smaller ? line * tensor->width + (tensor->width - width) / 2 : 0);
         for (size_t i = row * width; i < (row + 1) * width; ++i, ++to) {
-            *to = number_of(array, tensor->whole != 0 && !(tensor->step > 0.0f), i);
+            *to = number_of(array, tensor->integer != 0 || (tensor->whole != 0 && !(tensor->step > 0.0f)), i);
             if (!(*to >= -FLT_MAX && *to <= FLT_MAX))
                 return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
             *to = cnnvp_graph_input_number(tensor, *to);
@@ -130,7 +130,8 @@ static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, 
         for (size_t input = 0; input < cnnvp_graph_inputs(graph); ++input) {
             const struct cnnvp_graph_tensor *tensor = &graph->tensors[cnnvp_graph_input(graph, input)];
             for (const size_t end = i + cnnvp_graph_words(tensor); i < end; ++i)
-                (*data)[i] = cnnvp_graph_input_number(tensor, cnnvp_normal(seed, i));
+                (*data)[i] = tensor->integer != 0 ? (float)(cnnvp_normal(seed, i) > 0.0f)
+                                                  : cnnvp_graph_input_number(tensor, cnnvp_normal(seed, i));
         }
     return CNNVP_DONE;
 }

@@ -371,6 +371,8 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
 
 /* exp(-16) is 1e-7, which is 0 in the 15 fraction bits of softmax's results. */
 #define FAR_BELOW 16.0f
+/* Floats of this size have no fraction. */
+#define NO_FRACTION 0x1p24f
 
 static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
@@ -392,9 +394,13 @@ static float scores_of_lines(const struct cnnvp_floatref *run, const struct cnnv
     cnnvp_graph_line(layer, in, &count, &step);
     for (size_t line = 0; line < words / count; ++line) {
         const size_t begin = line / step * count * step + line % step;
-        float largest = x[begin];
-        for (size_t i = begin; i < begin + count * step; i += step)
+        float largest = x[begin], least = x[begin];
+        for (size_t i = begin; i < begin + count * step; i += step) {
             largest = x[i] > largest ? x[i] : largest;
+            least = x[i] < least ? x[i] : least;
+        }
+        if (largest < -NO_FRACTION || (largest < -FAR_BELOW && !(least < largest)))
+            continue; /* all is masked, and equal once it saturates */
         for (size_t i = begin; i < begin + count * step; i += step)
             counted = maximum(counted, fabsf(x[i] < largest - FAR_BELOW ? largest - FAR_BELOW : x[i]));
     }
@@ -460,7 +466,7 @@ float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp
         return scores_of_operand(run, layer, second, limit);
     case CNNVP_OP_NORM:
         return scores_of_scaled(run, layer, limit);
-    default: /* a copy */
+    default: /* a copy, or a maximum */
         return limit;
     }
 }

@@ -209,15 +209,13 @@ static void set_shares(struct cnnvp_graph *graph, int32_t out)
 }
 
 /* Room that a format keeps above the largest magnitude. Bytes give some of it up for finer steps, but not where each
- * value can be exact, such as those of a mask. */
+ * value can be exact, such as those of masks, places and comparisons. */
 static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const struct cnnvp_graph_tensor *shape = &graph->tensors[tensor];
     if (cnnvp_graph_word_bytes(graph, tensor) != 1u)
         return MARGIN;
-    return cnnvp_graph_is_input(graph, tensor) && shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX
-               ? 1.0
-               : BYTE_MARGIN;
+    return shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX ? 1.0 : BYTE_MARGIN;
 }
 
 static void choose_tensors(struct cnnvp_graph *graph)
@@ -272,11 +270,12 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
 {
     const int32_t data = graph->tensors[layer->in].frac;
     const uint32_t channels = graph->tensors[layer->in].channels;
+    const int32_t most = STATISTICS_FRAC_MAX - minimum(data, 0); /* shifts are by the sum with that of the data */
     const float gamma = largest_of(graph, layer->weights, channels);
     const float offset = maximum(layer->offset_max, largest_of(graph, layer->bias, channels));
     layer->weight_frac = frac_up_to(gamma, 1.0, STATISTICS_FRAC_MAX);
-    layer->inverse_frac = frac_up_to(layer->inverse_max, MARGIN, STATISTICS_FRAC_MAX);
-    layer->scale_frac = frac_up_to(layer->scale_max, MARGIN, STATISTICS_FRAC_MAX);
+    layer->inverse_frac = frac_up_to(layer->inverse_max, MARGIN, most);
+    layer->scale_frac = frac_up_to(layer->scale_max, MARGIN, most);
     layer->offset_frac = frac_up_to(offset, MARGIN, STATISTICS_FRAC_MAX);
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
@@ -365,7 +364,9 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
         sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
     }
     layer->weight_frac =
-        weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u) : CNNVP_FRAC_UNKNOWN;
+        weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0, layer->narrow_weights != 0 ? 1u : 2u)
+        : bias_max > 0.0f ? minimum(cnnvp_frac_for(bias_max, 1.0, 2u) - in_frac, CNNVP_FRAC_MAX) /* constants */
+                          : CNNVP_FRAC_UNKNOWN;
     /* Accumulators are exact modulo 2^acc_bits: only the final sum has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&

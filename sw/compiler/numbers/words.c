@@ -155,9 +155,9 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)
     return products;
 }
 
-/* Gives unquantised tensors 16 bits if 8 are too few: what a quantised file computes in float, long sums that no
- * product reads, and, after the last product, a classifier's outputs and results of the vector unit, such as a
- * detector's boxes. */
+/* Gives unquantised tensors 16 bits if 8 are too few: what a quantised file computes in float, long sums and
+ * places that no product reads, and, after the last product, a classifier's outputs and results of the vector unit,
+ * such as a detector's boxes. */
 static void keep_wide(struct cnnvp_graph *graph)
 {
     const int quantised = cnnvp_words_are_quantised(graph);
@@ -169,7 +169,8 @@ static void keep_wide(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const int long_sum = (tensor->readers & (PRODUCT | LONG_SUM)) == LONG_SUM;
         const int last = (tensor->readers & OF_VECTOR) != 0 || tensor->height * tensor->width == 1;
-        if (tensor->whole == 0 && (quantised || long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
+        const int count = tensor->counts != 0 && (tensor->readers & PRODUCT) == 0;
+        if (tensor->whole == 0 && (quantised || count || long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
             tensor->narrow = 0;
     }
 }

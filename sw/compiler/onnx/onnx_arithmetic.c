@@ -199,16 +199,6 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_ari
         import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }
 
-int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index)
-{
-    const Onnx__TypeProto *type = cnnvp_import_type(import, import->node->input[index]);
-    const int32_t element = type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
-                                ? type->tensor_type->elem_type
-                                : ONNX__TENSOR_PROTO__DATA_TYPE__UNDEFINED;
-    return (element >= ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 && element <= ONNX__TENSOR_PROTO__DATA_TYPE__INT64) ||
-           element == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 || element == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;
-}
-
 cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
@@ -227,10 +217,10 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
+    if (operation == CNNVP_ARITHMETIC_DIV &&
+        (cnnvp_import_is_integer(import, tensor) || (constant == NULL && cnnvp_import_is_integer(import, 1))))
+        return cnnvp_import_quotient(import);
     if (constant == NULL) {
-        if (operation == CNNVP_ARITHMETIC_DIV &&
-            (cnnvp_import_is_integer(import, 0) || cnnvp_import_is_integer(import, 1)))
-            return cnnvp_import_error(import, "a division of integers is not supported; a Cast makes floats of them");
         if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)
             CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
         return done ? CNNVP_DONE : cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);

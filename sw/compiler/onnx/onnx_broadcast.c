@@ -8,19 +8,38 @@
 
 /* ---- constants as tensors ---- */
 
-/* A vector of constants (NULL: zeros) that the network computes: a fully connected layer with one input word, zero
- * weights, and the values as biases. */
-static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count, float *values, int32_t *out)
+/* A word of the network's input, for products with 0. Integers have words of 16 bits that not every array takes, so it
+ * is a 0 made of them. */
+static cnnvp_result first_word(struct cnnvp_import *import, int32_t *first)
 {
     struct cnnvp_graph *graph = import->graph;
     struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor input = graph->tensors[graph->input];
     const int64_t dims[2] = {0, (int64_t)cnnvp_graph_words(&input)};
     int32_t words;
+    if (import->zero != 0) {
+        *first = import->zero;
+        return CNNVP_DONE;
+    }
     CNNVP_TRY(cnnvp_import_shaped(import, input.name, graph->input, 2, dims, &words));
-    const int32_t first = cnnvp_graph_channel_view(graph, words, 0, 1);
-    if (first == CNNVP_GRAPH_NONE)
+    *first = cnnvp_graph_channel_view(graph, words, 0, 1);
+    if (*first == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
+    if (input.counts == 0)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_scale(import, *first, 0.0f, 0.0f, 1, &layer));
+    *first = import->zero = layer->out;
+    return CNNVP_DONE;
+}
+
+/* A vector of constants (NULL: zeros) that the network computes: a fully connected layer with one input word, zero
+ * weights, and the values as biases. */
+static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count, float *values, int32_t *out)
+{
+    struct cnnvp_graph *graph = import->graph;
+    struct cnnvp_graph_layer *layer;
+    int32_t first;
+    CNNVP_TRY(first_word(import, &first));
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, first, 1, count, 1, 1, &layer));
     layer->has_bias = 1;
     *out = layer->out;

@@ -52,7 +52,10 @@ cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
     }
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
+    if (constant != NULL)
+        import->graph->tensors[cnnvp_graph_base(import->graph, operands[1 - first])].counts = 1;
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, operands[0], operands[1], 1, &difference));
+    import->graph->tensors[cnnvp_graph_base(import->graph, difference)].counts = 1;
     return cnnvp_import_post(import, difference, kind, 0.0f, 0, &difference);
 }
 
@@ -153,6 +156,16 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 /* 1/2 less half a step of a word with 15 fraction bits. x + NEARLY_HALF is never a tie, so rounding it gives the
  * ceiling of x. Sums with fewer fraction bits need an offset further from 1/2, so it is rounded towards 0. */
 #define NEARLY_HALF (0.5f - 0x1p-16f)
+
+cnnvp_result cnnvp_import_rounded(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, int32_t *out)
+{
+    const int32_t whole = layer->out;
+    layer->nearest = 1;
+    import->graph->tensors[whole].whole = 1;
+    CNNVP_TRY(cnnvp_import_scale(import, whole, 1.0f, 0.0f, 1, &layer));
+    *out = layer->out;
+    return CNNVP_DONE;
+}
 
 /* Rounds to the nearest integer, ties to even. Floor and Ceil round x shifted by almost 1/2. */
 cnnvp_result cnnvp_operator_round(struct cnnvp_import *import)

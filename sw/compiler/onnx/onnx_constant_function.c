@@ -118,10 +118,12 @@ static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribut
     if (!cnnvp_import_has(import, input))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_constant_need(import, input, &read));
-    if (read.count != 1 || read.whole != operand->whole)
+    /* PyTorch gives integers limits of floats in operator set 11. */
+    const int fits = operand->whole && !read.whole && read.count == 1 && fabsf(read.floats[0]) < 0x1p62f;
+    if (read.count != 1 || (read.whole != operand->whole && !fits))
         return cnnvp_import_error(
             import, "limit \"%s\" is not one number of the constant's type", import->node->input[input]);
-    *whole = read.whole ? read.ints[0] : *whole;
+    *whole = read.whole ? read.ints[0] : fits ? (int64_t)read.floats[0] : *whole;
     *limit = read.whole ? *limit : read.floats[0];
     return CNNVP_DONE;
 }

@@ -87,6 +87,18 @@ cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import)
                : CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_import_check_shape(struct cnnvp_import *import, const int64_t *sizes, size_t count)
+{
+    const int how = how_counted(import, 1);
+    int left = 0;
+    for (size_t i = 0; i < count; ++i)
+        left |= sizes[i] == -1;
+    for (size_t i = 0; i < count && how != 0; ++i)
+        if (sizes[i] == 0 && (i != 0 || (how != CNNVP_COUNTS_IMAGES && left)))
+            return cnnvp_import_mixes(import, "a shape with a size that depends on the number of images");
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_constant_of_an_image(struct cnnvp_import *import, size_t input, size_t count, int64_t *sizes)
 {
     const int how = how_counted(import, input);

@@ -415,7 +415,11 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     import->integers |= type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
                         type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 ||
                         type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;
-    return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = input});
+    import->graph->tensors[input].integer =
+        import->graph->tensors[input].whole == 0 && cnnvp_onnx_kind_of(type) >= CNNVP_KIND_INTEGER;
+    struct cnnvp_onnx_value value = {.tensor = input};
+    cnnvp_import_set_kind(import, &value, cnnvp_onnx_kind_of(type));
+    return cnnvp_import_define(import, info->name, value);
 }
 
 /* 1: an input of the graph without values is a weight: all nodes that read it use it as weights, or as one value per

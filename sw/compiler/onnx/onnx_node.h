@@ -17,11 +17,21 @@
 /* Most dimensions of a tensor. */
 #define CNNVP_ONNX_RANK CNNVP_GRAPH_RANK
 
+/* What the file's types and operators say of a tensor's numbers. Each kind is one of those before it, too. */
+enum cnnvp_onnx_kind {
+    CNNVP_KIND_REAL,
+    CNNVP_KIND_WHOLE, /* floats without a fraction */
+    CNNVP_KIND_BIT,   /* of them, 0 and 1 */
+    CNNVP_KIND_INTEGER,
+    CNNVP_KIND_BOOLEAN
+};
+
 /* The value of a name: a tensor that the network computes, or a constant. */
 struct cnnvp_onnx_value {
     int32_t tensor; /* or CNNVP_GRAPH_NONE */
     const Onnx__TensorProto *constant;
-    int counts_images; /* of a constant: CNNVP_COUNTS_IMAGES, CNNVP_FOLLOWS_IMAGES, or 0 */
+    enum cnnvp_onnx_kind kind; /* of a tensor */
+    int counts_images;         /* of a constant: CNNVP_COUNTS_IMAGES, CNNVP_FOLLOWS_IMAGES, or 0 */
 };
 
 /* The number of images is a symbol, for which 0 stands. Elements of the constant are that number, or are calculated
@@ -56,6 +66,7 @@ struct cnnvp_import {
                    not have */
     int64_t images;       /* `single`: those of the node's inputs, for operators that take them one by one */
     int integers;         /* 1: the network's inputs, or tensors computed from them, have integers of 16 bits or more */
+    int32_t zero;         /* a tensor of one 0, made of the network's input; 0: none */
     int mixed;            /* 1: the import failed because a node would mix the images of the batch; `single` may help */
     int kind;             /* `kind` of the node's operator (struct cnnvp_import_operator) */
     uint32_t node_number; /* index of the node in the file */
@@ -260,6 +271,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int
 /* Like cnnvp_import_affine, with the same factor and offset for all channels. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset,
                                                int inner, struct cnnvp_graph_layer **layer);
+/* Rounds the results of this layer, the last one, to whole numbers. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_rounded(struct cnnvp_import *import, struct cnnvp_graph_layer *layer,
+                                                 int32_t *out);
 /* A constant operand: one value for each channel of a tensor, for each element of its last dimension, or for each word
  * of an image. */
 enum cnnvp_import_each { CNNVP_EACH_CHANNEL = 0, CNNVP_EACH_LAST = 1, CNNVP_EACH_WORD = 2 };
@@ -277,8 +291,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, with broadcasting, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
-/* 1: the file says that the input has integers, of which quotients, means and roots have no fraction. */
+/* onnx_kind.c: the kind of the numbers of an input. */
+enum cnnvp_onnx_kind cnnvp_import_kind(const struct cnnvp_import *import, size_t index);
+/* 1: the input has integers, of which quotients, means and roots have no fraction. */
 int cnnvp_import_is_integer(const struct cnnvp_import *import, size_t index);
+/* The kind of numbers of this element type. */
+enum cnnvp_onnx_kind cnnvp_onnx_kind_of(int type);
+/* Imports Div of integers by a constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_quotient(struct cnnvp_import *import);
+/* Gives a value that is a tensor its kind; the second one does so for the outputs of the node. */
+void cnnvp_import_set_kind(struct cnnvp_import *import, struct cnnvp_onnx_value *value, enum cnnvp_onnx_kind kind);
+void cnnvp_import_mark_kind(struct cnnvp_import *import);
 /* Turns a constant into a tensor of that rank, with leading dimensions of 1. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                    uint32_t rank, int32_t *out);
@@ -349,6 +372,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 /* Refuses to calculate with a constant whose elements depend on the number of images: that is not known yet. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_counts(struct cnnvp_import *import);
+/* Refuses a Reshape whose shape, input 1, has a size that is not the number of images but is calculated from it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_shape(struct cnnvp_import *import, const int64_t *sizes, size_t count);
 
 /* How an operator treats the first dimension if the whole input is one image (`single`). */
 enum cnnvp_import_form {

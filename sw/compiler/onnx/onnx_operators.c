@@ -389,9 +389,8 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     return run_images(import, found, &inputs, images);
 }
 
-cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
+static cnnvp_result import_one(struct cnnvp_import *import, const Onnx__NodeProto *node)
 {
-    import->node = node;
     if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
         return cnnvp_import_error(import, "a node needs an operator and an output");
     int done = 0;
@@ -421,5 +420,14 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
     CNNVP_TRY(import->single ? run_single(import, found) : run(import, found));
     if (like.whole != 0)
         cnnvp_import_pass_whole(import, &like);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
+{
+    import->node = node;
+    CNNVP_TRY(import_one(import, node));
+    import->node = node;
+    cnnvp_import_mark_kind(import);
     return CNNVP_DONE;
 }

@@ -506,14 +506,19 @@ static enum cnnvp_import_words words_of(const struct cnnvp_import *import)
 
 /* 1: this operator gives the same result for this integer type as for floats. Booleans, and constants folded from them
  * (INT64), are accepted by comparisons and logic; other integers also by some arithmetic if the network's input has
- * integers. */
+ * integers. Both are joined to tensors of such types. */
 static int takes_any(const struct cnnvp_import *import, int type)
 {
     const int condition = words_of(import) == CNNVP_WORDS_CONDITIONS;
+    const int is_byte = type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    for (size_t i = 0; i < import->node->n_input && !is_byte; ++i)
+        if (cnnvp_import_is_one_of(import->node->op_type, " Concat Pad ") &&
+            cnnvp_import_known_tensor(import, import->node->input[i]) != CNNVP_GRAPH_NONE)
+            return cnnvp_import_kind(import, i) >= CNNVP_KIND_INTEGER;
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
         return condition &&
                (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
-    return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Add Sub Mul ");
+    return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Clip Add Sub Mul ");
 }
 
 cnnvp_result cnnvp_import_check_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor)

@@ -131,8 +131,12 @@ cnnvp_result cnnvp_operator_reduce(struct cnnvp_import *import)
                       : pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
                              reduced.axes[rank - 1] ? shape[2] : 1));
     if (reduction == CNNVP_REDUCE_SUM && reduced.words > 1) { /* the mean times the number of words */
+        const int is_whole = cnnvp_import_kind(import, 0) >= CNNVP_KIND_INTEGER;
+        import->graph->tensors[in].counts |= is_whole != 0;
         CNNVP_TRY(cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer));
         in = layer->out;
+        if (is_whole)
+            CNNVP_TRY(cnnvp_import_rounded(import, layer, &in));
     }
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};

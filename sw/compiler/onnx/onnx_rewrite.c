@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "onnx_constant.h"
 #include "onnx_text.h"
 
 /* Operator set of rules; limits: inputs and outputs; MOST: numbers of a list and attributes of a node; CONSTANTS: per
@@ -540,6 +541,22 @@ cnnvp_result cnnvp_operator_place_of(struct cnnvp_import *import)
     say_along(&text, "number", "all", rank - 1 - axis);
     say(&text, "place = Mul(here, number); end = ReduceMax <axes = [%zu], @keepdims> (place);", axis);
     say(&text, hard ? "y = Equal(place, end)" : last ? "y = Sub(end, 1.0)" : "y = Sub(%lld.0, end)", count);
+    return rewrite(import, &text);
+}
+
+/* Input b is the diagonal, 0 if absent. The last two dimensions are the matrices. */
+cnnvp_result cnnvp_operator_triangle(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, import->node->input[0]);
+    const int is_whole = constant != NULL && !cnnvp_constant_has_bytes(constant) &&
+                         cnnvp_onnx_kind_of(constant->data_type) != CNNVP_KIND_REAL;
+    say(&text,
+        "sizes = Shape(a); rows = Gather(sizes, -2); columns = Gather(sizes, -1); row = Range(0, rows, 1);"
+        "down = Unsqueeze(row, [1]); across = Range(0, columns, 1); diagonal = Clip(0, b, b);"
+        "edge = Add(down, diagonal); upper = GreaterOrEqual(across, edge); lower = LessOrEqual(across, edge);"
+        "kept = Where(@upper|1, upper, lower); y = Where(kept, a, %s)",
+        is_whole ? "0" : "0.0");
     return rewrite(import, &text);
 }
 

@@ -129,6 +129,8 @@ cnnvp_result cnnvp_operator_reshape(struct cnnvp_import *import)
                                   count, most - front);
     if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
+    if (words.tensor != CNNVP_GRAPH_NONE && front == 0)
+        CNNVP_TRY(cnnvp_import_check_shape(import, dims, count));
     CNNVP_TRY(resolve_shape(import, &words, rank, dims));
     return give_view(import, &words, (uint32_t)rank, dims);
 }
@@ -170,20 +172,6 @@ cnnvp_result cnnvp_operator_squeeze(struct cnnvp_import *import)
             dims[made++] = words.dims[i];
     }
     return give_view(import, &words, made, dims);
-}
-
-/* A tensor's words have no float or integer type, so a cast to a float type is the identity. */
-cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
-{
-    const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
-    if (to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
-        return cnnvp_import_rewrite(import, "none = Equal(a, 0.0); y = Not(none)");
-    if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
-        to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
-        return cnnvp_import_error(
-            import, "a cast to data type %lld would round; only casts to float types and booleans are supported",
-            (long long)to);
-    return cnnvp_operator_identity(import);
 }
 
 cnnvp_result cnnvp_operator_constant(struct cnnvp_import *import)

@@ -62,12 +62,15 @@ struct cnnvp_graph_tensor {
     int32_t word_zero;     /* the 8-bit word that stands for 0; 0 for 16-bit words, once cnnvp_words_choose has run */
     /* Input of the network: the user's numbers are divided by `step`, rounded and limited; step 0: they are not. */
     float step, low, high;
+    uint32_t integer; /* input of the network, 1: the file gives it integers or booleans */
     uint32_t narrow;  /* 1: 8-bit words, 0: 16-bit words; set by cnnvp_words_choose (base tensors) */
     uint32_t readers; /* words.c: flags that say what is done with its words (base tensors) */
-    uint32_t scores;  /* 1: only softmax reads it, in the end; numbers far below do not count for its format */
+    uint32_t counts;  /* 1: whole numbers of any size, or compared with 0; bytes do not hold all of them */
+    uint32_t scores; /* 1: only softmax or maxima read it, possibly after arithmetic; numbers far below do not count for
+                        its format */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
-    uint32_t fractions; /* 1: not all values are whole numbers (inputs of the network) */
+    uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
     float *channel_max; /* largest magnitude of each channel, if equalise.c asks for it (base tensors) */
     int32_t frac;
     const int32_t *powers; /* channel c is 2^powers[c] times the channel of the ONNX value; NULL: all are equal to it */

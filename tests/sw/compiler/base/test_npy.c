@@ -190,13 +190,41 @@ static void empty_arrays_are_arrays(void **state)
     (void)unlink(path);
 }
 
+/* As numpy writes masks and indices: int32, and booleans, of which any byte but 0 is true. */
+static void other_integers_become_int64(void **state)
+{
+    (void)state;
+    static const unsigned char data[] = {0xff, 0xff, 0xff, 0xff, 0x00, 0x01, 0x00, 0x00};
+    static const struct {
+        const char *header;
+        size_t count, used;
+        int64_t numbers[4];
+    } files[] = {{"{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n", 2, 8, {-1, 256}},
+                 {"{'descr': '|b1', 'fortran_order': False, 'shape': (2, 2), }\n", 4, 4, {1, 0, 1, 1}}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+        struct cnnvp_array array;
+        struct cnnvp_error error = {""};
+        unsigned char bytes[256] = "\x93NUMPY\x01\x00";
+        const size_t length = strlen(files[i].header);
+        bytes[8] = (unsigned char)length;
+        memcpy(bytes + 10, files[i].header, length);
+        memcpy(bytes + 10 + length, i == 0 ? data : (const unsigned char *)"\x01\x00\x02\xff", files[i].used);
+        put(bytes, 10 + length + files[i].used);
+        assert_int_equal(cnnvp_npy_read(path, &array, &error), CNNVP_DONE);
+        assert_int_equal(array.type, CNNVP_ARRAY_I64);
+        assert_memory_equal(array.data, files[i].numbers, files[i].count * sizeof(int64_t));
+        cnnvp_array_clear(&array);
+    }
+    (void)unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_come_back),           cmocka_unit_test(hostile_headers_are_refused),
         cmocka_unit_test(what_is_no_file_is_refused), cmocka_unit_test(every_prefix_is_refused),
         cmocka_unit_test(nothing_half_written_stays), cmocka_unit_test(links_are_written_through),
-        cmocka_unit_test(empty_arrays_are_arrays),
+        cmocka_unit_test(empty_arrays_are_arrays),    cmocka_unit_test(other_integers_become_int64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

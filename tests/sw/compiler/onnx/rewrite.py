@@ -766,6 +766,15 @@ def masks():
             ("where twice", [node("Where", ["seen", "s", "inf"], ["w"]), node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "w", "inf"], ["a"])],
              numpy.where(seen, scores, -1e9) + low)):
         run(f"mask: {name}", product + nodes + end, {"x": x, "m": keep}, softmax(wanted), given, opset=14)
+    both = keep * keep.transpose(0, 2, 1) > 0
+    for name, mask in (("least", least), ("-1e9", f32(-1e9))):
+        run(f"mask: rows of {name} alone",
+            [*product[:2], node("Transpose", ["m"], ["n"], perm=[0, 2, 1]), node("Mul", ["m", "n"], ["p"]), node("Cast", ["p"], ["c"], to=TensorProto.BOOL),
+             node("Where", ["c", "s", "mask"], ["a"]), *end], {"x": x, "m": keep}, softmax(numpy.where(both, scores, -1e9)), {"mask": f32(mask)}, opset=14)
+    for name, nodes in (("chosen", [node("Cast", ["m"], ["c"], to=TensorProto.BOOL), node("Where", ["c", "t", "low"], ["a"])]),
+                        ("added", [node("Sub", ["one", "m"], ["out"]), node("Mul", ["out", "low"], ["l"]), node("Add", ["t", "l"], ["a"])])):
+        run(f"the largest of what a mask leaves, {name}", [product[0], *nodes, node("ReduceMax", ["a"], ["y"], axes=[-1], keepdims=0)], {"x": x, "m": keep},
+            numpy.where(keep > 0, x.transpose(0, 2, 1), -1e9).max(-1).astype(float), {"one": f32(1), "low": f32(-1e4)}, opset=14)
     plain = 2 * normal(2, 6, 6)
     run("mask of bytes", [node("Sub", ["one", "m"], ["out"]), *masked, node("Add", ["x", "low"], ["a"]), *end], {"x": plain, "m": keep},
         softmax(plain + low), given, opset=14, limit=20, forms=[["-p", "systolic", "--precision", "int8"]])
@@ -838,6 +847,73 @@ def rounded():
         for operator, wanted in (("Floor", numpy.floor), ("Ceil", numpy.ceil), ("Round", numpy.rint)):
             run(f"{operator} of {parts} parts and {offset}", [node("Add", ["x", "c"], ["s"]), node(operator, ["s"], ["y"])], {"x": x},
                 wanted(x.astype(float) + offset), {"c": f32(offset)}, limit=200, forms=[*FORMS, ["--rounding", "floor"], ["--rounding", "truncate"]])
+
+
+def norms():
+    """Statistics of large numbers, whose deviations have small inverses."""
+    x, gain, shift = normal(2, 3, 6, 6), normal(3), normal(3)
+    for size in (1e5, 1e7):
+        big = size * x.astype(float)
+        centred = big - big.mean((2, 3), keepdims=True)
+        run(f"statistics of {size:g}", [node("InstanceNormalization", ["x", "g", "b"], ["y"])], {"x": big.astype(f32)},
+            centred / numpy.sqrt((centred ** 2).mean((2, 3), keepdims=True) + 1e-5) * gain.reshape(3, 1, 1) + shift.reshape(3, 1, 1), {"g": gain, "b": shift}, limit=70)
+
+
+def large():
+    """Constants as tensors beside an input of large numbers, of whose first word they are made."""
+    x, token = normal(2, 3, 8), normal(1, 1, 8)
+    run("a token beside large numbers", [node("Expand", ["token", "to"], ["t"]), node("Mul", ["x", "small"], ["s"]), node("Concat", ["t", "s"], ["y"], axis=1)],
+        {"x": x * f32(1e6)}, numpy.concatenate((token.repeat(2, 0), x), 1).astype(float), {"token": token, "to": numpy.int64([2, 1, 8]), "small": f32(1e-6)}, batch=2)
+
+
+def kinds():
+    """Casts to integers drop the fraction; those of comparisons and integers have none."""
+    x = 5 * normal(2, 3, 7)
+    x[:, 0, :3] = [-2.75, 2.75, 3]
+    for to in (TensorProto.INT32, TensorProto.INT64):
+        run(f"integers of type {to}", [node("Cast", ["x"], ["i"], to=to), node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": x}, numpy.trunc(x.astype(float)))
+    words = random.randint(0, 3, (2, 7))
+    words[:, 4:] = 1
+    table, keep = normal(9, 4), words != 1
+    places = numpy.cumsum(keep, 1) * keep + 1
+    run("places by running sums",
+        [node("Equal", ["x", "pad"], ["e"]), node("Not", ["e"], ["n"]), node("Cast", ["n"], ["k"], to=TensorProto.INT32), node("CumSum", ["k", "along"], ["c"]),
+         node("Mul", ["c", "k"], ["p"]), node("Cast", ["p"], ["l"], to=TensorProto.INT64), node("Add", ["l", "pad"], ["i"]), node("Gather", ["table", "i"], ["y"])],
+        {"x": words}, table.astype(float)[places], {"pad": numpy.int64(1), "along": numpy.int64(1), "table": table}, {"x": TensorProto.INT64})
+    run("places by a Clip of integers with limits of floats",
+        [node("Clip", ["i", "low", "high"], ["c"]), node("Gather", ["table", "c"], ["g"]), node("Add", ["x", "g"], ["y"])], {"x": x[:, :1, :4]},
+        x[:, :1, :4] + table.astype(float)[[0, 3, 6]][None], {"i": numpy.int64([-2, 3, 8]), "low": f32(0), "high": f32(6), "table": table}, opset=11)
+    # Words of 8 bits do not hold all of these numbers, and 4 only as 4/32 of their range.
+    for rows, places in ((8, [[4, 2, 0], [3, 4, 1]]), (400, [[399, 128, 0], [77, 256, 255]])):
+        table, ids = normal(rows, 6), numpy.int64(places)
+        kernel = normal(6, 5)
+        run(f"rows of {rows} in bytes", [node("Gather", ["table", "x"], ["g"]), node("MatMul", ["g", "k"], ["y"])], {"x": ids}, (table.astype(float) @ kernel)[ids],
+            {"table": table, "k": kernel}, {"x": TensorProto.INT64}, limit=22, forms=[["-p", "systolic", "--precision", "int8"]])
+    run("a Clip of integers", [node("Clip", ["x", "low", "high"], ["c"]), node("Cast", ["c"], ["y"], to=TensorProto.FLOAT)], {"x": words},
+        numpy.clip(words, 1, 2).astype(float), {"low": numpy.int64(1), "high": numpy.int64(2)}, {"x": TensorProto.INT64})
+    for length in (100, 777):
+        table, ids = normal(length + 1, 4), numpy.ones((3, length), int)
+        for row in range(3):
+            ids[row, length - 1 - row * (length // 5):] = 0
+        run(f"a row of {length} by a sum", [node("Greater", ["x", "zero"], ["g"]), node("Cast", ["g"], ["i"], to=TensorProto.INT64), node("ReduceSum", ["i", "axes"], ["n"], keepdims=0),
+                                            node("Gather", ["table", "n"], ["y"])], {"x": ids}, table.astype(float)[ids.sum(1)],
+            {"table": table, "axes": numpy.int64([1]), "zero": numpy.int64(0)}, {"x": TensorProto.INT64})
+    counts = numpy.stack((numpy.arange(-60, 60), numpy.arange(9800, 9920))).reshape(2, 15, 8)
+    for by in (3, -3, 7, 10, -64, 100):
+        for name, wanted, its_node in (("quotients", numpy.trunc(counts / by), node("Div", ["x", "by"], ["i"])),
+                                       ("remainders", numpy.mod(counts, by), node("Mod", ["x", "by"], ["i"])),
+                                       ("remainders with the dividend's sign", numpy.fmod(counts, by), node("Mod", ["x", "by"], ["i"], fmod=1))):
+            run(f"{name} of integers by {by}", [its_node, node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": counts}, wanted.astype(float),
+                {"by": numpy.int64(by)}, {"x": TensorProto.INT64}, limit=120)
+    run("remainders of floats", [node("Mod", ["x", "by"], ["y"], fmod=1)], {"x": x + .125}, numpy.fmod((x + .125).astype(float), [[3], [-7], [16]]),
+        {"by": f32([[3], [-7], [16]])}, limit=50)
+    seen = numpy.tri(7, dtype=bool)[:3]
+    pad = numpy.int64([0, 3, 0, 0])
+    run("tokens in front", [node("Concat", ["front", "x"], ["i"], axis=1), node("Pad", ["i", "pad", "one"], ["p"]), node("Gather", ["table", "p"], ["y"])], {"x": words},
+        table.astype(float)[numpy.pad(numpy.concatenate((numpy.int64([[8, 5]]).repeat(len(words), 0), words), 1), ((0, 0), (3, 0)), constant_values=1)],
+        {"front": numpy.int64([[8, 5]]), "pad": pad, "one": numpy.int64(1), "table": table}, {"x": TensorProto.INT64}, batch=2)
+    run("a triangle of booleans", [node("Trilu", ["all"], ["t"], upper=0), node("Not", ["t"], ["n"]), node("Where", ["n", "zero", "x"], ["y"])], {"x": x},
+        numpy.where(seen, x, 0).astype(float), {"all": numpy.ones((3, 7), bool), "zero": f32(0)}, opset=14)
 
 
 def columns():
@@ -922,6 +998,17 @@ def counted():
                                        ("a repeated token", [node("Tile", ["token", "to"], ["e"])], [1, 1], wanted),
                                        ("a filled token", [half], [1, 4], numpy.concatenate((numpy.full((2, 1, 4), .5), x.reshape(2, 12, 4)), 1))):
         run(name, batch + made + end, {"x": x}, expected, {**given, "rest": numpy.int64(rest)}, opset=15)
+    # Twice as many maps as images: what takes the place of -1 is no image's.
+    kernel = normal(5, 2, 2, 2)
+    maps = x[:, :2].reshape(2, 2, 1, 4, 4).repeat(2, 2).astype(float)
+    wanted = sum(numpy.einsum("nckij,oc->nkoij", maps[..., i:3 + i, j:3 + j], kernel[:, :, i, j]) for i in range(2) for j in range(2))
+    run("maps that are counted by the images",
+        [shape, first, node("Mul", ["n", "two"], ["m"]), node("Unsqueeze", ["m", "axis"], ["u"]), node("Concat", ["u", "rest"], ["to"], axis=0),
+         node("Slice", ["x", "axis", "cut", "along"], ["h"]), node("Unsqueeze", ["h", "along"], ["w"]), node("Concat", ["w", "w"], ["r"], axis=1),
+         node("Reshape", ["r", "to"], ["a"]), node("Conv", ["a", "k"], ["b"]), node("Unsqueeze", ["n", "axis"], ["v"]),
+         node("Concat", ["v", "last"], ["back"], axis=0), node("Reshape", ["b", "back"], ["y"])], {"x": x}, wanted.reshape(2, 90),
+        {**zero, "two": numpy.int64(2), "axis": numpy.int64([0]), "rest": numpy.int64([2, -1, 4]), "cut": numpy.int64([2]), "along": numpy.int64([1]), "k": kernel,
+         "last": numpy.int64([-1])}, opset=15)
 
 
 attention()
@@ -948,6 +1035,9 @@ branches()
 dynamic()
 logarithms()
 rounded()
+norms()
+large()
+kinds()
 columns()
 counted()
 settings()

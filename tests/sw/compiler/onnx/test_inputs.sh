@@ -82,6 +82,33 @@ refused 2 'open.onnx: --from nothing: no node makes a tensor of that name' run o
 refused 2 'open.onnx: input "c" has no shape: give it, such as --shape c=' run open.onnx --from c
 refused 2 '--shape q=1x2: the network has no input of that name; its first input is' run two.onnx --shape q=1x2
 refused 2 'the training engine takes one and gives one' run two.onnx -p trainer --timing-only
+# Integers, whatever numpy calls them; without images they are 0 and 1, which are rows of any table.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+table = numpy.arange(1, 13, dtype=numpy.float32).reshape(6, 2)
+nodes = [helper.make_node("Gather", ["table", "x"], ["g"]), helper.make_node("Cast", ["m"], ["f"], to=TensorProto.FLOAT), helper.make_node("Mul", ["g", "f"], ["y"])]
+graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.INT64, ["N", 4]), helper.make_tensor_value_info("m", TensorProto.BOOL, ["N", 4, 1])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [numpy_helper.from_array(table, "table")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), "rows.onnx")
+for name in ("int64", "int32", "int16", "uint8", "float32"):
+    numpy.save(name + ".npy", numpy.array([[5, 0, 3, 1]], name))
+for name in ("bool", "uint8", "int32"):
+    numpy.save(name + "_m.npy", numpy.array([[[1], [1], [0], [1]]], name))
+numpy.save("rows.npy", (table[[5, 0, 3, 1]] * [[1], [1], [0], [1]]).astype(numpy.float32)[None])
+PYTHON
+for kind in int64 int32 int16 uint8 float32; do
+    expect 0 run rows.onnx -i x=$kind.npy -i m=bool_m.npy -o rows.out.npy -q
+    close rows.out.npy rows.npy "integers as $kind"
+done
+for kind in uint8 int32; do
+    expect 0 run rows.onnx -i x=int64.npy -i m=${kind}_m.npy -o rows.out.npy -q
+    close rows.out.npy rows.npy "booleans as $kind"
+done
+expect 0 run rows.onnx -n 9 -o rows.out.npy -q
+/usr/bin/python3 -c 'import numpy
+rows = numpy.unique(numpy.load("rows.out.npy").reshape(-1, 2).round(2), axis=0).tolist()
+assert rows == [[0, 0], [1, 2], [3, 4]], rows' || fail "integers without images"
 /usr/bin/python3 - <<'PYTHON' || fail "statistics of networks with several inputs"
 import json
 full, timing, random, begun = (json.load(open(name + ".json")) for name in ("all", "timing", "random", "from"))
