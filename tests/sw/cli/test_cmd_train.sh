@@ -78,6 +78,7 @@ with_values, without = (json.load(open(f"{name}.json")) for name in ("with", "wi
 assert with_values["total"]["accel_cycles"] > 0
 for part in ("total", "layers", "tensors", "memory"):
     assert with_values[part] == without[part], part
+assert json.load(open("a.json"))["network"]["xxh3"] == without["network"]["xxh3"], "training's network is another file"
 PYTHON
 done
 refused 2 "digits.onnx: weight \"conv1.weight\" has no values: \`cnnvp train\` gives them to the network's weights, --timing-only needs none" \
