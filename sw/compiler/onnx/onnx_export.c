@@ -19,6 +19,8 @@ enum {
     GRAPH_INITIALIZER = 5,
     GRAPH_INPUT = 11,
     NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_ATTRIBUTE = 5,
     TENSOR_DIMS = 1,
     TENSOR_TYPE = 2,
     TENSOR_NAME = 8,
@@ -262,19 +264,33 @@ static int is_replaced(const struct export *export, const struct cnnvp_wire_fiel
     return 0;
 }
 
+/* 1: what makes a batch norm take the statistics of its data, training_mode or, before operator set 14, outputs for
+ * them. The new file's batch norms take the learned ones. `count`: fields of that number before this one. */
+static int takes_statistics(const Onnx__NodeProto *node, uint64_t number, size_t count)
+{
+    if (node->op_type == NULL || strcmp(node->op_type, "BatchNormalization") != 0)
+        return 0;
+    if (number == NODE_OUTPUT)
+        return count != 0;
+    return number == NODE_ATTRIBUTE && node->attribute[count]->name != NULL &&
+           strcmp(node->attribute[count]->name, "training_mode") == 0;
+}
+
 static int put_node(struct export *export, const struct cnnvp_wire_field *field, size_t number)
 {
     const uint8_t *file = export->onnx.file;
     struct cnnvp_wire_buffer node = {0};
     struct cnnvp_wire_field part;
-    size_t input = 0;
+    size_t counts[NODE_ATTRIBUTE + 1] = {0};
     int done = 1;
     for (size_t at = field->value_begin; at < field->end && done;) {
         done = cnnvp_wire_next(file, &at, field->end, &part);
         if (!done)
             break;
-        const int is_input = part.number == NODE_INPUT && part.wire == CNNVP_WIRE_BYTES;
-        const struct edit *edit = is_input ? edit_at(export, number, input++) : NULL;
+        const size_t count = part.number <= NODE_ATTRIBUTE ? counts[part.number]++ : 0;
+        if (takes_statistics(export->onnx.model->graph->node[number], part.number, count))
+            continue;
+        const struct edit *edit = part.number == NODE_INPUT ? edit_at(export, number, count) : NULL;
         done = edit != NULL ? cnnvp_wire_put_bytes(&node, NODE_INPUT, edit->name, strlen(edit->name))
                             : cnnvp_wire_put(&node, file + part.begin, part.end - part.begin);
     }

@@ -142,6 +142,36 @@ for platform in nfu trainer; do
     says "top-1"
 done
 
+# A network exported for training: its batch norms take the statistics of the images. What is learned is the same, and the
+# file runs with the statistics that were learned. The engine's inference has no others.
+/usr/bin/python3 - <<'PYTHON'
+import onnx
+for opset in 13, 15:
+    model = onnx.load("a.onnx")
+    model.opset_import[0].version = opset
+    for number, node in enumerate(model.graph.node):
+        if node.op_type == "BatchNormalization" and opset >= 14:
+            node.attribute.append(onnx.helper.make_attribute("training_mode", 1))
+        if node.op_type == "BatchNormalization":
+            node.output.extend(f"statistics.{number}.{i}" for i in range(2 if opset >= 14 else 4))
+    onnx.save(model, f"norms{opset}.onnx")
+PYTHON
+# shellcheck disable=SC2086
+expect 0 train a.onnx $set --batch 16 -q -o stored.onnx
+for opset in 13 15; do
+    # shellcheck disable=SC2086
+    expect 0 train norms$opset.onnx $set --batch 16 -q -o learned.onnx
+    /usr/bin/python3 - $opset <<'PYTHON' || fail "operator set $opset: a trained network's batch norms take statistics"
+import onnx, sys
+learned, stored = (onnx.load(name) for name in ("learned.onnx", "stored.onnx"))
+stored.opset_import[0].version = int(sys.argv[1])
+assert learned == stored
+PYTHON
+    limit=60
+    refused 2 "(BatchNormalization): it takes the statistics of the images" run norms$opset.onnx -p trainer -i images.npy -q
+    limit=300
+done
+
 # ---- bad input ----
 
 # ---- S001's order of spilling, and where positions are staged ----
