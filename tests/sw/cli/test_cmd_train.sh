@@ -288,7 +288,18 @@ graph = helper.make_graph(
     [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
     [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")])
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "one.onnx")
+# Nothing drops at random.
+graph.node.insert(1, helper.make_node("Dropout", ["f", "ratio", "training"], ["d"], name="drop"))
+graph.node[2].input[0], graph.node[2].input[2] = "d", ""
+for name, ratio, training in ("drops", 0.5, True), ("half", 0.5, False), ("none", 0.0, True):
+    del graph.initializer[:]
+    graph.initializer.extend(numpy_helper.from_array(array, array_name) for array, array_name in (
+        (weights, "w"), (numpy.array(ratio, numpy.float32), "ratio"), (numpy.array(training), "training")))
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), f"{name}.onnx")
 PYTHON
+refused 2 'drops.onnx: node "drop" (Dropout): training_mode drops at random' train drops.onnx $set
+expect 0 train half.onnx $set -q --limit 8
+expect 0 train none.onnx $set -q --limit 8
 refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
 expect 0 run one.onnx -p trainer -i images.npy -q
 # Where a half holds two rows of errors, which give two rows of the layer's input, the ninth row, which no window covers, is
