@@ -297,6 +297,33 @@ for name, ratio, training in ("drops", 0.5, True), ("half", 0.5, False), ("none"
         (weights, "w"), (numpy.array(ratio, numpy.float32), "ratio"), (numpy.array(training), "training")))
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), f"{name}.onnx")
 PYTHON
+# A matrix that a node turns is replaced by a learned one: neither the old one nor that node is left beside it. What others
+# read is.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+rng = numpy.random.default_rng(4)
+nodes = [helper.make_node(*node) for node in (
+    ("Flatten", ["x"], ["f"]), ("Identity", ["w"], ["v"]), ("Transpose", ["v"], ["t"]), ("MatMul", ["f", "t"], ["p"]),
+    ("Reshape", ["p", "shape"], ["y"]))]
+graph = helper.make_graph(
+    nodes, "turned", [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array(0.1 * rng.standard_normal((10, 64)).astype(numpy.float32), "w"),
+     numpy_helper.from_array(numpy.array([-1, 10]), "shape")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "turned.onnx")
+PYTHON
+# shellcheck disable=SC2086
+expect 0 train turned.onnx $set -q --limit 8 -o learned.onnx
+/usr/bin/python3 - <<'PYTHON' || fail "what was not learned is in the trained file"
+import numpy, onnx
+from onnx import numpy_helper
+graph = onnx.load("learned.onnx").graph
+values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+product, = (node for node in graph.node if node.op_type == "MatMul")
+assert [node.op_type for node in graph.node] == ["Flatten", "MatMul", "Reshape"], graph.node
+assert set(values) == {product.input[1], "shape"} and values[product.input[1]].shape == (64, 10), values.keys()
+PYTHON
+expect 0 run learned.onnx -p trainer -i images.npy -q
 refused 2 'drops.onnx: node "drop" (Dropout): training_mode drops at random' train drops.onnx $set
 expect 0 train half.onnx $set -q --limit 8
 expect 0 train none.onnx $set -q --limit 8
