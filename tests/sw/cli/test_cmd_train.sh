@@ -422,6 +422,15 @@ assert len(rows) == 4 and all(row["status"] == "ok" for row in rows), rows
 assert len({row["values.training.loss"] for row in rows}) == 2 and len({row["total.accel_cycles"] for row in rows}) == 2
 PYTHON
 
+# The memory that a message asks for is enough, and one that has no addresses is not asked for.
+# shellcheck disable=SC2086
+{
+    refused 2 "a smaller batch, fewer images (--limit), fewer epochs or -s dram.size=" train "$network" $set -s dram.size=1MiB
+    expect 0 train "$network" $set --steps 1 -q -s "$(grep -o 'dram.size=[0-9]*MiB' err)"
+    refused 2 "fewer images (--limit), fewer epochs" train "$network" $set --epochs 10000000
+    grep -q 'dram.size' err && fail "memory without addresses: $(cat err)"
+}
+
 # A batch larger than the data set is one short step; a time limit fails the run.
 expect 0 train "$network" $set --batch 1000 --log x.csv -q
 [ "$(wc -l <x.csv)" -eq 2 ] || fail "$(cat x.csv)"
