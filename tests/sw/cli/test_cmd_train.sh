@@ -288,6 +288,11 @@ graph = helper.make_graph(
     [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
     [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")])
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "one.onnx")
+graph.node.append(helper.make_node("LogSoftmax", ["y"], ["z"], name="log", axis=1))
+graph.output[0].name = "z"
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "log.onnx")
+del graph.node[2]
+graph.output[0].name = "y"
 # Nothing drops at random.
 graph.node.insert(1, helper.make_node("Dropout", ["f", "ratio", "training"], ["d"], name="drop"))
 graph.node[2].input[0], graph.node[2].input[2] = "d", ""
@@ -329,6 +334,7 @@ expect 0 train half.onnx $set -q --limit 8
 expect 0 train none.onnx $set -q --limit 8
 refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
 expect 0 run one.onnx -p trainer -i images.npy -q
+refused 2 "leave out what follows it (of a LogSoftmax, all)" train log.onnx $set
 # Where a half holds two rows of errors, which give two rows of the layer's input, the ninth row, which no window covers, is
 # not a tile of its own.
 /usr/bin/python3 - <<'PYTHON'
