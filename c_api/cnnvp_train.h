@@ -187,8 +187,10 @@ enum cnnvp_train_tensor {
     CNNVP_TRAIN_BIAS_VELOCITY = 7,
     CNNVP_TRAIN_GAMMA_VELOCITY = 8,
     CNNVP_TRAIN_BETA_VELOCITY = 9,
-    CNNVP_TRAIN_ACTIVATION = 10, /* inputs of the layer in the last step, for the images of the batch */
-    CNNVP_TRAIN_SUMS = 11,       /* sums of its convolution or matrix product, before bias and batch norm */
+    /* Of the images of the last step; an evaluation overwrites activations and sums. */
+    CNNVP_TRAIN_ACTIVATION = 10, /* inputs of the layer */
+    CNNVP_TRAIN_SUMS = 11,       /* results of its convolution or matrix product, with a bias that learns, before batch
+                                  * norm */
     CNNVP_TRAIN_ERROR = 12       /* derivative of the loss by SUMS, as quantised */
 };
 

@@ -145,6 +145,15 @@ bool has_command_library(const cnnvp_resolved &resolved)
     return false;
 }
 
+/* The first instance that is sped up; NULL: none. Units are asked what commands take without that. */
+const cnnvp_instance *sped_up(const cnnvp_resolved &resolved)
+{
+    for (size_t i = 0; i < resolved.instance_count; ++i)
+        if (resolved.instances[i].speedup != 1)
+            return &resolved.instances[i];
+    return nullptr;
+}
+
 /* `bind` NULL: builds below the module under construction, to be run by the program's sc_start. */
 cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory *bind,
                    cnnvp_platform &made, cnnvp_error *error)
@@ -182,7 +191,14 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.log_context = options.log_context;
     control.strict = options.strict != 0;
     control.check_costs = options.check_costs != 0;
-    if (options.check_costs || has_command_library(*resolved)) {
+    const cnnvp_instance *faster = sped_up(*resolved);
+    if (options.check_costs && faster) {
+        const std::string text = std::string("costs cannot be compared with ") + faster->name +
+                                 ".speedup=2: units say what commands take without it (check_costs)";
+        (void)fail(error, text.c_str());
+        return CNNVP_BAD_INPUT;
+    }
+    if (options.check_costs || (has_command_library(*resolved) && !faster)) {
         CNNVP_TRY(cnnvp_units_new(config, &made.asked, error));
         control.asked = made.asked;
     }

@@ -79,6 +79,17 @@ cmp -s own.npy nfu.npy || fail "depthwise convolution, refused by its tiling: th
 /usr/bin/python3 -c 'import json, sys
 sys.exit(json.load(open("stats.json"))["units"]["pe_array"]["rejected"])' || fail "refusals of its tiling are counted"
 
+# What commands take is asked for without speedup, so that it says nothing of units that are sped up.
+for unit in pe_array output_buffer dma; do
+    "$cnnvp" run "$networks/lenet5.onnx" -p dot_product.yaml -q --strict -s $unit.speedup=2 2>message ||
+        fail "$unit.speedup: status $?, $(cat message)"
+    [ ! -s message ] || fail "$unit.speedup: $(cat message)"
+done
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -q --check-costs -s dma.speedup=2 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'costs cannot be compared with dma.speedup=2' message ||
+    fail "--check-costs of units that are sped up: status $status, $(cat message)"
+
 # What neither unit takes is refused with the array's own words; its sizes can be swept.
 sed -e 's/if (tile.kind == CNNVP_FX16_WINDOW \&\& tile.per_channel)/if (tile.kind == CNNVP_FX16_MATMUL || tile.per_channel)/' \
     dot_product.c >no_matmul.c

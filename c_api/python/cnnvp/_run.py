@@ -405,7 +405,7 @@ def train(network, *, platform=None, set=None, progress=None, log=None, **option
                     break
                 said = {name: getattr(record, name) for name, _ in TrainRecord._fields_ if name != "event"}
                 (evaluations if record.event == _TRAIN_EVALUATION else steps).append(said)
-                if progress is not None:
+                if progress is not None and record.event == _TRAIN_STEP:
                     progress(said)
         stats = work.stats(simulated)
         if steps and not chosen.timing_only:

@@ -19,6 +19,8 @@ enum {
     GRAPH_INITIALIZER = 5,
     GRAPH_INPUT = 11,
     NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_ATTRIBUTE = 5,
     TENSOR_DIMS = 1,
     TENSOR_TYPE = 2,
     TENSOR_NAME = 8,
@@ -42,7 +44,7 @@ struct export
     struct edit *edits;
     size_t edit_count;
     uint8_t *dead_inputs;         /* by graph input: 1: had no values and is not used any more */
-    uint8_t *dead_nodes;          /* by node: 1: it computes a parameter from dead inputs */
+    uint8_t *dead_nodes;          /* by node: 1: it computes a parameter from dead inputs, or for nobody any more */
     struct cnnvp_wire_buffer out; /* fields of the new graph */
     struct cnnvp_error *error;
 };
@@ -172,6 +174,42 @@ static int is_dead(const struct export *export, const char *name)
     return dead;
 }
 
+/* 1: a node has a body, which may read what no list of inputs names. */
+static int has_bodies(const Onnx__GraphProto *graph)
+{
+    int found = 0;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t k = 0; k < graph->node[i]->n_attribute; ++k)
+            found |= graph->node[i]->attribute[k]->g != NULL || graph->node[i]->attribute[k]->n_graphs != 0;
+    return found;
+}
+
+/* 1: the file's nodes read this tensor, and those of the new file do not. */
+static int is_left(const struct export *export, const char *name)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    int left = name != NULL && uses_of(graph, name) != 0 && !has_bodies(graph);
+    for (size_t i = 0; i < graph->n_output && left; ++i)
+        left = strcmp(graph->output[i]->name, name) != 0;
+    for (size_t i = 0; i < graph->n_node && left; ++i)
+        for (size_t k = 0; k < graph->node[i]->n_input && left && !export->dead_nodes[i]; ++k)
+            left = edit_at(export, i, k) != NULL || strcmp(graph->node[i]->input[k], name) != 0;
+    return left;
+}
+
+/* Marks nodes that have computed nothing but replaced parameters, from the last one on: readers follow. */
+static void find_left(struct export *export)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    for (size_t i = graph->n_node; i-- > 0;) {
+        size_t left = 0;
+        for (size_t k = 0; k < graph->node[i]->n_output; ++k)
+            left += (size_t)is_left(export, graph->node[i]->output[k]);
+        if (left != 0 && left == graph->node[i]->n_output)
+            export->dead_nodes[i] = 1;
+    }
+}
+
 /* A parameter that was shared or computed by other nodes is replaced by separate parameters of the layers. Marks inputs
  * without values and nodes that are then unused, so that the new file leaves them out. */
 static cnnvp_result find_dead(struct export *export)
@@ -194,6 +232,7 @@ static cnnvp_result find_dead(struct export *export)
         for (size_t k = 0; k < graph->node[i]->n_input; ++k)
             if (edit_at(export, i, k) == NULL && is_dead(export, graph->node[i]->input[k]))
                 export->dead_nodes[i] = 1;
+    find_left(export);
     return CNNVP_DONE;
 }
 
@@ -262,19 +301,45 @@ static int is_replaced(const struct export *export, const struct cnnvp_wire_fiel
     return 0;
 }
 
+/* 1: only what has been replaced has read this initialiser. One that is an input, too, stays, since it gives its value.
+ */
+static int is_old(const struct export *export, size_t number)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    const char *name = graph->initializer[number]->name;
+    int old = is_left(export, name);
+    for (size_t i = 0; i < graph->n_input && old; ++i)
+        old = graph->input[i]->name == NULL || strcmp(graph->input[i]->name, name) != 0;
+    return old;
+}
+
+/* 1: what makes a batch norm take the statistics of its data, training_mode or, before operator set 14, outputs for
+ * them. The new file's batch norms take the learned ones. `count`: fields of that number before this one. */
+static int takes_statistics(const Onnx__NodeProto *node, uint64_t number, size_t count)
+{
+    if (node->op_type == NULL || strcmp(node->op_type, "BatchNormalization") != 0)
+        return 0;
+    if (number == NODE_OUTPUT)
+        return count != 0;
+    return number == NODE_ATTRIBUTE && node->attribute[count]->name != NULL &&
+           strcmp(node->attribute[count]->name, "training_mode") == 0;
+}
+
 static int put_node(struct export *export, const struct cnnvp_wire_field *field, size_t number)
 {
     const uint8_t *file = export->onnx.file;
     struct cnnvp_wire_buffer node = {0};
     struct cnnvp_wire_field part;
-    size_t input = 0;
+    size_t counts[NODE_ATTRIBUTE + 1] = {0};
     int done = 1;
     for (size_t at = field->value_begin; at < field->end && done;) {
         done = cnnvp_wire_next(file, &at, field->end, &part);
         if (!done)
             break;
-        const int is_input = part.number == NODE_INPUT && part.wire == CNNVP_WIRE_BYTES;
-        const struct edit *edit = is_input ? edit_at(export, number, input++) : NULL;
+        const size_t count = part.number <= NODE_ATTRIBUTE ? counts[part.number]++ : 0;
+        if (takes_statistics(export->onnx.model->graph->node[number], part.number, count))
+            continue;
+        const struct edit *edit = part.number == NODE_INPUT ? edit_at(export, number, count) : NULL;
         done = edit != NULL ? cnnvp_wire_put_bytes(&node, NODE_INPUT, edit->name, strlen(edit->name))
                             : cnnvp_wire_put(&node, file + part.begin, part.end - part.begin);
     }
@@ -289,6 +354,7 @@ static int put_graph(struct export *export, const struct cnnvp_wire_field *graph
     struct cnnvp_wire_field field;
     size_t node = 0;
     size_t input = 0;
+    size_t initializer = 0;
     int done = 1;
     for (size_t at = graph->value_begin; at < graph->end && done;) {
         done = cnnvp_wire_next(file, &at, graph->end, &field);
@@ -298,10 +364,12 @@ static int put_graph(struct export *export, const struct cnnvp_wire_field *graph
         if (nested && field.number == GRAPH_NODE)
             done = export->dead_nodes[node] != 0 || put_node(export, &field, node);
         else if (!(nested && field.number == GRAPH_INPUT && export->dead_inputs[input] != 0) &&
-                 !(nested && field.number == GRAPH_INITIALIZER && is_replaced(export, &field)))
+                 !(nested && field.number == GRAPH_INITIALIZER &&
+                   (is_replaced(export, &field) || is_old(export, initializer))))
             done = cnnvp_wire_put(&export->out, file + field.begin, field.end - field.begin);
         node += nested && field.number == GRAPH_NODE ? 1 : 0;
         input += nested && field.number == GRAPH_INPUT ? 1 : 0;
+        initializer += nested && field.number == GRAPH_INITIALIZER ? 1 : 0;
     }
     for (size_t i = 0; i < export->edit_count && done; ++i)
         done = put_initializer(export, &export->edits[i]);

@@ -12,15 +12,17 @@ cnnvp_result cnnvp_operator_identity(struct cnnvp_import *import)
     return cnnvp_import_define(import, import->node->output[0], value);
 }
 
-/* Dropout is the identity in inference. A node in training mode with a ratio above 0 is refused. */
+/* Dropout is the identity without training_mode. With it and a ratio above 0 it is refused, by the training engine,
+ * too, which cannot drop. */
 cnnvp_result cnnvp_operator_dropout(struct cnnvp_import *import)
 {
     float numbers[2] = {0.5f, 0.0f}; /* ratio, training_mode */
     for (size_t i = 0; i < 2; ++i)
         if (cnnvp_import_has(import, i + 1))
             CNNVP_TRY(cnnvp_import_number(import, i + 1, "input", 0, &numbers[i]));
-    if (!import->training && (numbers[0] < 0.0f || numbers[0] > 0.0f) && (numbers[1] < 0.0f || numbers[1] > 0.0f))
-        return cnnvp_import_error(import, "training_mode drops at random; export the network for inference");
+    if ((numbers[0] < 0.0f || numbers[0] > 0.0f) && (numbers[1] < 0.0f || numbers[1] > 0.0f))
+        return cnnvp_import_error(
+            import, "training_mode drops at random; a ratio of 0 or training_mode=false is needed");
     return cnnvp_operator_identity(import);
 }
 

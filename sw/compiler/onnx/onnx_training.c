@@ -159,6 +159,7 @@ cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_tra
     graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .sizes = options->sizes, .error = error, .training = 1};
     CNNVP_TRY(cnnvp_onnx_open(file, &import.onnx, error));
+    graph->file_hash = import.onnx.hash;
     cnnvp_result result = cnnvp_import_graph(&import);
     if (result == CNNVP_DONE)
         take_biases(graph);

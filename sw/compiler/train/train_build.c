@@ -4,6 +4,7 @@
 
 #include "train_price.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,12 +51,16 @@ static cnnvp_result check_memory(const struct builder *b)
     const uint64_t used = b->build->end - b->target->map.memory_base;
     if (used <= room)
         return CNNVP_DONE;
+    char larger[48] = "";
+    if (used <= (UINT64_C(1) << 32) - b->target->map.memory_base)
+        (void)snprintf(larger, sizeof larger, " or -s dram.size=%lluMiB",
+                       (unsigned long long)((used + 0xfffffu) >> 20));
     return cnnvp_compiler_error(
         b->error,
-        "%s: weights, maps and images take %llu bytes of memory, dram has %llu; use a smaller "
-        "batch, fewer images (--limit) or -s dram.size=%lluMiB",
+        "%s: weights, maps, images and their order take %llu bytes of memory, dram has %llu; "
+        "use %s%s",
         b->graph->file, (unsigned long long)used, (unsigned long long)room,
-        (unsigned long long)((used + 0xfffffu) >> 20));
+        b->options->plan.learns ? "a smaller batch, fewer images (--limit), fewer epochs" : "fewer images", larger);
 }
 
 /* ---- layers ---- */

@@ -44,6 +44,19 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     return CNNVP_DONE;
 }
 
+/* The engine's forward pass outside of training has stored statistics alone. */
+static cnnvp_result check_norms(const struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].op == CNNVP_OP_NORM && graph->layers[i].norm == CNNVP_NORM_BATCH)
+            return cnnvp_compiler_error(
+                error,
+                "%s: node \"%s\" (%s): it takes the statistics of the images, and the training engine runs with "
+                "stored ones; use training_mode=0, as files of `cnnvp train -o` have it",
+                graph->file, graph->layers[i].name, graph->layers[i].op_type);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                           struct cnnvp_error *error)
 {
@@ -79,6 +92,7 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
                                     "%s: the network has %zu inputs and %zu outputs; the training engine takes one "
                                     "and gives one",
                                     network->file, cnnvp_graph_inputs(&network->graph), network->graph.output_count);
+    CNNVP_TRY(check_norms(&network->graph, error));
     CNNVP_TRY(cnnvp_onnx_import_training(network->file, &import, &train->graph, error));
     CNNVP_TRY(cnnvp_train_net_make(&train->graph, &train->net, error));
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));

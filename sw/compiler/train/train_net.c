@@ -127,7 +127,10 @@ static cnnvp_result take(struct chain *chain, size_t index)
     if (cnnvp_graph_base(chain->graph, layer->in) != chain->tensor || layer->in2 != CNNVP_GRAPH_NONE)
         return refuse(chain, index, "the training engine takes chains: each layer reads what the one before gives");
     if (chain->net->softmax)
-        return refuse(chain, index, "the training engine takes a softmax at the end only");
+        return refuse(
+            chain, index,
+            "the training engine takes a softmax at the end only; leave out what follows it (of a LogSoftmax, "
+            "all): training has the cross-entropy of the sums before it");
     chain->tensor = cnnvp_graph_base(chain->graph, layer->out);
     switch (layer->op) {
     case CNNVP_OP_CONV:

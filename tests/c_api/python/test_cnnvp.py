@@ -213,7 +213,9 @@ for name, values in (("images.idx", rng.integers(0, 256, (40, 8, 8), numpy.uint8
     pathlib.Path(name).write_bytes(head + values.tobytes())
 files = "idx:images.idx,labels.idx"
 cli("train", "digits", "-q", "--dataset", files, "--eval", files, "--batch", "16", "-o", "cli.onnx", "--log", "cli.csv", "--stats", "cli.json")
-result = cnnvp.train("digits", dataset=files, eval=files, batch=16, output="py.onnx")
+seen = []
+result = cnnvp.train("digits", dataset=files, eval=files, batch=16, output="py.onnx", progress=seen.append)
+assert seen == result.steps and len(result.evaluations) == 1, seen
 assert pathlib.Path("py.onnx").read_bytes() == pathlib.Path("cli.onnx").read_bytes()
 rows = pathlib.Path("cli.csv").read_text().splitlines()[1:]
 assert [f"{step['loss']:.4f}" for step in result.steps] == [f"{float(row.split(',')[1]):.4f}" for row in rows] and len(rows) == 3

@@ -78,6 +78,7 @@ with_values, without = (json.load(open(f"{name}.json")) for name in ("with", "wi
 assert with_values["total"]["accel_cycles"] > 0
 for part in ("total", "layers", "tensors", "memory"):
     assert with_values[part] == without[part], part
+assert json.load(open("a.json"))["network"]["xxh3"] == without["network"]["xxh3"], "training's network is another file"
 PYTHON
 done
 refused 2 "digits.onnx: weight \"conv1.weight\" has no values: \`cnnvp train\` gives them to the network's weights, --timing-only needs none" \
@@ -139,6 +140,36 @@ cmp -s a.onnx b.onnx && fail "--seed changes nothing"
 for platform in nfu trainer; do
     expect 0 run a.onnx -p $platform -i images.npy --labels labels.npy --images 20
     says "top-1"
+done
+
+# A network exported for training: its batch norms take the statistics of the images. What is learned is the same, and the
+# file runs with the statistics that were learned. The engine's inference has no others.
+/usr/bin/python3 - <<'PYTHON'
+import onnx
+for opset in 13, 15:
+    model = onnx.load("a.onnx")
+    model.opset_import[0].version = opset
+    for number, node in enumerate(model.graph.node):
+        if node.op_type == "BatchNormalization" and opset >= 14:
+            node.attribute.append(onnx.helper.make_attribute("training_mode", 1))
+        if node.op_type == "BatchNormalization":
+            node.output.extend(f"statistics.{number}.{i}" for i in range(2 if opset >= 14 else 4))
+    onnx.save(model, f"norms{opset}.onnx")
+PYTHON
+# shellcheck disable=SC2086
+expect 0 train a.onnx $set --batch 16 -q -o stored.onnx
+for opset in 13 15; do
+    # shellcheck disable=SC2086
+    expect 0 train norms$opset.onnx $set --batch 16 -q -o learned.onnx
+    /usr/bin/python3 - $opset <<'PYTHON' || fail "operator set $opset: a trained network's batch norms take statistics"
+import onnx, sys
+learned, stored = (onnx.load(name) for name in ("learned.onnx", "stored.onnx"))
+stored.opset_import[0].version = int(sys.argv[1])
+assert learned == stored
+PYTHON
+    limit=60
+    refused 2 "(BatchNormalization): it takes the statistics of the images" run norms$opset.onnx -p trainer -i images.npy -q
+    limit=300
 done
 
 # ---- bad input ----
@@ -262,9 +293,53 @@ graph = helper.make_graph(
     [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
     [numpy_helper.from_array(weights, "w"), numpy_helper.from_array(bias, "b")])
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "one.onnx")
+graph.node.append(helper.make_node("LogSoftmax", ["y"], ["z"], name="log", axis=1))
+graph.output[0].name = "z"
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "log.onnx")
+del graph.node[2]
+graph.output[0].name = "y"
+# Nothing drops at random.
+graph.node.insert(1, helper.make_node("Dropout", ["f", "ratio", "training"], ["d"], name="drop"))
+graph.node[2].input[0], graph.node[2].input[2] = "d", ""
+for name, ratio, training in ("drops", 0.5, True), ("half", 0.5, False), ("none", 0.0, True):
+    del graph.initializer[:]
+    graph.initializer.extend(numpy_helper.from_array(array, array_name) for array, array_name in (
+        (weights, "w"), (numpy.array(ratio, numpy.float32), "ratio"), (numpy.array(training), "training")))
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), f"{name}.onnx")
 PYTHON
+# A matrix that a node turns is replaced by a learned one: neither the old one nor that node is left beside it. What others
+# read is.
+/usr/bin/python3 - <<'PYTHON'
+import numpy, onnx
+from onnx import helper, numpy_helper
+rng = numpy.random.default_rng(4)
+nodes = [helper.make_node(*node) for node in (
+    ("Flatten", ["x"], ["f"]), ("Identity", ["w"], ["v"]), ("Transpose", ["v"], ["t"]), ("MatMul", ["f", "t"], ["p"]),
+    ("Reshape", ["p", "shape"], ["y"]))]
+graph = helper.make_graph(
+    nodes, "turned", [helper.make_tensor_value_info("x", 1, [None, 1, 8, 8])], [helper.make_tensor_value_info("y", 1, [None, 10])],
+    [numpy_helper.from_array(0.1 * rng.standard_normal((10, 64)).astype(numpy.float32), "w"),
+     numpy_helper.from_array(numpy.array([-1, 10]), "shape")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), "turned.onnx")
+PYTHON
+# shellcheck disable=SC2086
+expect 0 train turned.onnx $set -q --limit 8 -o learned.onnx
+/usr/bin/python3 - <<'PYTHON' || fail "what was not learned is in the trained file"
+import numpy, onnx
+from onnx import numpy_helper
+graph = onnx.load("learned.onnx").graph
+values = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+product, = (node for node in graph.node if node.op_type == "MatMul")
+assert [node.op_type for node in graph.node] == ["Flatten", "MatMul", "Reshape"], graph.node
+assert set(values) == {product.input[1], "shape"} and values[product.input[1]].shape == (64, 10), values.keys()
+PYTHON
+expect 0 run learned.onnx -p trainer -i images.npy -q
+refused 2 'drops.onnx: node "drop" (Dropout): training_mode drops at random' train drops.onnx $set
+expect 0 train half.onnx $set -q --limit 8
+expect 0 train none.onnx $set -q --limit 8
 refused 2 'one.onnx: node "fc" (Gemm): its bias is one value for all channels; to learn it needs 10' train one.onnx $set
 expect 0 run one.onnx -p trainer -i images.npy -q
+refused 2 "leave out what follows it (of a LogSoftmax, all)" train log.onnx $set
 # Where a half holds two rows of errors, which give two rows of the layer's input, the ninth row, which no window covers, is
 # not a tile of its own.
 /usr/bin/python3 - <<'PYTHON'
@@ -357,6 +432,15 @@ rows = list(csv.DictReader(open("sweep.csv")))
 assert len(rows) == 4 and all(row["status"] == "ok" for row in rows), rows
 assert len({row["values.training.loss"] for row in rows}) == 2 and len({row["total.accel_cycles"] for row in rows}) == 2
 PYTHON
+
+# The memory that a message asks for is enough, and one that has no addresses is not asked for.
+# shellcheck disable=SC2086
+{
+    refused 2 "a smaller batch, fewer images (--limit), fewer epochs or -s dram.size=" train "$network" $set -s dram.size=1MiB
+    expect 0 train "$network" $set --steps 1 -q -s "$(grep -o 'dram.size=[0-9]*MiB' err)"
+    refused 2 "fewer images (--limit), fewer epochs" train "$network" $set --epochs 10000000
+    grep -q 'dram.size' err && fail "memory without addresses: $(cat err)"
+}
 
 # A batch larger than the data set is one short step; a time limit fails the run.
 expect 0 train "$network" $set --batch 1000 --log x.csv -q
