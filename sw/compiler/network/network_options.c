@@ -47,7 +47,6 @@ cnnvp_result cnnvp_network_echo(const struct cnnvp_network_options *members, str
 #define GIVE(member, type) options.member = (__typeof__(options.member))members->member;
     SAME(GIVE)
 #undef GIVE
-    options.shape = (struct cnnvp_option_list){(const char **)(uintptr_t)members->shapes, members->shape_count};
     options.until = (struct cnnvp_option_list){(const char **)(uintptr_t)members->until, members->until_count};
     options.from = (struct cnnvp_option_list){(const char **)(uintptr_t)members->from, members->from_count};
     return cnnvp_options_echo(&options, &defaults, arena, echo, error);

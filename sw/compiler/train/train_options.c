@@ -38,7 +38,6 @@ static void give(const struct cnnvp_trainer_options *members, struct cnnvp_optio
 #define GIVE(member, option, type) options->option = (__typeof__(options->option))members->member;
     SAME(GIVE)
 #undef GIVE
-    options->shape = (struct cnnvp_option_list){(const char **)(uintptr_t)members->shapes, members->shape_count};
 }
 
 cnnvp_result cnnvp_trainer_echo(const struct cnnvp_trainer_options *members, struct cnnvp_arena *arena,
