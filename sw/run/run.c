@@ -209,5 +209,5 @@ const char *cnnvp_end_text(enum cnnvp_end end)
     static const char *const ends[] = {
         "the guest ended with an error", "--max-time was reached",
         "the run makes no progress, and the guest has not ended it", "the run cannot continue", "interrupted"};
-    return ends[end];
+    return (size_t)end < sizeof ends / sizeof ends[0] ? ends[end] : "no end of a run";
 }

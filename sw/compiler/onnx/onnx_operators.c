@@ -53,6 +53,18 @@ static const struct {
 };
 enum { REFUSED = sizeof refused / sizeof refused[0] };
 
+/* The first of the node's outputs that another node reads; NULL: none. */
+static const char *read_later(const struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t output = 0; output < import->node->n_output; ++output)
+        for (size_t i = 0; i < graph->n_node; ++i)
+            for (size_t input = 0; input < graph->node[i]->n_input; ++input)
+                if (strcmp(graph->node[i]->input[input], import->node->output[output]) == 0)
+                    return import->node->output[output];
+    return NULL;
+}
+
 /* Text for an error message: the options that end a run before the node (" --until NAME" for each tensor that it
  * reads), and the option that starts a run after it. */
 static const char *around_node(const struct cnnvp_import *import, char text[768])
@@ -67,8 +79,10 @@ static const char *around_node(const struct cnnvp_import *import, char text[768]
     }
     if (used == begin)
         used = 0;
-    if (!import->training)
-        (void)snprintf(text + used, 768 - used, "; what comes after it: --from %.140s", import->node->output[0]);
+    text[used] = '\0';
+    const char *later = import->training ? NULL : read_later(import);
+    if (later != NULL)
+        (void)snprintf(text + used, 768 - used, "; what comes after it: --from %.140s", later);
     return text;
 }
 

@@ -15,13 +15,16 @@ def save(file, *nodes):
         [numpy_helper.from_array(numpy.array([3]), "k")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), file)
 save("head.onnx", node("NonMaxSuppression", ["boxes", "scores", "k"], ["y"]))
+save("middle.onnx", node("NonMaxSuppression", ["boxes", "scores", "k"], ["n"]), node("Cast", ["n"], ["y"], to=1))
 save("whole.onnx", node("Mul", ["boxes", "scores"], ["y"]))
 numpy.save("x.npy", numpy.linspace(-2, 2, 8, dtype=numpy.float32).reshape(1, 2, 4))
 PYTHON
 
 unknown='(NonMaxSuppression): how many boxes it leaves depends on the data: '
 refused 2 "$unknown" run head.onnx -i x.npy
-refused 2 '; to run what comes before it: --until boxes --until scores; what comes after it: --from y' run head.onnx -i x.npy
+refused 2 '; to run what comes before it: --until boxes --until scores' run head.onnx -i x.npy
+grep -q -e --from err && fail "nothing comes after it: $(cat err)"
+refused 2 '; to run what comes before it: --until boxes --until scores; what comes after it: --from n' run middle.onnx -i x.npy
 refused 2 'head.onnx: --until nothing: no node makes a tensor of that name' run head.onnx --until nothing
 refused 2 'output "k" is a constant' run head.onnx --until k
 expect 0 run head.onnx -i x.npy -q --until boxes --until scores -o b.npy -o s.npy --stats s.json
