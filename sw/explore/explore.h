@@ -190,7 +190,8 @@ extern const size_t cnnvp_value_count;
 
 /* ---- objectives (objective.c, objective_check.c) ---- */
 
-/* Finds the number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0: there is none. */
+/* Finds the number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0: there is none.
+ * What a unit has no part in is 0 where the statistics leave it out. */
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
 /* Refuses objectives that the statistics of a point will not contain. It makes statistics of the point with this number
  * without running it. If that point cannot be planned, it tries other points. */

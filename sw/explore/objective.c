@@ -49,11 +49,29 @@ static const json_t *walk(const json_t *value, const char *path, size_t depth)
     return NULL;
 }
 
+/* 1: the part of a unit in a layer that is there. Statistics leave it out if it is 0. Of a stored point, only the
+ * members that objectives name are there. */
+static int is_part_of_layer(const json_t *stats, const char *path)
+{
+    const json_t *units = json_object_get(stats, "units");
+    static const char *const parts[] = {".energy_by_unit.", ".critical_path."};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && strncmp(path, "layers.", 7) == 0; ++i) {
+        const char *middle = strstr(path, parts[i]);
+        char layer[512];
+        if (middle == NULL || strlen(path) >= sizeof layer)
+            continue;
+        (void)snprintf(layer, sizeof layer, "%.*s.cycles", (int)(middle - path), path);
+        return walk(stats, layer, 0) != NULL &&
+               (units == NULL || json_object_get(units, middle + strlen(parts[i])) != NULL);
+    }
+    return 0;
+}
+
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
 {
     const json_t *found = walk(stats, path, 0);
     *number = json_number_value(found);
-    return json_is_number(found);
+    return json_is_number(found) || (found == NULL && is_part_of_layer(stats, path));
 }
 
 cnnvp_result cnnvp_stats_value(const char *stats_json, const char *name, double *value, struct cnnvp_error *error)

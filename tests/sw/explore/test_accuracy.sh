@@ -63,6 +63,10 @@ says "1 points: 1 ok, 0 failed; 0 were in named.sqlite already"
 sed "s/^objectives.*/objectives: [units.dram.requesters.dma.bursts]/" run.yaml >share.yaml
 expect 0 sweep share.yaml -o share.sqlite -j 2 --pareto
 says "units.dram.requesters.dma"
+sed "s/^objectives.*/objectives: [layers.C1.energy_by_unit.pe_array, layers.C1.critical_path.uart]/" run.yaml >part.yaml
+expect 0 sweep part.yaml -o part.sqlite -j 2 --pareto
+says "layers.C1.energy_by_unit "
+says "  0 ps"
 
 # The same for an order of blocks.
 cat >order.yaml <<END
@@ -107,6 +111,8 @@ wrong() {
 wrong run.yaml -values.accuracy.top 'did you mean "values.accuracy.top1"'
 wrong run.yaml units.dram.requesters.dam.bursts 'the statistics have no number "units.dram.requesters.dam.bursts"'
 wrong run.yaml units.dram.requesters.dma.burst 'the statistics have no number "units.dram.requesters.dma.burst"'
+wrong run.yaml layers.C1.energy_by_unit.pe_aray 'the statistics have no number "layers.C1.energy_by_unit.pe_aray"'
+wrong run.yaml layers.C9.critical_path.dram 'the statistics have no number "layers.C9.critical_path.dram"'
 wrong run.yaml values.training.loss "wrong.yaml:4:14: command: run has no values.training.loss"
 wrong train.yaml -values.accuracy.top1 "command: train has no values.accuracy.top1"
 wrong train.yaml values.training.eval_los 'did you mean "values.training.eval_loss"'
