@@ -61,7 +61,8 @@ static void integers_are_not_divided_by_tensors(void **state)
         onnx_case_parse(&b, 14, "float[N, 6] x float[N, 6] z y = Div(x, z)");
         for (size_t k = 0; k < 2; ++k)
             b.graph.input[k]->type->tensor_type->elem_type = types[i];
-        onnx_case_refused(&b, "node \"y\" (Div): integers can be divided by one constant number; a Cast makes floats of them");
+        onnx_case_refused(
+            &b, "node \"y\" (Div): integers can be divided by one constant number; a Cast makes floats of them");
     }
 }
 
