@@ -141,6 +141,8 @@ cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, const char *na
 {
     int64_t words = 1;
     for (uint32_t i = 1; i < rank; ++i) {
+        if (dims[i] == 0)
+            return cnnvp_compiler_error(import->error, "%s: tensor \"%s\" has no elements", import->onnx.name, name);
         if (dims[i] > INT32_MAX / words)
             return cnnvp_compiler_error(
                 import->error, "%s: tensor \"%s\" has more than 2^31 elements", import->onnx.name, name);

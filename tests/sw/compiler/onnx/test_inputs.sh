@@ -22,6 +22,8 @@ save("two.onnx", nodes, [("unread", ["N", 5])] + maps, [("c", ["N", 4, 6, 6])])
 save("open.onnx", nodes, maps)
 save("product.onnx", [node("MatMul", ["a", "b"], ["y"])], [("a", [5, 6]), ("b", [6, 7])])
 save("batches.onnx", [node("Add", ["a", "b"], ["y"])], [("a", ["N", 6]), ("b", [2, 6])])
+save("none.onnx", [node("Transpose", ["a"], ["y"])], [("a", [0, 5])])
+numpy.save("none.npy", numpy.zeros((0, 5), numpy.float32))
 # Of other sizes by 2^10, so that a format of both would show.
 a, b = random.standard_normal((3, 2, 6, 6)), 1000 * random.standard_normal((3, 2, 6, 6))
 def convolve(x):
@@ -71,6 +73,7 @@ cmp -s from.npy from.open.npy || fail "another network where --shape says the sh
 expect 0 run open.onnx --from c --shape c=1x4x6x6 --until e -q -i c=c.npy -o e.npy
 close e.npy y0.npy "from one tensor until another"
 
+refused 2 'none.onnx: ' run none.onnx -i none.npy
 refused 2 'two.onnx: input "b" has no images: -i b=FILE.npy gives them' run two.onnx -i a=a.npy
 refused 2 '--input q=b.npy: the network has no input of that name; its first input is' run two.onnx -i a.npy -i q=b.npy
 refused 2 'two.onnx: --input unread=a.npy: nothing needs that input' run two.onnx -i a.npy -i b=b.npy -i unread=a.npy
