@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "binary_internal.h"
+#include "cnnvp_command.h"
 #include "cnnvp_integer.h"
 
 #define LONGEST 40u    /* most layers of a group */
@@ -131,6 +132,13 @@ static double results_of(const struct cnnvp_layer *layer)
     return (double)layer->out.channels * layer->out.height * layer->out.width;
 }
 
+/* 1: inputs and weights have 8 bits. */
+static int is_narrow(const struct cnnvp_layer *layer)
+{
+    return cnnvp_format_bytes(layer->format, CNNVP_NARROW_A) == 1u &&
+           cnnvp_format_bytes(layer->format, CNNVP_NARROW_B) == 1u;
+}
+
 /* MACs of the layer by itself, including those with zeros of its padding. */
 static double macs_of(const struct cnnvp_layer *layer)
 {
@@ -159,9 +167,11 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
         if (member->done)
             continue;
         core += (CNNVP_PLAN_LAYER_CYCLES + TILE_CYCLES * tiles_of(group)) * search->target->limits.core_ps;
-        taken.pj += (again - 1) * macs_of(&member->layer) * energy->mac;
+        taken.pj +=
+            (again - 1) * macs_of(&member->layer) * (is_narrow(&member->layer) ? energy->int8_mac : energy->mac);
+        const double stored = results_of(&member->layer) * (1u << member->layer.out.word_shift) / CNNVP_WORD_BYTES;
         if (member->out != CNNVP_PLAN_NO_SLOT)
-            taken.pj += again * results_of(&member->layer) * (energy->output_word + energy->input_word);
+            taken.pj += again * stored * (energy->output_word + energy->input_word);
     }
     taken.ps = fmax(calculation, fmax(taken.ps, core)) + (calculation + taken.ps + core) / CNNVP_PLAN_WORK_PART;
     taken.pj += taken.ps * energy->ps;

@@ -223,6 +223,7 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
         .output_word = energy(config, output, "dma_read_words") + WORD_BYTES * way,
         .partial_word = energy(config, output, "partial_read_words") + energy(config, output, "partial_write_words"),
         .mac = energy(config, "pe_array", "macs"),
+        .int8_mac = energy(config, "pe_array", "int8_macs"),
         .ps = power,
     };
     return CNNVP_DONE;

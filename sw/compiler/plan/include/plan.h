@@ -21,7 +21,7 @@ struct cnnvp_plan_energy {
     double read_byte, write_byte;                /* pJ a byte of off-chip bursts, without row activations */
     double input_word, weight_word, output_word; /* pJ to transfer one word into or out of the buffer */
     double partial_word;                         /* pJ to write and read back one word of a partial sum */
-    double mac;                                  /* pJ of a MAC that is recomputed */
+    double mac, int8_mac;                        /* pJ of a MAC that is recomputed */
     double ps;                                   /* pJ of static power a ps */
 };
 

@@ -12,6 +12,8 @@ static struct cnnvp_build build;
 static struct cnnvp_plan plan;
 static struct cnnvp_error problem;
 
+static struct cnnvp_plan_energy energy;
+
 static void search(enum cnnvp_plan_objective objective, uint32_t halo)
 {
     struct fake_config config = fake_nfu();
@@ -20,6 +22,7 @@ static void search(enum cnnvp_plan_objective objective, uint32_t halo)
     config.output_bytes = 32768;
     struct cnnvp_target target = cases_target(&config);
     target.limits.objective = objective;
+    target.limits.energy = energy;
     assert_int_equal(cnnvp_plan_new(&graph, &plan, &problem), CNNVP_DONE);
     if (cnnvp_binary_build(&graph, &target, &options, &build, &problem) != CNNVP_DONE)
         fail_msg("%s", problem.text);
@@ -67,6 +70,29 @@ static void traffic_is_saved(void **state)
         clear();
     }
     cnnvp_graph_clear(&graph);
+}
+
+/* Repeated MACs of 16 bits cost far more than the bytes that a group saves, those of 8 bits cost nothing. */
+static void repeated_macs_have_the_price_of_their_words(void **state)
+{
+    (void)state;
+    energy = (struct cnnvp_plan_energy){.read_byte = 1, .write_byte = 1, .mac = 1e6};
+    for (uint32_t bytes = 1; bytes <= 2; ++bytes) {
+        graph_case_begin(&graph, 3, 64);
+        int32_t map = graph_case_conv(&graph, 0, 16);
+        for (int i = 0; i < 3; ++i)
+            map = graph_case_conv(&graph, map, 16);
+        graph_case_output(&graph, map);
+        for (size_t i = 0; i < graph.tensor_count; ++i)
+            graph.tensors[i].narrow = bytes == 1;
+        for (size_t i = 0; i < graph.layer_count; ++i)
+            graph.layers[i].narrow_weights = bytes == 1;
+        search(CNNVP_OBJECTIVE_ENERGY, 1);
+        assert_int_equal(plan.run_count != 0, bytes == 1);
+        clear();
+        cnnvp_graph_clear(&graph);
+    }
+    energy = (struct cnnvp_plan_energy){.ps = 0};
 }
 
 /* The second map is an output: a group may end with it, not go over it. */
@@ -127,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traffic_is_saved),
+        cmocka_unit_test(repeated_macs_have_the_price_of_their_words),
         cmocka_unit_test(outputs_are_not_torn),
         cmocka_unit_test(what_is_broadcast_is_loaded_once_a_tile),
         cmocka_unit_test(what_cannot_be_fused_is_not),
