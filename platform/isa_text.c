@@ -38,7 +38,7 @@ static void print_uses(FILE *stream, const char *label, uint32_t resources)
                  {0xfu * ISA_USE_CUSTOM, "its unit"}};
     const char *separator = label;
     for (size_t i = 0; i < COUNT(names); ++i) {
-        if ((resources & names[i].bits) == 0)
+        if (((resources | (resources >> ISA_READ & ISA_USE_BUFFERS)) & names[i].bits) == 0)
             continue;
         fprintf(stream, "%s%s", separator, names[i].name);
         separator = ", ";
@@ -141,7 +141,9 @@ static void print_isa(FILE *stream, const struct isa_extension *extension)
     fputs("The instruction set (S003). A word has 64 bits: opcode 63 to 56, status 55 to 48, operands 47 to 0; unused "
           "bits are 0. rd is in bits 47 to 40, ra 39 to 32, rb 31 to 24, value 31 to 0 (of layer 15 to 0); of a "
           "branch ra 47 to 40, rb 39 to 32; of a tile the base register 47 to 40, halves 34 to 32 (output, weight, "
-          "input; 1: the second). Registers r0 to r255 have 32 bits.\n"
+          "input; 1: the second). Registers r0 to r255 have 32 bits. Calculations of several units may read a weight "
+          "half "
+          "at a time; any other use of a half is of one instruction alone.\n"
           "Labels, .equ and .base: `cnnvp asm`. `cnnvp exec` runs what it writes.\n\nunits\n",
           stream);
     for (unsigned unit = ISA_UNIT_none + 1; unit < ISA_UNIT_COUNT; ++unit) {

@@ -273,6 +273,12 @@ static uint32_t half_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
     return (uint32_t)ISA_USE_INPUT << (2u * buffer + ((fields->halves >> buffer) & 1u));
 }
 
+/* The half of a buffer that a calculation reads, or overwrites with its results (output). */
+static uint32_t operand_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
+{
+    return half_of(fields, buffer) << (buffer == 1u ? ISA_READ : 0);
+}
+
 static uint32_t cause_of(uint32_t buffer)
 {
     return buffer > 2u ? 0u : 1u << ((uint32_t)ISA_CAUSE_INPUT + buffer);
@@ -280,10 +286,10 @@ static uint32_t cause_of(uint32_t buffer)
 
 static uint32_t array_resources(const struct cnnvp_word_parts *fields)
 {
-    const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
+    const uint32_t weights = fields->opcode == ISA_pool ? 0u : operand_of(fields, 1);
     const int training = fields->opcode >= ISA_tforward && fields->opcode <= ISA_touter;
     const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* one bit in all training opcodes */
-    return ISA_USE_ARRAY | (bias ? 0u : half_of(fields, 0)) | half_of(fields, 2) | weights;
+    return ISA_USE_ARRAY | (bias ? 0u : operand_of(fields, 0)) | operand_of(fields, 2) | weights;
 }
 
 /* Resources of a multi-function instruction: the working half of the intermediate buffer, and the idle half if the
@@ -322,11 +328,12 @@ static uint32_t vector_resources(const struct cnnvp_word_parts *fields)
     if (fields->opcode == ISA_vout)
         return used | half_of(fields, 2);
     if (fields->opcode == ISA_vpool || fields->opcode == ISA_vconv)
-        return used | half_of(fields, 0) | half_of(fields, 2) | (fields->opcode == ISA_vconv ? half_of(fields, 1) : 0u);
-    used |= half_of(fields, a == 3u ? 2u : a); /* 3: partial sums in the output buffer */
+        return used | operand_of(fields, 0) | operand_of(fields, 2) |
+               (fields->opcode == ISA_vconv ? operand_of(fields, 1) : 0u);
+    used |= operand_of(fields, a == 3u ? 2u : a); /* 3: partial sums in the output buffer */
     const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
     if ((op->status_mask & 0x0cu) != 0)
-        used |= half_of(fields, b);                     /* 3: immediate, no buffer */
+        used |= operand_of(fields, b);                  /* 3: immediate, no buffer */
     const uint32_t store_bit = op->status_mask & 0x20u; /* without this bit the result is always stored */
     if (!store_bit || (fields->status & store_bit))
         used |= half_of(fields, 2);
@@ -404,6 +411,12 @@ void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts 
     }
 }
 
+uint32_t cnnvp_isa_excludes(uint32_t resources)
+{
+    const uint32_t alone = resources & ISA_USE_BUFFERS;
+    return (resources & ISA_USE_UNITS) | alone | alone << ISA_READ | (resources >> ISA_READ & ISA_USE_BUFFERS);
+}
+
 #define NUMBER_OF(form, name) ((uint8_t)(offsetof(struct cnnvp_##form, name) / sizeof(uint32_t)))
 
 uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffer)
@@ -420,7 +433,7 @@ uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffe
     if (op == NULL || buffer > 1u)
         return UINT32_MAX;
     cnnvp_isa_usage(op, fields, &resources, &causes);
-    if ((resources & (ISA_USE_ARRAY | ISA_USE_VECTOR)) == 0 || (resources & half_of(fields, buffer)) == 0)
+    if ((resources & (ISA_USE_ARRAY | ISA_USE_VECTOR)) == 0 || (resources & operand_of(fields, buffer)) == 0)
         return UINT32_MAX;
     if (op->form == ISA_FORM_VECTOR)
         return (fields->status & 3u) == buffer ? NUMBER_OF(vector, a_addr) : NUMBER_OF(vector, b_addr);

@@ -38,7 +38,8 @@ enum isa_code {
 #include "isa/opcodes.def"
 };
 
-/* Resources that an instruction occupies while it runs. */
+/* Resources that an instruction occupies while it runs. Calculations share a weight half, which they only read (bits of
+ * ISA_USE_BUFFERS << ISA_READ); any other use of a half (bits of ISA_USE_BUFFERS) is of one instruction alone. */
 enum isa_resource {
     ISA_USE_ARRAY = 1u << 0,
     ISA_USE_VECTOR = 1u << 1,
@@ -51,6 +52,7 @@ enum isa_resource {
     ISA_USE_UNITS = 0x3c0fu,
     ISA_USE_BUFFERS = 0x3f0u
 };
+enum { ISA_READ = 12 };
 
 /* What the PE array waits for while this instruction runs (models/documents.md, Accounting). In order of precedence. */
 enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_OUTPUT, ISA_CAUSE_COUNT };
@@ -136,6 +138,9 @@ const struct isa_opcode *cnnvp_isa_decode(const struct isa_extension *extension,
  * waiting for it is counted. Both are 0 for an instruction without a unit. */
 void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts *fields, uint32_t *resources,
                      uint32_t *causes);
+
+/* The resources of other instructions for which an instruction with these resources waits. */
+uint32_t cnnvp_isa_excludes(uint32_t resources);
 
 /* Returns the number of the descriptor register with the address at which a legal instruction reads buffer 0 (input) or
  * 1 (weight). UINT32_MAX: no register, or the instruction is one of a custom unit. */

@@ -30,6 +30,8 @@ RUNS = {
     "resnet18_nfu": "run {networks}/resnet18.onnx --timing-only",
     "resnet18_unified": "run {networks}/resnet18.onnx -p unified --timing-only",
     "resnet50_nfu": "run {networks}/resnet50.onnx --timing-only",
+    # Functions by tables on the vector unit.
+    "efficientnet_b0_systolic": "run {networks}/efficientnet_b0.onnx -p systolic --timing-only",
     "mobilenet_v2_nfu": "run {networks}/mobilenet_v2.onnx --timing-only",
     "digits_trainer": "train digits --dataset idx:{digits}/train_images.idx,{digits}/train_labels.idx --limit 32 --batch 32",
 }

@@ -55,7 +55,7 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
         return cycle; /* it uses no shared resource */
     const uint64_t before = cycle;
     uint32_t last = 0;
-    cycle = cnnvp_ledger_clear(&self->ledger, entry->resources, all, cycle, &self->blocker, &last);
+    cycle = cnnvp_ledger_clear(&self->ledger, cnnvp_isa_excludes(entry->resources), all, cycle, &self->blocker, &last);
     if (cycle != LEDGER_UNKNOWN && of_unit)
         cycle = cnnvp_ledger_room(&self->ledger, cycle, &last);
     if (cycle != before) {
@@ -86,7 +86,7 @@ static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
     if (self->waited_all) {
         what = "completion";
         stat = STAT_completion_wait_cycles;
-    } else if (self->blocker & ISA_USE_BUFFERS) {
+    } else if (self->blocker & (ISA_USE_BUFFERS | ISA_USE_BUFFERS << ISA_READ)) {
         what = "buffer";
         stat = STAT_buffer_wait_cycles;
     }
@@ -264,7 +264,7 @@ static void keep_next(struct element *self, const struct pipeline_entry *entry)
     self->ops->join(self->host, MOMENT_NEXT, MOMENT_ISSUE);
     if (entry->fields.opcode != ISA_set)
         self->ops->join(self->host, MOMENT_NEXT, cnnvp_element_push_moment(self, entry->pc));
-    for (uint32_t bits = all ? ISA_USE_UNITS : entry->resources; bits != 0; bits &= bits - 1u)
+    for (uint32_t bits = all ? ISA_USE_UNITS : cnnvp_isa_excludes(entry->resources); bits != 0; bits &= bits - 1u)
         self->ops->join(self->host, MOMENT_NEXT, MOMENT_RESOURCES + (uint32_t)__builtin_ctz(bits));
 }
 

@@ -12,8 +12,9 @@
  *   charged for each class of clocks of an access: S000's rotating rows and S001's zones are banks of a map
  *   (cnnvp_buffer.h).
  * - Live feature values for `storage` in the statistics.
- * Not modelled: the bank of a word that is not in a row of a map (words are consecutive in the simulator's memory),
- * ECC, power-down.
+ * Not modelled: the bank of a word that is not in a row of a map (words are consecutive in the simulator's memory);
+ * that two units which read one half of the weight buffer, weights and a table, wait for each other at its port; ECC,
+ * power-down.
  */
 #include "buffer_internal.h"
 #include "unit/parts.h"

@@ -7,7 +7,8 @@
 
 struct flight {
     uint64_t end;
-    uint32_t uses; /* bits: 0 array, 1 vector, 2 read, 3 write, 4 in0, 5 in1, 6 w0, 7 w1, 8 out0, 9 out1 */
+    uint32_t uses;   /* bits: 0 array, 1 vector, 2 read, 3 write, 4 in0, 5 in1, 6 w0, 7 w1, 8 out0, 9 out1 */
+    uint32_t shares; /* those of `uses` that others may use if they share them, too: weights that are read */
     uint32_t causes;
     uint32_t tag;
 };
@@ -69,6 +70,12 @@ static void needs(uint64_t word, uint32_t *uses, uint32_t *causes)
         if (op == 0x4c || op == 0x4d)
             *uses = half(word, buffer);
     }
+}
+
+/* Calculations only read weights. */
+static uint32_t shared(uint64_t word, uint32_t uses)
+{
+    return BITS(word, 56, 8) >= 0x80 ? uses & 0xc0u : 0;
 }
 
 static void turn(struct state *s)
@@ -142,9 +149,10 @@ static void issue(struct state *s, uint64_t cycle)
     uint32_t causes = 0;
     if (tile)
         needs(word, &uses, &causes);
+    const uint32_t shares = shared(word, uses);
     const int all = s->program->strict || op == 0x02 || op == 0x03;
     for (uint32_t i = 0; i < s->flight_count; ++i)
-        if (s->flights[i].end > cycle && (all || (s->flights[i].uses & uses)))
+        if (s->flights[i].end > cycle && (all || (s->flights[i].uses & uses & ~(s->flights[i].shares & shares))))
             return;
     if (tile) {
         const uint64_t end = cycle + BITS(word, 0, 16);
@@ -153,7 +161,7 @@ static void issue(struct state *s, uint64_t cycle)
             if (s->flights[i].end > cycle)
                 s->flights[kept++] = s->flights[i];
         s->flight_count = kept;
-        s->flights[s->flight_count++] = (struct flight){end, uses, causes, s->layer};
+        s->flights[s->flight_count++] = (struct flight){end, uses, shares, causes, s->layer};
         s->result->issue[s->result->tiles++] = cycle;
         if (end > s->result->last)
             s->result->last = end;

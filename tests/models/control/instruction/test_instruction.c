@@ -48,6 +48,25 @@ static void test_units_and_halves(void **state)
     rig_free(rig);
 }
 
+/* A table in the weight half that the array reads, as after each convolution with a function. */
+static void test_weights_are_read_by_two(void **state)
+{
+    (void)state;
+    struct rig *rig = started();
+    const uint64_t words[] = {
+        CONV(0, 100),                           /* 13: input 0, weight 0, output 0 */
+        w_tile(ISA_vact, 0x06, 0, 4, TAKES(7)), /* 14: output 1, table in weight 0 */
+        w_tile(ISA_vact, 0x02, 0, 4, TAKES(7)), /* 21: vector unit; table in input 0, so it waits for the array: 113 */
+        RECEIVE(1, 0, 10),                      /* 114: weight 0, which both have read */
+        w_tile(ISA_vact, 0x06, 0, 4, TAKES(7)), /* 124 */
+    };
+    const uint64_t cycles[] = {13, 14, 113, 114, 124};
+    rig_push_all(rig, words, COUNT(words));
+    rig_finish(rig, 400);
+    check_cycles(rig, cycles, COUNT(cycles));
+    rig_free(rig);
+}
+
 static void test_unit_errors(void **state)
 {
     (void)state;
@@ -195,10 +214,15 @@ static void test_stray_completion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pingpong),         cmocka_unit_test(test_units_and_halves),
-        cmocka_unit_test(test_unit_errors),      cmocka_unit_test(test_error_with_work_in_flight),
-        cmocka_unit_test(test_refused_for_now),  cmocka_unit_test(test_guest_reset),
-        cmocka_unit_test(test_platform_reset),   cmocka_unit_test(test_disabled),
+        cmocka_unit_test(test_pingpong),
+        cmocka_unit_test(test_units_and_halves),
+        cmocka_unit_test(test_weights_are_read_by_two),
+        cmocka_unit_test(test_unit_errors),
+        cmocka_unit_test(test_error_with_work_in_flight),
+        cmocka_unit_test(test_refused_for_now),
+        cmocka_unit_test(test_guest_reset),
+        cmocka_unit_test(test_platform_reset),
+        cmocka_unit_test(test_disabled),
         cmocka_unit_test(test_stray_completion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
