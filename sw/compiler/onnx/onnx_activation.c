@@ -22,7 +22,7 @@ static cnnvp_result add_function(struct cnnvp_import *import, enum cnnvp_graph_p
 {
     int32_t in;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
-    return cnnvp_import_post(import, in, kind, value, 0, &in);
+    return cnnvp_import_apply(import, in, cnnvp_import_readers(import, import->node->input[0]), kind, value);
 }
 
 static const float values[] = {

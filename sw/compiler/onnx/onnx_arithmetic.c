@@ -220,8 +220,13 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
     if (operation == CNNVP_ARITHMETIC_DIV &&
         (cnnvp_import_is_integer(import, tensor) || (constant == NULL && cnnvp_import_is_integer(import, 1))))
         return cnnvp_import_quotient(import);
+    const int divides = operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL;
+    if (divides)
+        CNNVP_TRY(cnnvp_import_composite(import, &done));
+    if (done)
+        return CNNVP_DONE;
     if (constant == NULL) {
-        if (operation == CNNVP_ARITHMETIC_DIV || operation == CNNVP_ARITHMETIC_MUL)
+        if (divides)
             CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
         return done ? CNNVP_DONE : cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);
     }

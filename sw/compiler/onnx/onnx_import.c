@@ -39,17 +39,16 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
     return index < import->node->n_input && import->node->input[index][0] != '\0';
 }
 
-int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name)
+size_t cnnvp_import_readers(const struct cnnvp_import *import, const char *name)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
+    size_t count = 0;
     for (size_t i = 0; i < graph->n_output && name[0] != '\0'; ++i)
-        if (graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0)
-            return 1;
+        count += graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0;
     for (size_t i = 0; i < graph->n_node && name[0] != '\0'; ++i)
         for (size_t input = 0; input < graph->node[i]->n_input; ++input)
-            if (strcmp(graph->node[i]->input[input], name) == 0)
-                return 1;
-    return 0;
+            count += strcmp(graph->node[i]->input[input], name) == 0;
+    return count;
 }
 
 struct cnnvp_onnx_value *cnnvp_import_known(const struct cnnvp_import *import, const char *name)
@@ -594,7 +593,8 @@ static const Onnx__NodeProto *find_maker(const struct cnnvp_import *import, cons
 const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type)
 {
     const Onnx__NodeProto *node = find_maker(import, name);
-    return node != NULL && node->op_type != NULL && strcmp(node->op_type, op_type) == 0 && node->n_input != 0
+    return node != NULL && node->op_type != NULL && node->n_input != 0 &&
+                   (op_type == NULL || strcmp(node->op_type, op_type) == 0)
                ? node
                : NULL;
 }

@@ -64,7 +64,7 @@ cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
     int64_t axis;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     for (size_t i = 1; i < import->node->n_output; ++i)
-        if (cnnvp_import_is_read(import, import->node->output[i]))
+        if (cnnvp_import_readers(import, import->node->output[i]) != 0)
             return cnnvp_import_error(import, "its output \"%s\" is a statistic; the first output alone is supported",
                                       import->node->output[i]);
     const uint32_t rank = import->graph->tensors[in].rank;

@@ -123,8 +123,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, si
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
 /* The type and shape that the file declares for a tensor; NULL: none. */
 Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char *name);
-/* 1: a node or an output of the network reads this value. */
-int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
+/* How often nodes and outputs of the network read this value. */
+size_t cnnvp_import_readers(const struct cnnvp_import *import, const char *name);
 /* 1: the node has input `index`. */
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 
@@ -179,6 +179,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum 
 /* Applies the function `kind` to `in`, as the node's output or (`inner`) as an intermediate result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
                                               float value, int inner, int32_t *out);
+/* Applies the function to `in`, as the node's output. If `in` is a copy with permuted dimensions that nothing but the
+ * function reads, the function comes before the copy, so that it can be part of the layer there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
+                                                  enum cnnvp_graph_post_kind kind, float value);
 /* Copies `in`, read as channels, rows and columns of these sizes, with permuted dimensions: dimension i of the result
  * is dimension from[i] of the input. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
@@ -315,6 +319,9 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
 /* Replaces *in by its maximum along the axis (1 or higher), which keeps one element. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
+/* onnx_composite.c: if the node, a product or quotient, ends a function of one number that an exporter has decomposed,
+ * imports the function instead and sets *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_composite(struct cnnvp_import *import, int *done);
 /* onnx_layer_norm.c: if the quotient or product of two tensors ends a decomposed normalisation, imports the
  * normalisation instead and sets *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done);
@@ -435,7 +442,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *i
 
 /* 1: `names` contains op_type; each name in it has a space on both sides. */
 int cnnvp_import_is_one_of(const char *op_type, const char *names);
-/* The node of the file's graph that computes `name`, if its operator is op_type and it has an input; else NULL. */
+/* The node of the file's graph that computes `name`, if it has an input and its operator is op_type (NULL: any); else
+ * NULL. */
 const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type);
 
 /* Check the attributes of QuantizeLinear and DequantizeLinear (operator set 21 and later), and that scales are in

@@ -63,18 +63,25 @@ static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint
     return count;
 }
 
-/* If `in` is a permuted copy of a tensor and this permutation reverses it, returns that tensor, else
- * CNNVP_GRAPH_NONE. */
-static int32_t put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3], const uint32_t from[3])
+/* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */
+static const struct cnnvp_graph_layer *turning(const struct cnnvp_graph *graph, int32_t in)
 {
-    uint32_t first[3], second[3], made[3], read[3], wide[3];
     const int32_t base = cnnvp_graph_base(graph, in);
     const struct cnnvp_graph_layer *layer = NULL;
     for (size_t i = graph->layer_count; i-- > 0 && layer == NULL;)
         if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
             layer = &graph->layers[i];
-    if (layer == NULL || layer->permuted == 0 || layer->out != base ||
-        cnnvp_graph_words(&graph->tensors[in]) != cnnvp_graph_words(&graph->tensors[base]))
+    const int turns = layer != NULL && layer->permuted != 0 && layer->out == base;
+    return turns && cnnvp_graph_words(&graph->tensors[in]) == cnnvp_graph_words(&graph->tensors[base]) ? layer : NULL;
+}
+
+/* If `in` is a permuted copy of a tensor and this permutation reverses it, returns that tensor, else
+ * CNNVP_GRAPH_NONE. */
+static int32_t put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3], const uint32_t from[3])
+{
+    uint32_t first[3], second[3], made[3], read[3], wide[3];
+    const struct cnnvp_graph_layer *layer = turning(graph, in);
+    if (layer == NULL)
         return CNNVP_GRAPH_NONE;
     const struct cnnvp_graph_tensor *source = &graph->tensors[layer->in];
     const uint32_t sources[3] = {source->channels, source->height, source->width};
@@ -112,6 +119,22 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
     memcpy(layer->from, from, sizeof layer->from);
     *out = layer->out;
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
+                                enum cnnvp_graph_post_kind kind, float value)
+{
+    const struct cnnvp_graph_layer *layer = readers == 1 ? turning(import->graph, in) : NULL;
+    if (layer == NULL)
+        return cnnvp_import_post(import, in, kind, value, 0, &in);
+    const struct cnnvp_graph_layer copy = *layer;
+    const struct cnnvp_graph_tensor *source = &import->graph->tensors[copy.in];
+    const uint32_t sizes[3] = {source->channels, source->height, source->width};
+    int64_t dims[CNNVP_ONNX_RANK];
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    CNNVP_TRY(cnnvp_import_post(import, copy.in, kind, value, 1, &in));
+    CNNVP_TRY(cnnvp_import_permute(import, in, sizes, copy.from, &in));
+    return cnnvp_import_view(import, in, rank, dims);
 }
 
 /* Permutes two or three groups with one copy. */

@@ -304,7 +304,7 @@ cnnvp_result cnnvp_operator_pool(struct cnnvp_import *import)
 {
     int32_t in;
     CNNVP_TRY(window_input(import, 5, &in));
-    if (import->node->n_output > 1 && cnnvp_import_is_read(import, import->node->output[1]))
+    if (import->node->n_output > 1 && cnnvp_import_readers(import, import->node->output[1]) != 0)
         return cnnvp_import_error(import, "the indices of the maxima are not computed; only the first output is");
     int64_t dims[CNNVP_ONNX_RANK];
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
