@@ -296,20 +296,27 @@ static struct cnnvp_graph_post function_of(const struct parts *parts, size_t sou
     return (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
 }
 
-/* 1: the node's result has the shape of `source`, which has floats. */
-static int has_shape(struct cnnvp_import *import, const struct cnnvp_onnx_value *source)
+/* The shape of the node's result, as tensors have it. 0: it is not that of `source`, but for dimensions of 1 in front,
+ * or `source` has no floats. */
+static uint32_t shape_of(struct cnnvp_import *import, const struct cnnvp_onnx_value *source,
+                         int64_t dims[CNNVP_ONNX_RANK])
 {
-    size_t rank, ranks[2];
-    int64_t dims[CNNVP_ONNX_RANK], of[2][CNNVP_ONNX_RANK];
-    if (source == NULL || source->constant != NULL || source->tensor == CNNVP_GRAPH_NONE ||
-        source->kind != CNNVP_KIND_REAL)
+    const size_t front = import->single != 0;
+    size_t rank, other_rank;
+    int64_t other[CNNVP_ONNX_RANK];
+    if (source == NULL || source->tensor == CNNVP_GRAPH_NONE || source->kind != CNNVP_KIND_REAL ||
+        cnnvp_import_dims_of(import, 0, &rank, dims) != CNNVP_DONE ||
+        cnnvp_import_dims_of(import, 1, &other_rank, other) != CNNVP_DONE ||
+        !cnnvp_import_join_dims(&rank, dims, other_rank, other) || rank + front > CNNVP_ONNX_RANK)
         return 0;
-    for (size_t i = 0; i < 2; ++i)
-        if (cnnvp_import_dims_of(import, i, &ranks[i], of[i]) != CNNVP_DONE)
+    memmove(dims + front, dims, rank * sizeof dims[0]);
+    dims[0] = front != 0 ? 1 : dims[0];
+    rank += front;
+    const size_t own = cnnvp_import_all_dims(import, source->tensor, other);
+    for (size_t i = 1; i < rank || i < own; ++i)
+        if ((i < rank ? dims[rank - i] : 1) != (i < own ? other[own - i] : 1))
             return 0;
-    return cnnvp_import_value_dims(import, source, &rank, dims) == CNNVP_DONE &&
-           cnnvp_import_join_dims(&ranks[0], of[0], ranks[1], of[1]) && ranks[0] == rank &&
-           memcmp(of[0], dims, rank * sizeof dims[0]) == 0;
+    return (uint32_t)rank;
 }
 
 cnnvp_result cnnvp_import_composite(struct cnnvp_import *import, int *done)
@@ -322,14 +329,18 @@ cnnvp_result cnnvp_import_composite(struct cnnvp_import *import, int *done)
     for (size_t i = 1; i < parts.count; ++i) {
         const struct cnnvp_onnx_value *source = cnnvp_import_known(import, parts.all[i].name);
         const struct cnnvp_graph_post function = function_of(&parts, i);
-        if (function.kind == CNNVP_GRAPH_MAX || !has_shape(import, source))
+        int64_t dims[CNNVP_ONNX_RANK];
+        const uint32_t rank = function.kind != CNNVP_GRAPH_MAX ? shape_of(import, source, dims) : 0;
+        if (rank == 0)
             continue;
         size_t others = cnnvp_import_readers(import, parts.all[i].name);
         for (size_t p = 0; p < parts.count; ++p)
             for (unsigned o = 0; parts.all[p].operation != NULL && o < parts.all[p].operation->operands; ++o)
                 others -= parts.all[p].operands[o] == i;
+        int32_t in;
         *done = 1;
-        return cnnvp_import_apply(import, source->tensor, others + 1, function.kind, function.value);
+        CNNVP_TRY(cnnvp_import_shaped(import, parts.all[i].name, source->tensor, rank, dims, &in));
+        return cnnvp_import_apply(import, in, others + 1, function.kind, function.value);
     }
     return CNNVP_DONE;
 }
