@@ -495,7 +495,8 @@ struct cnnvp_work_info {
     size_t option_count;
 };
 
-/* Replaces earlier descriptions. */
+/* Replaces earlier descriptions. After cnnvp_platform_reset, the same network's images and least bytes are added to
+ * those that were done before, as counts continue. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
 /* Statistics as JSON, schema cnnvp-stats/2. Free with free(). */

@@ -100,6 +100,38 @@ static void reset(void **state)
     clear(&design);
 }
 
+static double statistic(struct design *design, const char *name)
+{
+    char *stats = NULL;
+    double value = 0;
+    assert_int_equal(cnnvp_platform_stats(design->platform, &stats), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_value(stats, name, &value, &error), CNNVP_DONE);
+    free(stats);
+    return value;
+}
+
+/* Statistics continue over a reset: both runs' images, and the least that both need. */
+static void two_loads(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    (void)state;
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    const double least = statistic(&design, "summary.least_dram_bytes");
+    const double layer = statistic(&design, "layers.C1.least_dram_bytes");
+    const double moved = statistic(&design, "tensors.input.read_bytes");
+    assert_true(least > 0 && layer > 0 && moved > 0);
+    assert_int_equal(statistic(&design, "total.images"), 2);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(statistic(&design, "total.images"), 4);
+    assert_int_equal(statistic(&design, "summary.least_dram_bytes"), 2 * least);
+    assert_int_equal(statistic(&design, "layers.C1.least_dram_bytes"), 2 * layer);
+    assert_int_equal(statistic(&design, "tensors.input.read_bytes"), 2 * moved);
+    clear(&design);
+}
+
 /* What is held may end where addresses do, and not beyond. */
 static void held_ranges(void **state)
 {
@@ -259,8 +291,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads), cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),
+        cmocka_unit_test(held_ranges),  cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);
