@@ -215,7 +215,8 @@ struct cnnvp_platform_options {
      * program waits for the debugger before its first instruction; standard error says how to connect. */
     const char *gdb;
     uint64_t max_time_ps; /* simulated time after which a run ends; 0: no limit */
-    /* Receives the console output; NULL: standard output. */
+    /* Receives the console output; NULL: standard output. Of the platform functions it may call
+     * cnnvp_platform_interrupt, and those that read and write memory. */
     void (*console)(void *context, const void *data, size_t size);
     void *console_context;
     /* 1: for every command that a unit answers at once, compares its time with the answer of cnnvp_units_command and

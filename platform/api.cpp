@@ -89,6 +89,23 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
+/* Inside its context: refuses what a callback of the platform's own run cannot do. */
+cnnvp_result check_rest(const cnnvp_platform &platform, cnnvp_error *error)
+{
+    return !platform.design->is_driven() && sc_core::sc_get_status() == sc_core::SC_RUNNING
+               ? fail(error, "the platform is running, and this is called from one of its callbacks")
+               : CNNVP_DONE;
+}
+
+template <typename Function>
+cnnvp_result between_runs(cnnvp_platform *platform, cnnvp_error *error, Function &&function)
+{
+    return inside(platform, error, [&] {
+        CNNVP_TRY(check_rest(*platform, error));
+        return function();
+    });
+}
+
 /* Of two files of one name only the last one would be left. NULL: no file. */
 cnnvp_result check_files(std::initializer_list<const char *> files, cnnvp_error *error)
 {
@@ -261,7 +278,7 @@ void catch_up(cnnvp_platform &platform)
 void end_platform(cnnvp_platform *platform)
 {
     cnnvp_error error;
-    const cnnvp_result result = inside(platform, &error, [&] {
+    const cnnvp_result result = between_runs(platform, &error, [&] {
         if (platform->gdb)
             cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
         return CNNVP_DONE;
@@ -353,6 +370,7 @@ cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_onl
 {
     return shielded(error, [&] {
         const cnnvp::simulation_context::visit visit = platform->design->enter();
+        CNNVP_TRY(check_rest(*platform, error));
         CNNVP_TRY(check_core(*platform, error));
         if (timing_only || !platform->design->control().settings().timing_only)
             return CNNVP_DONE;
@@ -395,7 +413,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
         error = &unwanted;
     CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
-    return inside(platform, error, [&] {
+    return between_runs(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
         CNNVP_TRY(check_core(*platform, error));
@@ -433,7 +451,7 @@ cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size
 
 static cnnvp_result access_register(cnnvp_platform *platform, uint32_t op, uint64_t address, uint32_t *value)
 {
-    return inside(platform, nullptr, [&] {
+    return between_runs(platform, nullptr, [&] {
         cnnvp_access access = cnnvp::outside_access(op, 0, address, value, sizeof *value);
         return platform->design->access(access) >= CNNVP_OK ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
@@ -452,8 +470,9 @@ cnnvp_result cnnvp_platform_write_register(cnnvp_platform *platform, uint64_t ad
 
 cnnvp_result cnnvp_platform_set_irq(cnnvp_platform *platform, const char *instance, int level)
 {
-    return inside(platform, nullptr,
-                  [&] { return platform->design->raise(instance, level) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
+    return between_runs(platform, nullptr, [&] {
+        return platform->design->raise(instance, level) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
 }
 
 cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)
@@ -462,7 +481,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
 
     *result = cnnvp_run_result{};
     result->end = CNNVP_END_FATAL; /* if the run does not start */
-    const cnnvp_result ended = inside(platform, &error, [&] {
+    const cnnvp_result ended = between_runs(platform, &error, [&] {
         if (platform->design->is_driven())
             return fail(&error, "the platform is a module of the program's own simulation: sc_start runs it");
         const auto begin = std::chrono::steady_clock::now();
@@ -559,7 +578,7 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
 
 cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
 {
-    return inside(platform, nullptr, [&] {
+    return between_runs(platform, nullptr, [&] {
         if (platform->design->is_driven())
             return CNNVP_FAILED; /* the kernel belongs to the program */
         platform->design->reset();

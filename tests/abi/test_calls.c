@@ -100,6 +100,49 @@ static void reset(void **state)
     clear(&design);
 }
 
+static int called_back;
+
+/* Calls what only works between runs. */
+static void call_back(void *context, size_t layer, uint64_t time_ps)
+{
+    struct design *design = context;
+    struct cnnvp_run_result end;
+    uint32_t value;
+    (void)layer;
+    (void)time_ps;
+    called_back = 1;
+    assert_int_equal(cnnvp_platform_run(design->platform, &end), CNNVP_FAILED);
+    assert_string_equal(end.reason, "the platform is running, and this is called from one of its callbacks");
+    assert_int_equal(cnnvp_platform_reset(design->platform), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_read_register(design->platform, 0x10000000, &value), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_write_register(design->platform, 0x10000000, 1), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_set_irq(design->platform, "cpu", 1), CNNVP_FAILED);
+    assert_int_equal(cnnvp_network_load(design->network, design->platform, &error), CNNVP_FAILED);
+    cnnvp_platform_free(design->platform);
+}
+
+/* A callback that does what it may not do changes nothing. */
+static void callbacks(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    const struct cnnvp_platform_options how = {.struct_size = sizeof how, .layer = call_back, .layer_context = &design};
+    struct cnnvp_array expected;
+    (void)state;
+    load(&design);
+    const struct cnnvp_run_result alone = run(&design, 0);
+    assert_int_equal(cnnvp_network_output(design.network, design.platform, 0, &expected, &error), CNNVP_DONE);
+    cnnvp_platform_free(design.platform);
+    assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+    load(&design);
+    const struct cnnvp_run_result there = run(&design, 0);
+    assert_true(called_back);
+    assert_int_equal(there.end, CNNVP_END_EXIT);
+    assert_int_equal(there.time_ps, alone.time_ps);
+    same_output(&design, &expected);
+    cnnvp_array_clear(&expected);
+    clear(&design);
+}
+
 static double statistic(struct design *design, const char *name)
 {
     char *stats = NULL;
@@ -291,10 +334,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),
-        cmocka_unit_test(held_ranges),  cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads),
-        cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),         cmocka_unit_test(two_loads),
+        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin),  cmocka_unit_test(callbacks),
+        cmocka_unit_test(refused_loads), cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);
