@@ -408,6 +408,8 @@ void test_broken(void **)
         const char *named;
     } cases[] = {
         {[](auto &, auto &) { throw std::runtime_error("no more"); }, "the memory threw: no more"},
+        {[](auto &, auto &) { SC_REPORT_ERROR("store", "no more"); },
+         "the memory threw: Error: store: no more In file"},
         {[](auto &, auto &delay) { delay = sc_core::sc_max_time(); }, "beyond the end of simulated time"},
         {[](auto &payload, auto &) { payload.set_data_length(4); },
          "the memory changed command, data pointer or length"},
