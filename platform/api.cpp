@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Implements the platform part of cnnvp.h. No exception leaves these functions. */
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base.h"
 #include "cnnvp.h"
@@ -24,6 +28,10 @@
 #include "profile.h"
 #include "recorder.h"
 
+namespace {
+void release_files(cnnvp_platform &platform);
+}
+
 struct cnnvp_platform {
     cnnvp_config *config = nullptr;
     cnnvp_recorder *recorder = nullptr;
@@ -35,6 +43,7 @@ struct cnnvp_platform {
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
     double wall_seconds = 0;
+    std::vector<std::string> files; /* claimed */
     bool has_run = false;
     bool flushed = false; /* since the last run */
     bool exited = false;  /* the program ended the last run, with exit_code */
@@ -42,6 +51,7 @@ struct cnnvp_platform {
 
     ~cnnvp_platform()
     {
+        release_files(*this);
         if (design && design->stays_behind()) {
             (void)design.release(); /* NOLINT(bugprone-unused-return-value): to the end of the process */
             config = nullptr;
@@ -106,13 +116,33 @@ cnnvp_result between_runs(cnnvp_platform *platform, cnnvp_error *error, Function
     });
 }
 
-/* Of two files of one name only the last one would be left. NULL: no file. */
-cnnvp_result check_files(std::initializer_list<const char *> files, cnnvp_error *error)
+/* Files that platforms have yet to write: of two of one name only the last one would be left. */
+std::set<std::string> &claimed_files()
 {
-    for (const char *const *file = files.begin(); file != files.end(); ++file)
-        for (const char *const *other = files.begin(); other != file; ++other)
-            if (*file && *other && std::strcmp(*file, *other) == 0 && !cnnvp_output_is_special(*file))
-                return cnnvp_config_error(error, *file, "two outputs of the platform have this file");
+    static auto *const all = new std::set<std::string>;
+    return *all;
+}
+
+void release_files(cnnvp_platform &platform)
+{
+    for (const std::string &file : platform.files)
+        claimed_files().erase(file);
+    platform.files.clear();
+}
+
+/* NULL: no file. */
+cnnvp_result claim_files(cnnvp_platform &platform, std::initializer_list<const char *> files, cnnvp_error *error)
+{
+    for (const char *const file : files) {
+        if (!file || cnnvp_output_is_special(file))
+            continue;
+        const std::string path = std::filesystem::absolute(file).lexically_normal();
+        if (std::find(platform.files.begin(), platform.files.end(), path) != platform.files.end())
+            return cnnvp_config_error(error, file, "two outputs of the platform have this file");
+        if (!claimed_files().insert(path).second)
+            return cnnvp_config_error(error, file, "another platform of this process has yet to write this file");
+        platform.files.push_back(path);
+    }
     return CNNVP_DONE;
 }
 
@@ -185,7 +215,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         return fail(error, "there is not enough memory");
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
-    CNNVP_TRY(check_files({options.trace, options.series, options.memory_trace, options.profile}, error));
+    CNNVP_TRY(claim_files(made, {options.trace, options.series, options.memory_trace, options.profile}, error));
     const char *first = options.trace ? options.trace : options.series;
     CNNVP_TRY(cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error));
     if (options.trace && options.series)
@@ -354,7 +384,10 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
             return CNNVP_DONE;
         const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
         cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
-        return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
+        CNNVP_TRY(result);
+        CNNVP_TRY(cnnvp_recorder_finish(platform->recorder, platform->end_ps, error));
+        release_files(*platform);
+        return CNNVP_DONE;
     });
 }
 
