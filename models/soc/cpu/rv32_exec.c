@@ -232,6 +232,14 @@ static int is_found(const struct cnnvp_rv32 *core)
         flags = core->window[0].flags;  \
     } while (0)
 
+/* While the bus fetches code, memory may be unmapped. */
+#define FIND()                       \
+    do {                             \
+        found = rv32_find(core);     \
+        if (found == &core->scratch) \
+            LOAD_WINDOW();           \
+    } while (0)
+
 #define OTHER_WINDOW(name, offset, address)            \
     const struct rv32_window *name = &core->window[1]; \
     offset = (address)-name->base
@@ -278,7 +286,7 @@ unlinked: /* link `slot` of block leads nowhere, or needs more cycles than are l
     if (core->executed >= core->granted || core->attention)
         goto boundary;
     generation = core->generation;
-    found = rv32_find(core);
+    FIND();
     if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
         block->link[slot] = found;
     if (!is_found(core))
@@ -291,7 +299,7 @@ resolve: /* core->pc is up to date */
     note(core, left);
     if (core->executed >= core->granted || core->attention)
         goto boundary;
-    found = rv32_find(core);
+    FIND();
     if (!is_found(core))
         goto boundary;
     if (rv32_profiled(core))
@@ -448,7 +456,9 @@ slow:
     {
         if (LIKELY(IMM == core->config.bus.there.code[0] || IMM == core->config.bus.there.code[1]))
             NEXT();
-        if (fetch_code(core, block, left))
+        const int at_boundary_ = fetch_code(core, block, left);
+        LOAD_WINDOW();
+        if (at_boundary_)
             goto boundary;
         NEXT();
     }
