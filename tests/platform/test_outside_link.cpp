@@ -358,7 +358,7 @@ struct mover : sc_core::sc_module {
             for (; goes_on(); moves += 1) {
                 sc_core::wait(ns(2000));
                 gives = false;
-                socket->invalidate_direct_mem_ptr(0, memories::store::size - 1);
+                socket->invalidate_direct_mem_ptr(0, ~uint64_t(0));
                 std::memcpy(other.bytes.get(), here.bytes.get(), used);
                 std::swap(here.bytes, other.bytes);
                 std::memset(other.bytes.get(), 0xa5, used);
@@ -402,7 +402,9 @@ void test_withdrawal(void **)
                {"  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n", memories::store::size, true}};
     for (const auto &[more, page, debugs] : all) {
         const simulation mine;
-        work network(std::string(with_master) + "  dram: {model: external, at: 0x80000000}\n" + more);
+        const std::string way = debugs ? "bus" : "dram"; /* of the bus master */
+        work network("  master: {model: external, role: link, connect: {inward: " + way +
+                     "}}\n  dram: {model: external, at: 0x80000000}\n" + more);
         cnnvp::platform platform("platform", network.config, &network.options);
         mover memory("memory");
         memory.page = page;
@@ -433,6 +435,7 @@ void test_withdrawal(void **)
         assert_int_equal(memory.here.broken, 0);
         assert_true(memory.moves > 5 && memory.granted_after > 5 && grants > 10 && grants < 50);
         assert_true(at_memory.invalidated > 5 && at_master.invalidated > 5);
+        assert_true(at_master.gone_from <= dram_base && at_master.gone_to >= scratch);
     }
 }
 
