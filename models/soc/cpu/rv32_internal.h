@@ -272,9 +272,9 @@ static inline int rv32_profiled(const struct cnnvp_rv32 *core)
 {
     return core->profile.profiler != NULL;
 }
-/* A block is entered: counts all of its instructions. */
-void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block);
-/* A block is left after `count` of its `all` instructions: takes back the others. */
+/* A block is entered, or goes on, after `count` of its `all` instructions: counts the others. */
+void rv32_profile_go_on(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
+/* A block is left, perhaps for a while: takes them back. */
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
 /* A block ends with a taken branch or a jump: adds the extra cycles of a branch. */
 void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block);
