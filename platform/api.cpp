@@ -383,6 +383,7 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
         if (!platform->has_run)
             return CNNVP_DONE;
         const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
+        platform->design->flush();
         cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
         CNNVP_TRY(result);
         CNNVP_TRY(cnnvp_recorder_finish(platform->recorder, platform->end_ps, error));

@@ -175,6 +175,47 @@ static void two_loads(void **state)
     clear(&design);
 }
 
+static char *text_of(const char *file, size_t *size)
+{
+    FILE *stream = fopen(file, "rb");
+    assert_non_null(stream);
+    char *text = malloc(1 << 20);
+    assert_non_null(text);
+    *size = fread(text, 1, 1 << 20, stream);
+    assert_in_range(*size, 1, (1 << 20) - 1);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+/* A trace is complete, whether the statistics have been asked for or not. */
+static void trace_alone(void **state)
+{
+    static const char *const files[] = {"test_calls_0.vcd", "test_calls_1.vcd"};
+    struct design design = make("pe_array.rows=8");
+    char *texts[2];
+    size_t sizes[2];
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        const struct cnnvp_platform_options how = {.struct_size = sizeof how, .trace = files[i]};
+        char *stats = NULL;
+        cnnvp_platform_free(design.platform);
+        assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+        load(&design);
+        assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+        if (i == 1)
+            assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+        free(stats);
+        assert_int_equal(cnnvp_platform_close_trace(design.platform, &error), CNNVP_DONE);
+        texts[i] = text_of(files[i], &sizes[i]);
+        assert_int_equal(remove(files[i]), 0);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(texts[0], texts[1], sizes[0]);
+    free(texts[0]);
+    free(texts[1]);
+    clear(&design);
+}
+
 /* What is held may end where addresses do, and not beyond. */
 static void held_ranges(void **state)
 {
@@ -334,10 +375,9 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),         cmocka_unit_test(two_loads),
-        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin),  cmocka_unit_test(callbacks),
-        cmocka_unit_test(refused_loads), cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),       cmocka_unit_test(two_loads),          cmocka_unit_test(trace_alone),
+        cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name), cmocka_unit_test(layers_begin),
+        cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),      cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);
