@@ -229,6 +229,8 @@ void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t off
  * core->scratch. */
 struct rv32_block *rv32_find(struct cnnvp_rv32 *core);
 struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
+/* Reads 16 bits of code, in RAM or by the bus. Returns 0 if there are none. */
+int rv32_fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half);
 
 /* -- rv32_memory.c -- */
 /* The fast range that has all of [address, address + size), or NULL. */
