@@ -215,7 +215,8 @@ struct cnnvp_platform_options {
      * program waits for the debugger before its first instruction; standard error says how to connect. */
     const char *gdb;
     uint64_t max_time_ps; /* simulated time after which a run ends; 0: no limit */
-    /* Receives the console output; NULL: standard output. */
+    /* Receives the console output; NULL: standard output. Of the platform functions it may call
+     * cnnvp_platform_interrupt, and those that read and write memory. */
     void (*console)(void *context, const void *data, size_t size);
     void *console_context;
     /* 1: for every command that a unit answers at once, compares its time with the answer of cnnvp_units_command and
@@ -495,7 +496,8 @@ struct cnnvp_work_info {
     size_t option_count;
 };
 
-/* Replaces earlier descriptions. */
+/* Replaces earlier descriptions. After cnnvp_platform_reset, the same network's images and least bytes are added to
+ * those that were done before, as counts continue. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
 /* Statistics as JSON, schema cnnvp-stats/2. Free with free(). */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Implements the platform part of cnnvp.h. No exception leaves these functions. */
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base.h"
 #include "cnnvp.h"
@@ -24,6 +28,10 @@
 #include "profile.h"
 #include "recorder.h"
 
+namespace {
+void release_files(cnnvp_platform &platform);
+}
+
 struct cnnvp_platform {
     cnnvp_config *config = nullptr;
     cnnvp_recorder *recorder = nullptr;
@@ -35,6 +43,7 @@ struct cnnvp_platform {
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
     double wall_seconds = 0;
+    std::vector<std::string> files; /* claimed */
     bool has_run = false;
     bool flushed = false; /* since the last run */
     bool exited = false;  /* the program ended the last run, with exit_code */
@@ -42,6 +51,7 @@ struct cnnvp_platform {
 
     ~cnnvp_platform()
     {
+        release_files(*this);
         if (design && design->stays_behind()) {
             (void)design.release(); /* NOLINT(bugprone-unused-return-value): to the end of the process */
             config = nullptr;
@@ -89,13 +99,50 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
-/* Of two files of one name only the last one would be left. NULL: no file. */
-cnnvp_result check_files(std::initializer_list<const char *> files, cnnvp_error *error)
+/* Inside its context: refuses what a callback of the platform's own run cannot do. */
+cnnvp_result check_rest(const cnnvp_platform &platform, cnnvp_error *error)
 {
-    for (const char *const *file = files.begin(); file != files.end(); ++file)
-        for (const char *const *other = files.begin(); other != file; ++other)
-            if (*file && *other && std::strcmp(*file, *other) == 0 && !cnnvp_output_is_special(*file))
-                return cnnvp_config_error(error, *file, "two outputs of the platform have this file");
+    return !platform.design->is_driven() && sc_core::sc_get_status() == sc_core::SC_RUNNING
+               ? fail(error, "the platform is running, and this is called from one of its callbacks")
+               : CNNVP_DONE;
+}
+
+template <typename Function>
+cnnvp_result between_runs(cnnvp_platform *platform, cnnvp_error *error, Function &&function)
+{
+    return inside(platform, error, [&] {
+        CNNVP_TRY(check_rest(*platform, error));
+        return function();
+    });
+}
+
+/* Files that platforms have yet to write: of two of one name only the last one would be left. */
+std::set<std::string> &claimed_files()
+{
+    static auto *const all = new std::set<std::string>;
+    return *all;
+}
+
+void release_files(cnnvp_platform &platform)
+{
+    for (const std::string &file : platform.files)
+        claimed_files().erase(file);
+    platform.files.clear();
+}
+
+/* NULL: no file. */
+cnnvp_result claim_files(cnnvp_platform &platform, std::initializer_list<const char *> files, cnnvp_error *error)
+{
+    for (const char *const file : files) {
+        if (!file || cnnvp_output_is_special(file))
+            continue;
+        const std::string path = std::filesystem::absolute(file).lexically_normal();
+        if (std::find(platform.files.begin(), platform.files.end(), path) != platform.files.end())
+            return cnnvp_config_error(error, file, "two outputs of the platform have this file");
+        if (!claimed_files().insert(path).second)
+            return cnnvp_config_error(error, file, "another platform of this process has yet to write this file");
+        platform.files.push_back(path);
+    }
     return CNNVP_DONE;
 }
 
@@ -168,7 +215,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         return fail(error, "there is not enough memory");
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
-    CNNVP_TRY(check_files({options.trace, options.series, options.memory_trace, options.profile}, error));
+    CNNVP_TRY(claim_files(made, {options.trace, options.series, options.memory_trace, options.profile}, error));
     const char *first = options.trace ? options.trace : options.series;
     CNNVP_TRY(cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error));
     if (options.trace && options.series)
@@ -261,7 +308,7 @@ void catch_up(cnnvp_platform &platform)
 void end_platform(cnnvp_platform *platform)
 {
     cnnvp_error error;
-    const cnnvp_result result = inside(platform, &error, [&] {
+    const cnnvp_result result = between_runs(platform, &error, [&] {
         if (platform->gdb)
             cnnvp_gdb_end(platform->gdb, platform->exited, platform->exit_code);
         return CNNVP_DONE;
@@ -336,8 +383,12 @@ cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *e
         if (!platform->has_run)
             return CNNVP_DONE;
         const cnnvp_result result = platform->profile ? cnnvp_profile_finish(platform->profile, error) : CNNVP_DONE;
+        platform->design->flush();
         cnnvp_recorder_trace_path(platform->recorder, platform->design->path(), platform->end_ps);
-        return result == CNNVP_DONE ? cnnvp_recorder_finish(platform->recorder, platform->end_ps, error) : result;
+        CNNVP_TRY(result);
+        CNNVP_TRY(cnnvp_recorder_finish(platform->recorder, platform->end_ps, error));
+        release_files(*platform);
+        return CNNVP_DONE;
     });
 }
 
@@ -353,6 +404,7 @@ cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_onl
 {
     return shielded(error, [&] {
         const cnnvp::simulation_context::visit visit = platform->design->enter();
+        CNNVP_TRY(check_rest(*platform, error));
         CNNVP_TRY(check_core(*platform, error));
         if (timing_only || !platform->design->control().settings().timing_only)
             return CNNVP_DONE;
@@ -395,7 +447,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
         error = &unwanted;
     CNNVP_TRY(cnnvp_elf_read(file, &elf, error));
     const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
-    return inside(platform, error, [&] {
+    return between_runs(platform, error, [&] {
         if (platform->design->is_driven() && platform->design->has_begun())
             return fail(error, "the platform has begun: a program is loaded before it does, and runs once");
         CNNVP_TRY(check_core(*platform, error));
@@ -433,7 +485,7 @@ cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size
 
 static cnnvp_result access_register(cnnvp_platform *platform, uint32_t op, uint64_t address, uint32_t *value)
 {
-    return inside(platform, nullptr, [&] {
+    return between_runs(platform, nullptr, [&] {
         cnnvp_access access = cnnvp::outside_access(op, 0, address, value, sizeof *value);
         return platform->design->access(access) >= CNNVP_OK ? CNNVP_DONE : CNNVP_BAD_INPUT;
     });
@@ -452,8 +504,9 @@ cnnvp_result cnnvp_platform_write_register(cnnvp_platform *platform, uint64_t ad
 
 cnnvp_result cnnvp_platform_set_irq(cnnvp_platform *platform, const char *instance, int level)
 {
-    return inside(platform, nullptr,
-                  [&] { return platform->design->raise(instance, level) ? CNNVP_DONE : CNNVP_BAD_INPUT; });
+    return between_runs(platform, nullptr, [&] {
+        return platform->design->raise(instance, level) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
 }
 
 cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)
@@ -462,7 +515,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
 
     *result = cnnvp_run_result{};
     result->end = CNNVP_END_FATAL; /* if the run does not start */
-    const cnnvp_result ended = inside(platform, &error, [&] {
+    const cnnvp_result ended = between_runs(platform, &error, [&] {
         if (platform->design->is_driven())
             return fail(&error, "the platform is a module of the program's own simulation: sc_start runs it");
         const auto begin = std::chrono::steady_clock::now();
@@ -559,10 +612,11 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
 
 cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
 {
-    return inside(platform, nullptr, [&] {
+    return between_runs(platform, nullptr, [&] {
         if (platform->design->is_driven())
             return CNNVP_FAILED; /* the kernel belongs to the program */
         platform->design->reset();
+        platform->recorder->stats.was_reset = 1;
         return CNNVP_DONE;
     });
 }

@@ -21,35 +21,38 @@ loader::loader(const sc_core::sc_module_name &name, run_control &control)
 {
 }
 
-bool loader::map(uint64_t address, size_t size, void **data)
+bool loader::direct(uint64_t address, unsigned char **data, uint64_t *end)
 {
     tlm::tlm_generic_payload payload;
     tlm::tlm_dmi dmi;
 
-    *data = nullptr;
-    if (memory.size() == 0 || size == 0 || address + (size - 1) < address)
-        return false;
     payload.set_command(tlm::TLM_WRITE_COMMAND);
     payload.set_address(address);
-    if (!memory->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed())
-        return false;
-    if (address < dmi.get_start_address() || address + (size - 1) > dmi.get_end_address())
+    if (memory.size() == 0 || !memory->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed() ||
+        address < dmi.get_start_address() || address > dmi.get_end_address())
         return false;
     *data = dmi.get_dmi_ptr() + (address - dmi.get_start_address());
+    *end = dmi.get_end_address();
+    return true;
+}
+
+bool loader::map(uint64_t address, size_t size, void **data)
+{
+    unsigned char *bytes;
+    uint64_t end;
+
+    *data = nullptr;
+    if (size == 0 || !direct(address, &bytes, &end) || end - address < size - 1)
+        return false;
+    *data = bytes;
     return true;
 }
 
 bool loader::end_of_memory(uint64_t address, uint64_t *end)
 {
-    tlm::tlm_generic_payload payload;
-    tlm::tlm_dmi dmi;
+    unsigned char *bytes;
 
-    payload.set_command(tlm::TLM_WRITE_COMMAND);
-    payload.set_address(address);
-    if (memory.size() == 0 || !memory->get_direct_mem_ptr(payload, dmi))
-        return false;
-    *end = dmi.get_end_address();
-    return true;
+    return direct(address, &bytes, end);
 }
 
 int loader::pass(cnnvp_access &access)
@@ -78,16 +81,31 @@ bool loader::debug(uint32_t op, uint64_t address, unsigned char *data, size_t si
     return pass(access) >= CNNVP_OK;
 }
 
+/* A memory may give direct memory piece by piece, such as page by page. Calls `use` with each piece. */
+bool loader::each_direct(uint64_t address, size_t size, const std::function<void(unsigned char *, size_t)> &use)
+{
+    unsigned char *bytes;
+    uint64_t end;
+
+    for (size_t done = 0, some; done < size; done += some) {
+        if (!direct(address + done, &bytes, &end))
+            return false;
+        some = static_cast<size_t>(std::min<uint64_t>(size - done - 1, end - (address + done))) + 1;
+        use(bytes, some);
+    }
+    return true;
+}
+
 bool loader::transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size)
 {
-    void *direct;
-
     if (memory.size() == 0)
         return false;
-    if (map(address, size, &direct)) {
-        std::memcpy(op == CNNVP_READ ? data : direct, op == CNNVP_READ ? direct : data, size);
-        return true;
-    }
+    /* nothing is written unless all of it can be */
+    if (each_direct(address, size, [](unsigned char *, size_t) {}))
+        return each_direct(address, size, [&](unsigned char *bytes, size_t some) {
+            std::memcpy(op == CNNVP_READ ? data : bytes, op == CNNVP_READ ? bytes : data, some);
+            data += some;
+        });
     for (size_t done = 0; done < size; done += piece)
         if (!debug(op, address + done, data + done, std::min(piece, size - done)))
             return false;

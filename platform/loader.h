@@ -4,6 +4,7 @@
 #ifndef CNNVP_PLATFORM_LOADER_H
 #define CNNVP_PLATFORM_LOADER_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,9 @@ private:
     std::vector<cnnvp_program_range> held_;
     std::vector<cnnvp_program_table> tables_;
 
+    /* Direct memory at `address`, up to the address `end`; false if there is none. */
+    bool direct(uint64_t address, unsigned char **data, uint64_t *end);
+    bool each_direct(uint64_t address, size_t size, const std::function<void(unsigned char *, size_t)> &use);
     bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool clear(uint64_t address, size_t size);

@@ -143,6 +143,8 @@ int register_file::debug(cnnvp_access &access) const
         return CNNVP_E_NOSUP;
     if (access.size % word != 0 || access.address % word != 0)
         return CNNVP_E_ACCESS;
+    if (!access.data)
+        return CNNVP_E_INVAL;
     for (uint64_t done = 0; done < access.size; done += word) {
         const entry *entry = find(access.address + done);
         if (!entry)

@@ -18,7 +18,8 @@
 enum {
     MAX_UNITS_OF_LIBRARY = 256, /* limit for a query function that never ends its list */
     MAX_TABLE = 4096,           /* entries of a table */
-    MAX_EVENTS = 4096
+    MAX_EVENTS = 4096,
+    MAX_MHZ = 1000000 /* of the clock arithmetic in cnnvp_model.h */
 };
 
 /* 1 GiB: an instance is allocated before the unit runs any code, so a wrong size must not exhaust the machine. */
@@ -60,6 +61,10 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
             return refuse(message, size, "%s: parameter %s has no choices", where, param->name);
         if (param->type != CNNVP_PARAM_ENUM && param->type != CNNVP_PARAM_TEXT && param->min > param->max)
             return refuse(message, size, "%s: parameter %s has min above max", where, param->name);
+        if (!strcmp(param->name, "clock_mhz") &&
+            (param->type != CNNVP_PARAM_UINT || param->min < 1 || param->max > MAX_MHZ))
+            return refuse(message, size, "%s: parameter clock_mhz, the unit's clock, is a UINT of 1 to %d", where,
+                          MAX_MHZ);
         for (size_t j = 0; j < i; ++j)
             if (!strcmp(param->name, unit->params[j].name))
                 return refuse(message, size, "%s: two parameters are named %s", where, param->name);

@@ -313,8 +313,10 @@ void run_control::log(enum cnnvp_log_level level, const char *who, const char *t
 
     if (!shows(level))
         return;
-    const std::string line = std::string(names[std::min<unsigned>(level, CNNVP_LOG_DEBUG)]) + ": " +
-                             std::to_string(now()) + " ps: " + who + ": " + text;
+    std::string line = std::string(names[std::min<unsigned>(level, CNNVP_LOG_DEBUG)]) + ": " + std::to_string(now()) +
+                       " ps: " + who + ": " + text;
+    line.erase(line.find_last_not_of('\n') + 1);
+    std::replace(line.begin(), line.end(), '\n', ' '); /* SystemC's reports have several lines */
     if (options_.log)
         options_.log(options_.log_context, level, line.c_str());
     else

@@ -310,9 +310,15 @@ int unit_host::blocking(const char *name, process_state state, Function &&functi
 
 int unit_host::wait_for(cnnvp_time duration) noexcept
 {
-    wait_until_ = control_.now() + duration;
-    return blocking("wait", process_state::waiting,
-                    [&](cnnvp_time ahead) { sc_core::wait(from_ps(ahead + duration)); });
+    const bool ends = duration < CNNVP_TIME_NEVER - control_.now(); /* within simulated time */
+
+    wait_until_ = ends ? control_.now() + duration : CNNVP_TIME_NEVER;
+    return blocking("wait", process_state::waiting, [&](cnnvp_time ahead) {
+        if (ends)
+            sc_core::wait(from_ps(ahead + duration));
+        else
+            sc_core::wait(never_);
+    });
 }
 
 int unit_host::wait_wake() noexcept
@@ -398,7 +404,7 @@ std::string unit_host::waiting_for() const
 
     switch (process_state_) {
     case process_state::waiting:
-        text = "waits until " + time_in_words(wait_until_);
+        text = wait_until_ == CNNVP_TIME_NEVER ? "waits without end" : "waits until " + time_in_words(wait_until_);
         break;
     case process_state::sleeping:
         text = "sleeps until it is woken (by an interrupt or an access)";

@@ -56,6 +56,12 @@ void set_time(sc_core::sc_time &time, cnnvp_time ps)
         time = from_ps(ps);
 }
 
+/* The last address of a third party's region in a window of this size; 0: all addresses. */
+uint64_t within(uint64_t size, uint64_t last)
+{
+    return size != 0 ? std::min(last, size - 1) : last;
+}
+
 bool is_plain(uint32_t op)
 {
     return op == CNNVP_READ || op == CNNVP_WRITE;
@@ -335,7 +341,7 @@ bool unit_host::direct(uint32_t number, uint64_t address, tlm::tlm_dmi &dmi)
     if (!(*port.socket)->get_direct_mem_ptr(borrowed.payload(), dmi) || !dmi.is_read_write_allowed())
         return false;
     dmi.set_start_address(dmi.get_start_address() + port.base);
-    dmi.set_end_address(dmi.get_end_address() + port.base);
+    dmi.set_end_address(within(port.size, dmi.get_end_address()) + port.base);
     return true;
 }
 
@@ -361,8 +367,11 @@ void unit_host::invalidate_direct_mem_ptr(int number, sc_dt::uint64 start, sc_dt
     port_state &port = ports_[static_cast<size_t>(number)];
     const uint64_t offset = cnnvp_instance_value_or(&instance_, "offset", 0);
 
+    end = within(port.size, end);
+    if (start > end)
+        return;
     start += port.base;
-    end = std::max(end + port.base, start);
+    end += port.base;
     if (port.withdraw)
         port.withdraw(start, end);
     else if (is_external_ && end >= offset)

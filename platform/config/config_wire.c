@@ -344,18 +344,30 @@ static cnnvp_result check_single(const struct cnnvp_box *box, struct cnnvp_error
 
 /* ---- parameters that depend on the memory ---- */
 
-/* Bandwidth and latency of the memory behind the instance's first memory port. */
+static struct cnnvp_memory_rate rate_of(const struct cnnvp_instance *memory)
+{
+    struct cnnvp_memory_rate rate = {.struct_size = sizeof rate};
+    if (memory->unit != NULL && memory->unit->rate != NULL)
+        memory->unit->rate(memory->values, &rate);
+    return rate;
+}
+
+/* Bandwidth and latency of the memory behind the instance's first memory port; on the bus, of the fastest memory. */
 static struct cnnvp_memory_rate memory_rate(const struct cnnvp_resolved *resolved,
                                             const struct cnnvp_instance *instance)
 {
-    struct cnnvp_memory_rate rate = {.struct_size = sizeof rate};
-    for (size_t i = 0; i < instance->binding_count; ++i) {
-        const struct cnnvp_instance *memory = &resolved->instances[instance->bindings[i].target];
-        if (instance->unit->ports[instance->bindings[i].port].kind != CNNVP_PORT_MEM_INITIATOR)
-            continue;
-        if (memory->unit != NULL && memory->unit->rate != NULL)
-            memory->unit->rate(memory->values, &rate);
-        break;
+    size_t i = 0;
+    while (i < instance->binding_count &&
+           instance->unit->ports[instance->bindings[i].port].kind != CNNVP_PORT_MEM_INITIATOR)
+        ++i;
+    if (i == instance->binding_count)
+        return (struct cnnvp_memory_rate){.struct_size = sizeof(struct cnnvp_memory_rate)};
+    struct cnnvp_memory_rate rate = rate_of(&resolved->instances[instance->bindings[i].target]);
+    for (size_t k = 0; resolved->instances[instance->bindings[i].target].unit == NULL && k < resolved->instance_count;
+         ++k) {
+        const struct cnnvp_memory_rate other = rate_of(&resolved->instances[k]);
+        if (resolved->instances[k].on_bus && other.bytes_per_s > rate.bytes_per_s)
+            rate = other;
     }
     return rate;
 }

@@ -188,8 +188,6 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
 
 static void clear_work(struct cnnvp_stats *stats)
 {
-    if (stats->work.tensor_count != 0) /* it refers to the tensors' numbers */
-        cnnvp_overfetch_clear(&stats->overfetch);
     cnnvp_arena_free(&stats->work_memory);
     stats->moved = NULL;
     memset(&stats->work, 0, sizeof stats->work);
@@ -224,6 +222,8 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
 struct copying {
     struct cnnvp_arena *memory;
     int failed;
+    const struct cnnvp_work_info *before; /* the same work before a reset, which is added; NULL: none */
+    uint64_t images;                      /* its complete images */
 };
 
 static void *copy_array(struct copying *copying, const void *from, size_t count, size_t size)
@@ -246,6 +246,14 @@ static const char *copy_text(struct copying *copying, const char *text, const ch
     return copy;
 }
 
+/* An amount of the work before, as far as it has been done. */
+static uint64_t done_of(const struct copying *copying, uint64_t amount)
+{
+    const uint64_t all = copying->before->images;
+
+    return all != 0 ? amount / all * copying->images + amount % all * copying->images / all : 0;
+}
+
 static void copy_layers(struct copying *copying, const struct cnnvp_work_info *work, struct cnnvp_work_info *own)
 {
     struct cnnvp_layer_info *layers = copy_array(copying, work->layers, work->layer_count, sizeof *layers);
@@ -256,6 +264,10 @@ static void copy_layers(struct copying *copying, const struct cnnvp_work_info *w
     for (size_t i = 0; i < work->layer_count && !copying->failed; ++i) {
         layers[i].pes = layers[i].pes != 0 ? layers[i].pes : work->pes;
         images[i] = work->layer_images != NULL ? images[i] : work->images;
+        if (copying->before != NULL) {
+            images[i] += done_of(copying, copying->before->layer_images[i]);
+            layers[i].least_dram_bytes += done_of(copying, copying->before->layers[i].least_dram_bytes);
+        }
         layers[i].name = copy_text(copying, layers[i].name, "");
         layers[i].op = copy_text(copying, layers[i].op, "");
         layers[i].phase = copy_text(copying, layers[i].phase, "forward");
@@ -282,11 +294,19 @@ static void copy_work(struct copying *copying, const struct cnnvp_work_info *wor
     own->places = places;
     own->options = options;
     copy_layers(copying, work, own);
+    if (copying->before != NULL) {
+        own->images += copying->images;
+        own->least_dram_bytes += done_of(copying, copying->before->least_dram_bytes);
+    }
     for (size_t i = 0; i < work->resident_count && !copying->failed; ++i)
         residents[i].tensor = copy_text(copying, residents[i].tensor, "");
     for (size_t i = 0; i < work->tensor_count && !copying->failed; ++i) {
         tensors[i].name = copy_text(copying, tensors[i].name, "");
         tensors[i].kind = copy_text(copying, tensors[i].kind, "feature");
+        if (copying->before != NULL) {
+            tensors[i].least_read_bytes += done_of(copying, copying->before->tensors[i].least_read_bytes);
+            tensors[i].least_write_bytes += done_of(copying, copying->before->tensors[i].least_write_bytes);
+        }
     }
     for (size_t i = 0; i < work->place_count && !copying->failed; ++i) {
         places[i].tensor = copy_text(copying, places[i].tensor, "");
@@ -370,23 +390,59 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, const struct cnnvp_request *re
     moved->burst += burst_bytes;
 }
 
+static int is_same_work(const struct cnnvp_work_info *one, const struct cnnvp_work_info *other)
+{
+    return one->network != NULL && other->network != NULL && one->network_hash == other->network_hash &&
+           one->layer_count == other->layer_count && one->tensor_count == other->tensor_count;
+}
+
+uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats)
+{
+    const struct cnnvp_work_info *work = &stats->work;
+    uint64_t complete = work->images;
+    int outputs = 0;
+
+    if (!stats->partial || work->command == NULL || strcmp(work->command, "run") != 0)
+        return work->images;
+    for (size_t i = 0; i < work->tensor_count; ++i) {
+        const uint64_t each = work->images ? work->tensors[i].least_write_bytes / work->images : 0;
+
+        if (strcmp(work->tensors[i].kind, "output") != 0 || each == 0)
+            continue;
+        outputs = 1;
+        if (stats->moved[i].write / each < complete)
+            complete = stats->moved[i].write / each;
+    }
+    return outputs ? complete : 0;
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *theirs)
 {
-    struct cnnvp_work_info own;
-    const struct cnnvp_work_info *work = &own;
-    if (cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_work_info", NULL) != CNNVP_DONE ||
+    struct cnnvp_work_info client, own;
+    const struct cnnvp_work_info *work = &client;
+    if (cnnvp_client_struct(&client, sizeof client, theirs, "cnnvp_work_info", NULL) != CNNVP_DONE ||
         work->layer_count > CNNVP_MAX_TAG || (work->layer_count && work->layers == NULL) ||
         (work->tensor_count && work->tensors == NULL) || (work->place_count && work->places == NULL) ||
         !are_apart(TABLE(work->tensors, work->tensor_count)) || !are_apart(TABLE(work->places, work->place_count)))
         return CNNVP_BAD_INPUT;
+    const struct cnnvp_work_info before = stats->work;
+    const int adds = stats->was_reset && is_same_work(&before, work);
+    struct cnnvp_arena memory = {0};
+    struct copying copying = {&memory, 0, adds ? &before : NULL, cnnvp_stats_images(stats)};
+    copy_work(&copying, work, &own);
+    struct cnnvp_moved_bytes *moved =
+        copy_array(&copying, adds ? stats->moved : NULL, work->tensor_count, sizeof *moved);
+    if (before.tensor_count != 0 && !adds) /* it refers to the tensors' numbers */
+        cnnvp_overfetch_clear(&stats->overfetch);
     clear_work(stats);
-    struct copying copying = {&stats->work_memory, 0};
-    copy_work(&copying, work, &stats->work);
-    stats->moved = copy_array(&copying, NULL, work->tensor_count, sizeof *stats->moved);
+    stats->was_reset = 0;
     if (copying.failed) {
-        clear_work(stats);
+        cnnvp_arena_free(&memory);
         return CNNVP_FAILED;
     }
+    stats->work_memory = memory;
+    stats->work = own;
+    stats->moved = moved;
     stats->described = 1;
     if (work->layer_count >= stats->tags)
         (void)cnnvp_stats_grow(stats, (uint32_t)work->layer_count);

@@ -126,6 +126,7 @@ struct cnnvp_stats {
     struct cnnvp_said said;
     uint64_t program; /* hash of the program on the core; 0: none */
     int described;
+    int was_reset; /* since the last description */
     int timing_only;
     int partial;       /* 1: the run did not reach its end; stats.json then has the member "partial": true */
     int out_of_memory; /* 1: something was not counted, so there are no statistics */
@@ -136,7 +137,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const st
                                              int timing_only, struct cnnvp_error *error);
 void cnnvp_stats_fini(struct cnnvp_stats *stats);
 
+/* After a reset, the same network's work is added to what was done before; otherwise an earlier description is
+ * replaced. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work);
+
+/* Number of complete images: all if the run is complete, otherwise those whose outputs are all in memory. Training
+ * describes the work again after each step. */
+uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats);
 
 /* Adds rows up to `tag`. Returns the tag whose row is to be used: 0 if out of memory. */
 uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);

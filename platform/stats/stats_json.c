@@ -33,28 +33,6 @@ static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
     return 0;
 }
 
-/* Number of complete images: all if the run is complete, otherwise those whose outputs are all in memory. Training
- * describes the work again after each step. */
-static uint64_t complete_images(const struct cnnvp_stats *stats)
-{
-    const struct cnnvp_work_info *work = &stats->work;
-    uint64_t complete = work->images;
-    int outputs = 0;
-
-    if (!stats->partial || work->command == NULL || strcmp(work->command, "run") != 0)
-        return work->images;
-    for (size_t i = 0; i < work->tensor_count; ++i) {
-        const uint64_t each = work->images ? work->tensors[i].least_write_bytes / work->images : 0;
-
-        if (strcmp(work->tensors[i].kind, "output") != 0 || each == 0)
-            continue;
-        outputs = 1;
-        if (stats->moved[i].write / each < complete)
-            complete = stats->moved[i].write / each;
-    }
-    return outputs ? complete : 0;
-}
-
 /* MACs that units have counted for the layer; if no unit counts them, those of the description. */
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
@@ -66,7 +44,7 @@ static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
     }
 
     const uint64_t images = stats->work.layer_images[tag - 1];
-    const uint64_t complete = images == stats->work.images ? complete_images(stats) : images;
+    const uint64_t complete = images == stats->work.images ? cnnvp_stats_images(stats) : images;
 
     return stats->work.layers[tag - 1].macs * complete;
 }
@@ -246,9 +224,9 @@ static void add_total(struct stats_builder *b, json_t *root)
               cnnvp_stats_total(stats, cnnvp_stats_find(stats, "cpu"), "instructions"));
     set_count(b, object, "accel_instructions", cnnvp_stats_elements_total(stats, "instructions"));
     set_count(b, object, "macs", macs);
-    set_count(b, object, "images", complete_images(stats));
+    set_count(b, object, "images", cnnvp_stats_images(stats));
     set_real(b, object, "images_per_s",
-             ratio((double)complete_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+             ratio((double)cnnvp_stats_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
 /* For each unit with any energy: its work for the layer, and its static power during the layer's cycles. */
@@ -524,7 +502,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
     }
     set_real(b, object, "peak_share", ratio(busy, peak));
     cnnvp_stats_add_off_chip(b, object);
-    set_real(b, object, "energy_per_image_pj", ratio(energy, (double)complete_images(stats)));
+    set_real(b, object, "energy_per_image_pj", ratio(energy, (double)cnnvp_stats_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     cnnvp_stats_add_path(b, object);

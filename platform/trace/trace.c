@@ -66,7 +66,7 @@ static void add_stream(struct cnnvp_trace *trace, enum cnnvp_stream_kind kind, u
 
 static uint32_t count_streams(const struct cnnvp_resolved *platform)
 {
-    size_t streams = platform->instance_count + CNNVP_WHOLE_COUNT;
+    size_t streams = 2 * platform->instance_count + CNNVP_WHOLE_COUNT;
 
     for (size_t i = 0; i < platform->instance_count; ++i) {
         const struct cnnvp_unit *unit = platform->instances[i].unit;
@@ -78,6 +78,13 @@ static uint32_t count_streams(const struct cnnvp_resolved *platform)
 static int is_calls(const struct cnnvp_counter *counter)
 {
     return counter->unit != NULL && strcmp(counter->unit, "function") == 0;
+}
+
+static void add_whole(struct cnnvp_trace *trace, enum cnnvp_whole_track track, const char *suffix)
+{
+    add_stream(trace, CNNVP_STREAM_WHOLE, 0, track);
+    trace->streams[trace->stream_count - 1].name =
+        cnnvp_arena_printf(&trace->arena, "%s%s", cnnvp_whole_names[track], suffix);
 }
 
 static void add_streams(struct cnnvp_trace *trace)
@@ -99,8 +106,14 @@ static void add_streams(struct cnnvp_trace *trace)
         if (unit != NULL)
             add_stream(trace, CNNVP_STREAM_PATH, i, 0);
     }
+    trace->whole = trace->stream_count;
     for (uint32_t k = 0; k < CNNVP_WHOLE_COUNT; ++k)
-        add_stream(trace, CNNVP_STREAM_WHOLE, 0, k);
+        add_whole(trace, k, "");
+    for (uint32_t i = 0; i < trace->platform->instance_count; ++i) {
+        const char *suffix = cnnvp_trace_suffix(trace->platform, i);
+        if (suffix[0] != '\0' && strcmp(trace->platform->instances[i].model, CNNVP_INSTRUCTION_ELEMENT) == 0)
+            add_whole(trace, CNNVP_WHOLE_LAYERS, suffix);
+    }
     trace->fixed_streams = trace->stream_count;
 }
 
@@ -120,7 +133,7 @@ const char *cnnvp_stream_name(const struct cnnvp_trace *trace, const struct cnnv
     case CNNVP_STREAM_PATH:
         return "critical_path";
     case CNNVP_STREAM_WHOLE:
-        return cnnvp_whole_names[stream->index];
+        return stream->name;
     case CNNVP_STREAM_LINK:
         break;
     }
@@ -172,6 +185,10 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         return result;
     }
     add_streams(made);
+    if (made->arena.failed) {
+        cnnvp_trace_free(made);
+        return cnnvp_config_no_memory(error);
+    }
     *trace = made;
     return CNNVP_DONE;
 }
@@ -378,11 +395,9 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
         cnnvp_trace_settle(trace, instance, flow, begin, end);
 }
 
-void cnnvp_trace_whole_span(struct cnnvp_trace *trace, enum cnnvp_whole_track track, uint32_t text, uint32_t tag,
+void cnnvp_trace_whole_span(struct cnnvp_trace *trace, struct cnnvp_stream *stream, uint32_t text, uint32_t tag,
                             cnnvp_time begin, cnnvp_time end)
 {
-    struct cnnvp_stream *stream = &trace->streams[trace->fixed_streams - CNNVP_WHOLE_COUNT + track];
-
     stream->name_index = text;
     put_span(trace, stream, tag, 0, begin, end, NULL);
 }

@@ -51,7 +51,7 @@ struct cnnvp_stream {
     unsigned char *buffer; /* the chunk being filled; NULL before the first record */
     uint64_t time;         /* of the last record: the end of a span, otherwise `at` */
     uint64_t value;        /* of the last record: the flow of a span, otherwise the value */
-    const char *name;      /* name of the last span, as given */
+    const char *name;      /* name of the last span, as given; of the whole platform: the stream's */
     uint32_t name_index;
     int is_late; /* 1: some record came before the end of its predecessor */
     struct cnnvp_chunk *first;
@@ -137,6 +137,7 @@ struct cnnvp_trace {
     uint32_t stream_count;
     uint32_t fixed_streams; /* number of streams of units and of the whole platform; links follow */
     uint32_t stream_capacity;
+    uint32_t whole;   /* first stream of the whole platform */
     uint32_t *tracks; /* for each instance: number of its first stream of this kind */
     uint32_t *counters;
     uint32_t *paths;
@@ -192,9 +193,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64
 
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                       uint64_t flow, cnnvp_time begin, cnnvp_time end);
-/* Adds a span with the text of this index to a track of the whole platform. */
-void cnnvp_trace_whole_span(struct cnnvp_trace *trace, enum cnnvp_whole_track track, uint32_t text, uint32_t tag,
+/* Adds a span with the text of this index to a stream of the whole platform. */
+void cnnvp_trace_whole_span(struct cnnvp_trace *trace, struct cnnvp_stream *stream, uint32_t text, uint32_t tag,
                             cnnvp_time begin, cnnvp_time end);
+/* What the names of an accelerator's instances end in: "" for the first accelerator's. */
+const char *cnnvp_trace_suffix(const struct cnnvp_resolved *platform, uint32_t instance);
 /* Index of a text, in order of first appearance, so that it does not depend on addresses. UINT32_MAX: out of memory. */
 uint32_t cnnvp_trace_text(struct cnnvp_trace *trace, const char *text);
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at, uint64_t value);

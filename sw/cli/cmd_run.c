@@ -190,9 +190,27 @@ static void warn_of_blocks(const struct run *run)
     json_decref(statistics);
 }
 
+/* Products of weights and inputs are calculated by the accelerator alone. */
+static void warn_of_guest(const struct run *run)
+{
+    json_t *statistics = run->options->all.guest != NULL ? json_loads(run->json, 0, NULL) : NULL;
+    const json_t *layers = json_object_get(statistics, "layers");
+    json_int_t macs = 0, cycles = 0;
+    for (size_t i = 0; i < json_array_size(layers); ++i) {
+        macs += json_integer_value(json_object_get(json_array_get(layers, i), "macs"));
+        cycles += json_integer_value(json_object_get(json_array_get(layers, i), "cycles"));
+    }
+    if (macs != 0 && cycles == 0)
+        cli_message("warning: --guest %s: it has ended without work of the accelerator, so no output has been "
+                    "calculated",
+                    run->options->all.guest);
+    json_decref(statistics);
+}
+
 static cnnvp_result print(struct run *run)
 {
     const struct cnnvp_options *options = &run->options->all;
+    warn_of_guest(run);
     if (!options->quiet) {
         CNNVP_TRY(cli_print_layers(run->json, stdout));
         print_centred(run);

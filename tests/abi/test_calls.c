@@ -100,6 +100,122 @@ static void reset(void **state)
     clear(&design);
 }
 
+static int called_back;
+
+/* Calls what only works between runs. */
+static void call_back(void *context, size_t layer, uint64_t time_ps)
+{
+    struct design *design = context;
+    struct cnnvp_run_result end;
+    uint32_t value;
+    (void)layer;
+    (void)time_ps;
+    called_back = 1;
+    assert_int_equal(cnnvp_platform_run(design->platform, &end), CNNVP_FAILED);
+    assert_string_equal(end.reason, "the platform is running, and this is called from one of its callbacks");
+    assert_int_equal(cnnvp_platform_reset(design->platform), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_read_register(design->platform, 0x10000000, &value), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_write_register(design->platform, 0x10000000, 1), CNNVP_FAILED);
+    assert_int_equal(cnnvp_platform_set_irq(design->platform, "cpu", 1), CNNVP_FAILED);
+    assert_int_equal(cnnvp_network_load(design->network, design->platform, &error), CNNVP_FAILED);
+    cnnvp_platform_free(design->platform);
+}
+
+/* A callback that does what it may not do changes nothing. */
+static void callbacks(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    const struct cnnvp_platform_options how = {.struct_size = sizeof how, .layer = call_back, .layer_context = &design};
+    struct cnnvp_array expected;
+    (void)state;
+    load(&design);
+    const struct cnnvp_run_result alone = run(&design, 0);
+    assert_int_equal(cnnvp_network_output(design.network, design.platform, 0, &expected, &error), CNNVP_DONE);
+    cnnvp_platform_free(design.platform);
+    assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+    load(&design);
+    const struct cnnvp_run_result there = run(&design, 0);
+    assert_true(called_back);
+    assert_int_equal(there.end, CNNVP_END_EXIT);
+    assert_int_equal(there.time_ps, alone.time_ps);
+    same_output(&design, &expected);
+    cnnvp_array_clear(&expected);
+    clear(&design);
+}
+
+static double statistic(struct design *design, const char *name)
+{
+    char *stats = NULL;
+    double value = 0;
+    assert_int_equal(cnnvp_platform_stats(design->platform, &stats), CNNVP_DONE);
+    assert_int_equal(cnnvp_stats_value(stats, name, &value, &error), CNNVP_DONE);
+    free(stats);
+    return value;
+}
+
+/* Statistics continue over a reset: both runs' images, and the least that both need. */
+static void two_loads(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    (void)state;
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    const double least = statistic(&design, "summary.least_dram_bytes");
+    const double layer = statistic(&design, "layers.C1.least_dram_bytes");
+    const double moved = statistic(&design, "tensors.input.read_bytes");
+    assert_true(least > 0 && layer > 0 && moved > 0);
+    assert_int_equal(statistic(&design, "total.images"), 2);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(statistic(&design, "total.images"), 4);
+    assert_int_equal(statistic(&design, "summary.least_dram_bytes"), 2 * least);
+    assert_int_equal(statistic(&design, "layers.C1.least_dram_bytes"), 2 * layer);
+    assert_int_equal(statistic(&design, "tensors.input.read_bytes"), 2 * moved);
+    clear(&design);
+}
+
+static char *text_of(const char *file, size_t *size)
+{
+    FILE *stream = fopen(file, "rb");
+    assert_non_null(stream);
+    char *text = malloc(1 << 20);
+    assert_non_null(text);
+    *size = fread(text, 1, 1 << 20, stream);
+    assert_in_range(*size, 1, (1 << 20) - 1);
+    assert_int_equal(fclose(stream), 0);
+    return text;
+}
+
+/* A trace is complete, whether the statistics have been asked for or not. */
+static void trace_alone(void **state)
+{
+    static const char *const files[] = {"test_calls_0.vcd", "test_calls_1.vcd"};
+    struct design design = make("pe_array.rows=8");
+    char *texts[2];
+    size_t sizes[2];
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        const struct cnnvp_platform_options how = {.struct_size = sizeof how, .trace = files[i]};
+        char *stats = NULL;
+        cnnvp_platform_free(design.platform);
+        assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+        load(&design);
+        assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+        if (i == 1)
+            assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+        free(stats);
+        assert_int_equal(cnnvp_platform_close_trace(design.platform, &error), CNNVP_DONE);
+        texts[i] = text_of(files[i], &sizes[i]);
+        assert_int_equal(remove(files[i]), 0);
+    }
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(texts[0], texts[1], sizes[0]);
+    free(texts[0]);
+    free(texts[1]);
+    clear(&design);
+}
+
 /* What is held may end where addresses do, and not beyond. */
 static void held_ranges(void **state)
 {
@@ -259,8 +375,9 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(refused_loads), cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),       cmocka_unit_test(two_loads),          cmocka_unit_test(trace_alone),
+        cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name), cmocka_unit_test(layers_begin),
+        cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),      cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,17 @@ static void platforms(void **state)
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
     options.memory_trace = options.profile = "one.file";
     REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    cnnvp_platform *first;
+    options.memory_trace = options.profile = NULL;
+    options.trace = "test_errors.vcd";
+    assert_int_equal(cnnvp_platform_new(config, &options, &first, NULL), CNNVP_DONE);
+    options.trace = NULL;
+    options.profile = "./test_errors.vcd";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    assert_string_equal(text.text, "./test_errors.vcd: another platform of this process has yet to write this file");
+    cnnvp_platform_free(first);
+    assert_int_equal(cnnvp_platform_new(config, &options, &platform, NULL), CNNVP_DONE);
+    cnnvp_platform_free(platform);
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
     memory.struct_size = 1;
     REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);

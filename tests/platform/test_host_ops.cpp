@@ -248,6 +248,26 @@ void test_count_in_init(void **)
     }
 }
 
+/* A wait that would end behind simulated time does not end before it began. */
+void test_wait_without_end(void **)
+{
+    for (const cnnvp_time duration : {CNNVP_TIME_NEVER, CNNVP_TIME_NEVER - 5 * ns}) {
+        bench::network net;
+        net.add("a");
+        bench::platform made(net);
+        made["a"]->on_process = [](agent *self) {
+            assert_int_equal(self->ops->wait(self->host, 10 * ns), CNNVP_OK);
+            agent_note(self, self->ops->wait(self->host, *static_cast<const cnnvp_time *>(self->context)));
+            self->ops->finish(self->host, 0, "");
+        };
+        made["a"]->context = const_cast<cnnvp_time *>(&duration);
+        const cnnvp_run_result result = made.run(1000 * ns);
+        assert_int_equal(made["a"]->noted, 0);
+        assert_int_equal(result.end, CNNVP_END_NO_PROGRESS);
+        assert_string_equal(result.reason, "nothing is left that could happen; a waits without end");
+    }
+}
+
 /* wake is kept until the next wait_wake. */
 void test_wake_is_latched(void **)
 {
@@ -645,6 +665,7 @@ int main()
         cmocka_unit_test(test_completion_by_its_own_process),
         cmocka_unit_test(test_calls_from_outside),
         cmocka_unit_test(test_count_in_init),
+        cmocka_unit_test(test_wait_without_end),
         cmocka_unit_test(test_wake_is_latched),
         cmocka_unit_test(test_settle),
         cmocka_unit_test(test_accesses),

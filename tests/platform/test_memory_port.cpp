@@ -275,6 +275,32 @@ void test_only_b_transport(void **)
     }
 }
 
+/* Calls of the host reach memory without direct access, too. */
+void test_semihosting(void **)
+{
+    for (const bool has_debug : {true, false}) {
+        cnnvp_config *config = configure({"dram.model=external"});
+        cnnvp_error error{};
+        cnnvp_platform *platform = nullptr;
+        outcome got;
+        cnnvp_platform_options options{};
+        options.struct_size = sizeof options;
+        options.console = collect;
+        options.console_context = &got;
+        const maker make = loose_memory(20, true, has_debug, false);
+        const cnnvp::bind_memory bind = [&](const char *, cnnvp::memory_socket &socket) { return make(socket); };
+        char first[] = "first", second[] = "second";
+        char *const words[] = {first, second};
+        assert_int_equal(cnnvp::platform_new(config, &options, bind, &platform, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_platform_load_elf(platform, SEMIHOST, 2, words, &error), CNNVP_DONE);
+        if (cnnvp_platform_run(platform, &got.run) != CNNVP_DONE)
+            fail_msg("%s", got.run.reason);
+        assert_string_equal(got.console.c_str(), "hello first second");
+        cnnvp_platform_free(platform);
+        cnnvp_config_free(config);
+    }
+}
+
 void test_approximate(void **)
 {
     const std::vector<std::vector<style>> all = {
@@ -408,6 +434,8 @@ void test_broken(void **)
         const char *named;
     } cases[] = {
         {[](auto &, auto &) { throw std::runtime_error("no more"); }, "the memory threw: no more"},
+        {[](auto &, auto &) { SC_REPORT_ERROR("store", "no more"); },
+         "the memory threw: Error: store: no more In file"},
         {[](auto &, auto &delay) { delay = sc_core::sc_max_time(); }, "beyond the end of simulated time"},
         {[](auto &payload, auto &) { payload.set_data_length(4); },
          "the memory changed command, data pointer or length"},
@@ -587,6 +615,7 @@ int main()
         cmocka_unit_test(test_loose_with_dmi),
         cmocka_unit_test(test_dmi_refused),
         cmocka_unit_test(test_only_b_transport),
+        cmocka_unit_test(test_semihosting),
         cmocka_unit_test(test_approximate),
         cmocka_unit_test(test_platform_keeps_the_data),
         cmocka_unit_test(test_core_writes),

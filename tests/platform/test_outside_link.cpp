@@ -345,6 +345,7 @@ struct mover : sc_core::sc_module {
     tlm_utils::simple_target_socket<mover> socket{"socket"};
     memories::store other, here;
     bool gives = true;
+    bool debugs = true;
     uint64_t page = memories::store::size; /* what it gives at once */
     unsigned moves = 0, granted_after = 0;
 
@@ -357,7 +358,7 @@ struct mover : sc_core::sc_module {
             for (; goes_on(); moves += 1) {
                 sc_core::wait(ns(2000));
                 gives = false;
-                socket->invalidate_direct_mem_ptr(0, memories::store::size - 1);
+                socket->invalidate_direct_mem_ptr(0, ~uint64_t(0));
                 std::memcpy(other.bytes.get(), here.bytes.get(), used);
                 std::swap(here.bytes, other.bytes);
                 std::memset(other.bytes.get(), 0xa5, used);
@@ -373,13 +374,14 @@ struct mover : sc_core::sc_module {
         here.serve(payload);
         payload.set_dmi_allowed(gives);
     }
-    unsigned transport_dbg(payload_type &payload) { return here.debug(payload); }
-    bool get_direct_mem_ptr(payload_type &, tlm::tlm_dmi &dmi)
+    unsigned transport_dbg(payload_type &payload) { return debugs ? here.debug(payload) : 0; }
+    bool get_direct_mem_ptr(payload_type &payload, tlm::tlm_dmi &dmi)
     {
-        dmi.set_start_address(0);
-        dmi.set_end_address(memories::store::size - 1);
+        const uint64_t start = payload.get_address() / page * page;
+        dmi.set_start_address(start);
+        dmi.set_end_address(start + page - 1);
         dmi.allow_read_write();
-        dmi.set_dmi_ptr(here.bytes.get());
+        dmi.set_dmi_ptr(here.bytes.get() + start);
         granted_after += gives && moves > 0;
         return gives;
     }
@@ -391,16 +393,22 @@ void test_withdrawal(void **)
     static const struct {
         const char *more;
         uint64_t page;
-    } all[] = {{"", memories::store::size},
-               {"", 4096},
-               {"  cpu: {memory: cache}\n", memories::store::size},
-               {"  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n", memories::store::size}};
-    for (const auto &[more, page] : all) {
+        bool debugs;
+    } all[] = {{"", memories::store::size, true},
+               {"", 4096, true},
+               {"", 4096, false},
+               {"  cpu: {tcm_size: 8KiB}\n", memories::store::size, true},
+               {"  cpu: {memory: cache}\n", memories::store::size, true},
+               {"  cpu: {memory: cache, dcache_size: 256, dcache_ways: 1}\n", memories::store::size, true}};
+    for (const auto &[more, page, debugs] : all) {
         const simulation mine;
-        work network(std::string(with_master) + "  dram: {model: external, at: 0x80000000}\n" + more);
+        const std::string way = debugs ? "bus" : "dram"; /* of the bus master */
+        work network("  master: {model: external, role: link, connect: {inward: " + way +
+                     "}}\n  dram: {model: external, at: 0x80000000}\n" + more);
         cnnvp::platform platform("platform", network.config, &network.options);
         mover memory("memory");
         memory.page = page;
+        memory.debugs = debugs;
         memory.goes_on = [&] { return platform.result().end == CNNVP_END_MAX_TIME; };
         tlm_checker at_memory("at_memory"), at_master("at_master");
         unsigned grants = 0;
@@ -427,6 +435,7 @@ void test_withdrawal(void **)
         assert_int_equal(memory.here.broken, 0);
         assert_true(memory.moves > 5 && memory.granted_after > 5 && grants > 10 && grants < 50);
         assert_true(at_memory.invalidated > 5 && at_master.invalidated > 5);
+        assert_true(at_master.gone_from <= dram_base && at_master.gone_to >= scratch);
     }
 }
 

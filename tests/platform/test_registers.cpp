@@ -121,6 +121,8 @@ void test_debug(void **)
     assert_int_equal(f.file.debug(access), CNNVP_E_ACCESS);
     access.op = CNNVP_WRITE;
     assert_int_equal(f.file.debug(access), CNNVP_E_NOSUP);
+    access = cnnvp::outside_access(CNNVP_READ, CNNVP_DEBUG, 0, nullptr, 4);
+    assert_int_equal(f.file.debug(access), CNNVP_E_INVAL);
 }
 
 /* Through the sockets: registers, and what they do not serve goes to `access`. */

@@ -118,6 +118,11 @@ static void wrong_tables_are_refused(void **state)
                        "mine: a parameter is named %s, a key that every instance of a platform has", reserved[i]);
         must_refuse(&unit, message);
     }
+    param = (struct cnnvp_param){"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1", 0, 1000, NULL, "the clock"};
+    must_refuse(&unit, "mine: parameter clock_mhz, the unit's clock, is a UINT of 1 to 1000000");
+    param.min = 1;
+    param.max = 1000001;
+    must_refuse(&unit, "mine: parameter clock_mhz, the unit's clock, is a UINT of 1 to 1000000");
     unit = good;
     unit.stats = twice;
     unit.stat_count = 2;

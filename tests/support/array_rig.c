@@ -85,11 +85,17 @@ uint64_t array_rig_do(struct array_rig *rig, struct cnnvp_command command)
     return cnnvp_delay_cycles(rig->sim.clock_mhz, begin, delay);
 }
 
+static uint64_t port_words(const struct array_rig *rig)
+{
+    return fake_count(rig->input, "calculation_port_words") + fake_count(rig->weight, "calculation_port_words") +
+           fake_count(rig->output, "calculation_port_words");
+}
+
 void array_rig_check_refused(struct array_rig *rig, struct cnnvp_command command, int expected, const char *why)
 {
     const uint64_t rejected = fake_count(rig->array, "rejected");
     const uint64_t commands = fake_count(rig->array, "commands");
-    const uint64_t written = fake_count(rig->output, "write_words");
+    const uint64_t written = fake_count(rig->output, "write_words"), crossed = port_words(rig);
     cnnvp_time delay = 1;
     assert_int_equal(array_rig_send(rig, &command, &delay), expected);
     assert_int_equal(delay, 0);
@@ -98,4 +104,5 @@ void array_rig_check_refused(struct array_rig *rig, struct cnnvp_command command
     assert_int_equal(fake_count(rig->array, "rejected"), rejected + 1u);
     assert_int_equal(fake_count(rig->array, "commands"), commands);
     assert_int_equal(fake_count(rig->output, "write_words"), written);
+    assert_int_equal(port_words(rig), crossed);
 }

@@ -224,6 +224,8 @@ bool tlm_checker::get_direct_mem_ptr(payload &payload, tlm::tlm_dmi &dmi)
 void tlm_checker::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end)
 {
     ++invalidated;
+    gone_from = start;
+    gone_to = end;
     rule(start <= end, target, "11.2 an empty region");
     from->invalidate_direct_mem_ptr(start, end);
 }

@@ -21,6 +21,7 @@ struct tlm_checker : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw
     tlm::tlm_initiator_socket<> to{"to"};
     std::set<std::string> broken;
     std::uint64_t blocking = 0, phases = 0, debugs = 0, asked = 0, granted = 0, bytes = 0, hints = 0, invalidated = 0;
+    std::uint64_t gone_from = 0, gone_to = 0; /* the last region that was invalidated */
 
     explicit tlm_checker(const sc_core::sc_module_name &name);
     /* Transactions that have begun and not ended. */

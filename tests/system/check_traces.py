@@ -234,6 +234,19 @@ def check_slices(network):
         assert [layer for layer in layers if "out_channel" in work[layer]] == [layer for layer in layers if layer[0] != "S"], work
 
 
+def check_accelerators(network):
+    """Each accelerator has its layers in a row of its own, image after image; the second of two has every other image."""
+    with tempfile.TemporaryDirectory() as folder:
+        stats, trace = os.path.join(folder, "of.json"), os.path.join(folder, "run.pftrace")
+        dual = os.path.join(os.path.dirname(NETWORKS), "examples", "accelerators", "dual.yaml")
+        subprocess.run([CNNVP, "run", network, "--timing-only", "-q", "-n", "3", "-p", dual, "--stats", stats, "--trace", trace], check=True)
+        with open(stats, encoding="utf-8") as stream:
+            layers = [layer["name"] for layer in json.load(stream)["layers"]]
+        found = slices(trace)
+        for row, images in ("layers", 2), ("layers_2", 1):
+            assert [name for track, name, _ in found if track == row] == images * layers, row
+
+
 def check_flows(network):
     """What is tied together is one instruction of one accelerator: each numbers its own."""
     with tempfile.TemporaryDirectory() as folder:
@@ -289,6 +302,7 @@ def main():
     low = ["-s", "dram.power_down=self-refresh", "-s", "dram.t_refi=1000", "-s", "dram.ranks=2"]
     check("run", lenet5, "--timing-only", "-q", *low, states=("active_power_down", "precharge_power_down", "self_refresh"))
     check_slices(lenet5)
+    check_accelerators(lenet5)
     check_flows(lenet5)
     check_order(os.path.join(NETWORKS, "digits.onnx"))
     check("exec", TAIL)  # nothing moves in the last 99 % of its time

@@ -30,8 +30,9 @@ static char *without_host_time(char *json)
     return json;
 }
 
-/* `step`: picoseconds of each of the first `count` steps, the last has no limit. */
-static void run(const cnnvp_network *network, const cnnvp_config *config, uint64_t step, unsigned count,
+/* `step`: picoseconds of each of the first `count` steps, the last has no limit. `reads`: the statistics are asked for
+ * after each step. */
+static void run(const cnnvp_network *network, const cnnvp_config *config, uint64_t step, unsigned count, int reads,
                 struct outcome *outcome)
 {
     cnnvp_platform *platform;
@@ -45,6 +46,12 @@ static void run(const cnnvp_network *network, const cnnvp_config *config, uint64
         result = cnnvp_platform_run(platform, &outcome->end);
         if (outcome->end.end == CNNVP_END_MAX_TIME)
             assert_int_equal(outcome->end.time_ps, limit);
+        if (reads) {
+            struct cnnvp_layer_result layer;
+            assert_int_equal(cnnvp_platform_stats(platform, &outcome->stats), CNNVP_DONE);
+            free(outcome->stats);
+            (void)!cnnvp_platform_layer(platform, 0, &layer);
+        }
         ++outcome->steps;
     } while (outcome->end.end == CNNVP_END_MAX_TIME);
     assert_int_equal(result, CNNVP_DONE);
@@ -68,7 +75,8 @@ static void steps_change_nothing(void **state)
     static const struct {
         uint64_t step;
         unsigned count;
-    } cuts[] = {{1, 500}, {777, 5000}, {999983, 10000}, {12345678, 10000}};
+        int reads;
+    } cuts[] = {{1, 500, 0}, {777, 5000, 0}, {999983, 10000, 0}, {12345678, 10000, 0}, {999983, 10000, 1}};
     for (size_t p = 0; p < sizeof presets / sizeof *presets; ++p) {
         const struct cnnvp_network_options options = {
             .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .images = 2, .seed = 3};
@@ -78,10 +86,10 @@ static void steps_change_nothing(void **state)
         done(cnnvp_config_new(presets[p], &config, &problem));
         done(cnnvp_config_resolve(config, &problem));
         done(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem));
-        run(network, config, 0, 0, &whole);
+        run(network, config, 0, 0, 0, &whole);
         assert_int_equal(whole.steps, 1);
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; ++c) {
-            run(network, config, cuts[c].step, cuts[c].count, &parts);
+            run(network, config, cuts[c].step, cuts[c].count, cuts[c].reads, &parts);
             assert_true(parts.steps > 2);
             assert_int_equal(parts.end.time_ps, whole.end.time_ps);
             assert_int_equal(parts.output.shape[1], whole.output.shape[1]);

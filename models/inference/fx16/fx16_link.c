@@ -242,6 +242,18 @@ int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_com
         unit->host, unit->ops, unit->rejected_stat, command, status, reason != NULL ? reason : failure(status));
 }
 
+/* Refuses weights that do not exist before anything is read that would be counted. */
+static int check_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                         const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic)
+{
+    struct cnnvp_fx16_traffic look = *traffic;
+    struct cnnvp_fx16_data unwanted;
+    struct cnnvp_fx16_stalls none;
+    look.flags |= CNNVP_DEBUG;
+    const int status = borrow_weights(unit, command, tile, &look, &unwanted, &none);
+    return status == CNNVP_OK ? status : borrow_weights(unit, command, tile, traffic, &unwanted, &none);
+}
+
 int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
@@ -250,6 +262,8 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
         (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
         (tile->table_span != 0 && unit->tables == 0) || (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
     int status = lacks ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
+    if (status == CNNVP_OK)
+        status = check_weights(unit, command, tile, traffic);
     if (status == CNNVP_OK)
         status = borrow_input(unit, command, tile, traffic, data, stalls);
     if (status == CNNVP_OK)

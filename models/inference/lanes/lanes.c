@@ -176,6 +176,31 @@ static void occupy(struct lanes *lanes, const struct cnnvp_command *command, con
                      drawn_from, lanes->track_end);
 }
 
+/* 1 if the operand lies in its half. A debug access is not counted. */
+static int is_there(const struct lanes *lanes, const struct cnnvp_command *command, const struct lanes_operand *operand)
+{
+    struct cnnvp_access access = link_access(command, operand, CNNVP_BORROW_READ);
+    access.flags = CNNVP_DEBUG;
+    return !operand->used || lanes->ops->access(lanes->host, PORT_input + operand->buffer, &access) == CNNVP_OK;
+}
+
+/* Borrows all operands, beginning with one that is missing: if it is refused, the others are not counted. */
+static int borrow_all(struct lanes *lanes, const struct cnnvp_command *command, struct lanes_job *job, uint64_t cycles,
+                      struct crossing *crossings)
+{
+    struct lanes_operand *const operands[] = {&job->a, &job->b, &job->c, &job->out};
+    enum { OPERANDS = sizeof operands / sizeof operands[0], OUT = OPERANDS - 1 };
+    int first = 0, status = CNNVP_OK;
+    while (first < OPERANDS && is_there(lanes, command, operands[first]))
+        ++first;
+    for (int i = 0; i < OPERANDS && status == CNNVP_OK; ++i) {
+        const int at = (first + i) % OPERANDS;
+        status = borrow(lanes, command, operands[at], at == OUT ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ,
+                        at == OUT ? feature_words(job) : 0, cycles, crossings);
+    }
+    return status;
+}
+
 /* ---- commands ---- */
 
 static int execute_elements(struct lanes *lanes, const struct cnnvp_command *command, cnnvp_time *delay)
@@ -194,13 +219,7 @@ static int execute_elements(struct lanes *lanes, const struct cnnvp_command *com
     const uint64_t streaming = cost.cycles - lanes_latency(&job, &lanes->shape);
     lanes_clocks(&lanes->shape, &cost, &job);
     struct crossing crossings[LANES_BUFFERS] = {0};
-    int status = borrow(lanes, command, &job.a, CNNVP_BORROW_READ, 0, streaming, crossings);
-    if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.b, CNNVP_BORROW_READ, 0, streaming, crossings);
-    if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.c, CNNVP_BORROW_READ, 0, streaming, crossings);
-    if (status == CNNVP_OK)
-        status = borrow(lanes, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, crossings);
+    const int status = borrow_all(lanes, command, &job, streaming, crossings);
     if (status != CNNVP_OK)
         return refuse(lanes, command, status, "an operand is outside its half of the buffer");
 

@@ -30,6 +30,9 @@
 
 enum { EVENT_WORK, EVENT_COUNT };
 
+/* Counters of row classes, from COUNTER_row_hits on. */
+enum { ROW_CLASSES = COUNTER_row_conflicts - COUNTER_row_hits + 1 };
+
 /* Bursts of one tag, not yet reported. */
 struct served {
     uint32_t tag;
@@ -73,6 +76,8 @@ struct dram {
     struct traffic traffic;
     struct early *early;
     uint32_t early_count, early_room;
+    struct dram_issued *waiting; /* commands that would classify the bursts that wait; the statistics have them */
+    uint32_t waiting_count, waiting_room;
     int peak_counted;
     struct dram_counts counted; /* channel counts that the statistics already have */
     uint64_t standby;           /* ps of ranks in standby that they have */
@@ -195,19 +200,36 @@ static struct dram_served *served_of(struct dram *self, uint32_t tag)
     return &self->served.all;
 }
 
-static void note_class(void *context, const struct dram_issued *issued)
+/* Counts a row class `n` times; UINT64_MAX takes it back. */
+static void note_class(struct dram *self, const struct dram_issued *issued, uint64_t n)
 {
-    struct dram *self = context;
-    dram_served_classify(served_of(self, issued->class_tag), issued);
-    dram_served_classify(&self->requesters[issued->class_source].served, issued);
+    dram_served_classify(served_of(self, issued->class_tag), issued, n);
+    dram_served_classify(&self->requesters[issued->class_source].served, issued, n);
 }
 
-/* Counts the row class that a waiting burst will have. */
+/* Counts the row class that a waiting burst will have if nothing else arrives. */
 static void note_waiting(void *context, const struct dram_issued *issued)
 {
     struct dram *self = context;
-    note_class(self, issued);
+    if (self->waiting_count == self->waiting_room) {
+        const uint32_t room = 2u * self->waiting_room + 16u;
+        struct dram_issued *larger = realloc(self->waiting, room * sizeof *larger);
+        if (larger == NULL)
+            return; /* it counts when a command classifies it */
+        self->waiting = larger;
+        self->waiting_room = room;
+    }
+    self->waiting[self->waiting_count++] = *issued;
+    note_class(self, issued, 1);
     cnnvp_dram_windows_class(&self->windows, issued, self->ops->now(self->host));
+}
+
+/* Takes back the row classes of the bursts that waited when they were last counted. */
+static void forget_waiting(struct dram *self)
+{
+    for (uint32_t i = 0; i < self->waiting_count; ++i)
+        note_class(self, &self->waiting[i], UINT64_MAX);
+    self->waiting_count = 0;
 }
 
 static void note_command(void *context, const struct dram_issued *issued)
@@ -215,7 +237,7 @@ static void note_command(void *context, const struct dram_issued *issued)
     struct dram *self = context;
     cnnvp_dram_windows_command(&self->windows, issued);
     if (issued->row_class != DRAM_UNCLASSIFIED)
-        note_class(self, issued);
+        note_class(self, issued, 1);
     if (cnnvp_dram_is_column(issued->command)) {
         struct requester *requester = &self->requesters[issued->entry.source];
         ++served_of(self, issued->entry.tag)->carried[issued->entry.write];
@@ -378,22 +400,10 @@ static void dram_fini(void *instance)
     if (self->trial_made)
         cnnvp_dram_queue_fini(&self->trial);
     free(self->early);
+    free(self->waiting);
     cnnvp_dram_windows_fini(&self->windows);
     cnnvp_storage_free(self->data, self->size);
     self->data = NULL;
-}
-
-/* Contents survive, as in a part that is refreshed. */
-static void dram_reset(void *instance)
-{
-    struct dram *self = instance;
-    count_channels(self);
-    count_requesters(self); /* a reset forgets the streams */
-    cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
-    memset(self->requesters, 0, sizeof self->requesters);
-    self->early_count = 0;
-    self->notified = CNNVP_TIME_NEVER;
-    (void)self->ops->cancel(self->host, EVENT_WORK);
 }
 
 /* Counts a timed access, which is in no queue. */
@@ -525,14 +535,33 @@ static void count_peak(struct dram *self)
 static void dram_flush(void *instance)
 {
     struct dram *self = instance;
+    struct cnnvp_bandwidth classes[ROW_CLASSES];
     count_peak(self);
     count_channels(self);
+    memcpy(classes, &self->windows.counters[COUNTER_row_hits], sizeof classes);
+    forget_waiting(self);
     cnnvp_dram_queue_classify(&self->queue, note_waiting);
     cnnvp_dram_queue_unfinished(&self->queue, note_unfinished);
     count_served(self);
     count_traffic(self);
     count_requesters(self);
     cnnvp_dram_windows_end(&self->windows);
+    /* the bursts that wait count again with their commands */
+    for (uint32_t i = 0; i < ROW_CLASSES; ++i)
+        classes[i].shown = 0;
+    memcpy(&self->windows.counters[COUNTER_row_hits], classes, sizeof classes);
+}
+
+/* Contents survive, as in a part that is refreshed. */
+static void dram_reset(void *instance)
+{
+    struct dram *self = instance;
+    dram_flush(self); /* a reset forgets the streams, and bursts that have entered */
+    cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
+    memset(self->requesters, 0, sizeof self->requesters);
+    self->early_count = self->waiting_count = 0;
+    self->notified = CNNVP_TIME_NEVER;
+    (void)self->ops->cancel(self->host, EVENT_WORK);
 }
 
 static void dram_costs(const uint64_t *params, const struct cnnvp_costs *costs)

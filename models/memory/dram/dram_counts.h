@@ -28,11 +28,12 @@ static inline void cnnvp_dram_traffic_add(struct dram_traffic *sum, const struct
     }
 }
 
-static inline void dram_served_classify(struct dram_served *sum, const struct dram_issued *issued)
+/* Adds `n` of the command's row class, modulo 2^64. */
+static inline void dram_served_classify(struct dram_served *sum, const struct dram_issued *issued, uint64_t n)
 {
-    sum->hits += issued->row_class == DRAM_HIT;
-    sum->misses += issued->row_class == DRAM_MISS;
-    sum->conflicts += issued->row_class == DRAM_CONFLICT;
+    sum->hits += issued->row_class == DRAM_HIT ? n : 0;
+    sum->misses += issued->row_class == DRAM_MISS ? n : 0;
+    sum->conflicts += issued->row_class == DRAM_CONFLICT ? n : 0;
 }
 
 /* Called for each statistic that is not 0. */

@@ -334,13 +334,9 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue,
         copy->windows = NULL;
         while (cnnvp_dram_channel_waiting(copy)) {
             struct dram_issued issued;
-            (void)cnnvp_dram_channel_next(copy);
-            const uint32_t entry = copy->plan.entry;
             cnnvp_dram_channel_issue(copy, &issued);
-            if (issued.row_class == DRAM_UNCLASSIFIED)
-                continue;
-            queue->channel[i].entry[entry].classified = 1;
-            classified(queue->context, &issued);
+            if (issued.row_class != DRAM_UNCLASSIFIED)
+                classified(queue->context, &issued);
         }
     }
 }

@@ -34,8 +34,7 @@ CNNVP_MUST_USE int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_r
 void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound);
 /* The same, with refreshes also while nothing waits: brings the counts up to `now`. */
 void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now);
-/* Reports the row class of each waiting burst, as it will be if nothing else arrives. The burst then counts as
- * classified. */
+/* Reports the row class of each waiting burst that has none, as it will be if nothing else arrives. Changes nothing. */
 void cnnvp_dram_queue_classify(struct dram_queue *queue,
                                void (*classified)(void *context, const struct dram_issued *issued));
 /* Reports each request of which bursts have entered and whose completion has not been taken. */

@@ -7,6 +7,8 @@
  * instruction already executed should have seen. A device access waits until its own time, lets everything else that is
  * pending at that instant go first, and then looks again at what is pending.
  */
+#include <string.h>
+
 #include "cpu_internal.h"
 
 enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16, FREE_CYCLES = 1 << 20 };
@@ -208,6 +210,23 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     const int status = is_memory ? CNNVP_OK : device_access(cpu, CNNVP_WRITE, address, bytes, size);
     if (status == CNNVP_OK && cpu->program.tohost != 0 && address == cpu->program.tohost && size == 4 && value != 0)
         cpu_tohost(cpu, value); /* in mapped memory, the core watches tohost itself */
+    return status;
+}
+
+/* For calls of the host: memory without direct access is read and written as code is fetched. */
+int cpu_copy(struct cpu *cpu, uint32_t op, uint32_t address, void *data, uint32_t size)
+{
+    if (size == 0)
+        return CNNVP_OK;
+    uint8_t *const there = cpu_map(cpu, address) ? cpu_memory(cpu, address, size) : NULL;
+    if (there != NULL) {
+        memcpy(op == CNNVP_READ ? data : there, op == CNNVP_READ ? there : data, size);
+        return CNNVP_OK;
+    }
+    struct cnnvp_access access = {
+        .op = op, .flags = CNNVP_UNTIMED | CNNVP_DEBUG, .address = address, .data = data, .size = size};
+    const int status = bus_access(cpu, &access);
+    cpu_tighten(cpu);
     return status;
 }
 

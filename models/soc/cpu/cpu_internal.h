@@ -128,6 +128,8 @@ uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size);
 void cpu_withdraw(struct cpu *cpu, const struct cnnvp_cpu_withdrawal *gone);
 /* Asks for direct access to the memory at an address, once for each page. Returns 1 if there is direct access. */
 int cpu_map(struct cpu *cpu, uint32_t address);
+/* Copies `size` bytes of memory to or from `data`, for a call of the host. A status. */
+int cpu_copy(struct cpu *cpu, uint32_t op, uint32_t address, void *data, uint32_t size);
 /* The clock edge of the instruction in progress. */
 uint64_t cpu_present(const struct cpu *cpu);
 /* Moves `edge` on by the timed cycles of `executed`. With timing off, the cycles that follow take no time. */

@@ -41,6 +41,7 @@ enum operation {
 #define FEATURES 2u               /* the handle of ":semihosting-features" */
 #define APPLICATION_EXIT 0x20026u /* ADP_Stopped_ApplicationExit */
 #define PS_PER_CENTISECOND UINT64_C(10000000000)
+#define PIECE 4096u /* bytes that are copied at once */
 
 /* Magic number, then feature bits: SYS_EXIT_EXTENDED is offered. */
 static const uint8_t features[] = {0x53, 0x48, 0x46, 0x42, 0x01};
@@ -56,21 +57,36 @@ static void put_word(uint8_t *p, uint32_t value)
         p[i] = (uint8_t)(value >> 8 * i);
 }
 
+static int get(struct cpu *cpu, uint32_t address, void *data, uint32_t size)
+{
+    return cpu_copy(cpu, CNNVP_READ, address, data, size) == CNNVP_OK;
+}
+
+/* The data may be code. */
+static int put(struct cpu *cpu, uint32_t address, const void *data, uint32_t size)
+{
+    const int is_put = cpu_copy(cpu, CNNVP_WRITE, address, (void *)(uintptr_t)data, size) == CNNVP_OK;
+    cnnvp_rv32_invalidate(cpu->core, address, size);
+    return is_put;
+}
+
 /* Word `index` of the parameter block; 0 if there is no memory. */
 static uint32_t argument(struct cpu *cpu, uint32_t block, uint32_t index)
 {
-    const uint8_t *at = cpu_memory(cpu, block + 4u * index, 4);
-    return at != NULL ? get_word(at) : 0;
+    uint8_t word[4];
+    return get(cpu, block + 4u * index, word, sizeof word) ? get_word(word) : 0;
 }
 
 static uint32_t open_file(struct cpu *cpu, uint32_t block)
 {
     static const char terminal[] = ":tt", feature_file[] = ":semihosting-features";
     const uint32_t size = argument(cpu, block, 2);
-    const uint8_t *name = cpu_memory(cpu, argument(cpu, block, 0), size);
-    if (name != NULL && size == sizeof terminal - 1 && memcmp(name, terminal, size) == 0)
+    char name[sizeof feature_file];
+    if (size >= sizeof name || !get(cpu, argument(cpu, block, 0), name, size))
+        return FAILED;
+    if (size == sizeof terminal - 1 && memcmp(name, terminal, size) == 0)
         return TERMINAL;
-    if (name != NULL && size == sizeof feature_file - 1 && memcmp(name, feature_file, size) == 0) {
+    if (size == sizeof feature_file - 1 && memcmp(name, feature_file, size) == 0) {
         cpu->features_at = 0;
         return FEATURES;
     }
@@ -88,21 +104,26 @@ static uint32_t seek(struct cpu *cpu, uint32_t block)
 
 static uint32_t write_string(struct cpu *cpu, uint32_t address)
 {
-    const uint8_t *at;
-    while ((at = cpu_memory(cpu, address++, 1)) != NULL && *at != 0)
-        cpu->ops->console_write(cpu->host, at, 1);
+    char character;
+    while (get(cpu, address++, &character, 1) && character != 0)
+        cpu->ops->console_write(cpu->host, &character, 1);
     return 0;
 }
 
 /* SYS_WRITE returns the number of bytes not written, SYS_READ that of bytes not read. */
 static uint32_t write_bytes(struct cpu *cpu, uint32_t block)
 {
-    const uint32_t size = argument(cpu, block, 2);
-    const uint8_t *from = cpu_memory(cpu, argument(cpu, block, 1), size);
-    if (argument(cpu, block, 0) != TERMINAL || from == NULL)
-        return size;
-    cpu->ops->console_write(cpu->host, from, size);
-    return 0;
+    const uint32_t size = argument(cpu, block, 2), from = argument(cpu, block, 1);
+    char piece[PIECE];
+    uint32_t done = 0;
+    while (argument(cpu, block, 0) == TERMINAL && done < size) {
+        const uint32_t some = size - done < PIECE ? size - done : PIECE;
+        if (!get(cpu, from + done, piece, some))
+            break;
+        cpu->ops->console_write(cpu->host, piece, some);
+        done += some;
+    }
+    return size - done;
 }
 
 static uint32_t read_features(struct cpu *cpu, uint8_t *to, uint32_t size)
@@ -126,16 +147,18 @@ static uint32_t read_terminal(struct cpu *cpu, uint8_t *to, uint32_t size)
 static uint32_t read_bytes(struct cpu *cpu, uint32_t block)
 {
     const uint32_t handle = argument(cpu, block, 0);
-    const uint32_t to_address = argument(cpu, block, 1);
+    const uint32_t to = argument(cpu, block, 1);
     const uint32_t size = argument(cpu, block, 2);
-    uint8_t *to = cpu_memory(cpu, to_address, size);
+    const uint32_t room = size < PIECE ? size : PIECE; /* a read may return less than was asked for */
+    uint8_t piece[PIECE];
     uint32_t got = 0;
-    if (to != NULL && handle == TERMINAL)
-        got = read_terminal(cpu, to, size);
-    else if (to != NULL && handle == FEATURES)
-        got = read_features(cpu, to, size);
-    cnnvp_rv32_invalidate(cpu->core, to_address, got);
-    return size - got;
+    if (!get(cpu, to, piece, room)) /* before input is taken */
+        return size;
+    if (handle == TERMINAL)
+        got = read_terminal(cpu, piece, room);
+    else if (handle == FEATURES)
+        got = read_features(cpu, piece, room);
+    return put(cpu, to, piece, got) ? size - got : size;
 }
 
 static uint32_t read_character(struct cpu *cpu)
@@ -153,45 +176,37 @@ static uint32_t command_line(struct cpu *cpu, uint32_t block)
 {
     const uint32_t address = argument(cpu, block, 0);
     const uint32_t room = argument(cpu, block, 1);
-    uint8_t *to = cpu_memory(cpu, address, room);
-    uint8_t *length = cpu_memory(cpu, block + 4u, 4);
+    uint8_t length[4];
     size_t used = 0;
-    if (to == NULL || length == NULL || room == 0)
+    if (room == 0)
         return FAILED;
     for (uint32_t i = 1; i < cpu->program.argc; ++i) {
         const char *word = cpu->program.argv[i];
-        const size_t size = strlen(word);
-        if (used + (i > 1) + size >= room)
+        const size_t size = strlen(word), blank = i > 1;
+        if (used + blank + size >= room || !put(cpu, address + (uint32_t)used, " ", (uint32_t)blank) ||
+            !put(cpu, address + (uint32_t)(used + blank), word, (uint32_t)size))
             return FAILED;
-        if (i > 1)
-            to[used++] = ' ';
-        memcpy(to + used, word, size);
-        used += size;
+        used += blank + size;
     }
-    to[used] = 0;
     put_word(length, (uint32_t)used);
-    cnnvp_rv32_invalidate(cpu->core, address, (uint32_t)used + 1u);
-    return 0;
+    return put(cpu, address + (uint32_t)used, "", 1) && put(cpu, block + 4u, length, sizeof length) ? 0 : FAILED;
 }
 
 /* Heap and stack base and limit: 0 lets the guest's own linker symbols decide. */
 static uint32_t heap_info(struct cpu *cpu, uint32_t block)
 {
-    uint8_t *at = cpu_memory(cpu, argument(cpu, block, 0), 16);
-    if (at != NULL)
-        memset(at, 0, 16);
+    static const uint8_t none[16];
+    (void)put(cpu, argument(cpu, block, 0), none, sizeof none);
     return 0;
 }
 
 static uint32_t elapsed(struct cpu *cpu, uint32_t block)
 {
-    uint8_t *at = cpu_memory(cpu, block, 8);
     const uint64_t ticks = cpu->ops->now(cpu->host) / 1000u;
-    if (at == NULL)
-        return FAILED;
-    put_word(at, (uint32_t)ticks);
-    put_word(at + 4, (uint32_t)(ticks >> 32));
-    return 0;
+    uint8_t words[8];
+    put_word(words, (uint32_t)ticks);
+    put_word(words + 4, (uint32_t)(ticks >> 32));
+    return put(cpu, block, words, sizeof words) ? 0 : FAILED;
 }
 
 static uint32_t exit_status(uint32_t reason, uint32_t subcode)
@@ -201,7 +216,7 @@ static uint32_t exit_status(uint32_t reason, uint32_t subcode)
 
 static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t parameter)
 {
-    const uint8_t *at;
+    char character;
     switch (operation) {
     case SYS_OPEN:
         return open_file(cpu, parameter);
@@ -212,9 +227,8 @@ static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t paramete
     case SYS_FLEN:
         return argument(cpu, parameter, 0) == FEATURES ? (uint32_t)sizeof features : FAILED;
     case SYS_WRITEC:
-        at = cpu_memory(cpu, parameter, 1);
-        if (at != NULL)
-            cpu->ops->console_write(cpu->host, at, 1);
+        if (get(cpu, parameter, &character, 1))
+            cpu->ops->console_write(cpu->host, &character, 1);
         return 0;
     case SYS_WRITE0:
         return write_string(cpu, parameter);
@@ -235,10 +249,8 @@ static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t paramete
 static int get_text(struct cpu *cpu, uint32_t block, uint32_t index, char text[TEXT_BYTES])
 {
     const uint32_t size = argument(cpu, block, index + 1);
-    const uint8_t *from = size < TEXT_BYTES ? cpu_memory(cpu, argument(cpu, block, index), size) : NULL;
-    if (from == NULL || memchr(from, 0, size) != NULL)
+    if (size >= TEXT_BYTES || !get(cpu, argument(cpu, block, index), text, size) || memchr(text, 0, size) != NULL)
         return 0;
-    memcpy(text, from, size);
     text[size] = '\0';
     return 1;
 }

@@ -269,7 +269,7 @@ static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *
     return block;
 }
 
-static int fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half)
+int rv32_fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half)
 {
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
     const struct rv32_region *region = rv32_region_at(core, address, 2);
@@ -286,9 +286,9 @@ static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
     uint16_t low, high = 0;
     unsigned length = 2;
     block->ops[0] = (struct rv32_op){.imm = core->pc, .rd = RV32_DISCARD};
-    if (fetch_half(core, core->pc, &low)) {
+    if (rv32_fetch_half(core, core->pc, &low)) {
         length = (low & 3u) == 3u ? 4 : 2;
-        if (length == 2 || fetch_half(core, core->pc + 2u, &high)) {
+        if (length == 2 || rv32_fetch_half(core, core->pc + 2u, &high)) {
             uint32_t raw = low | (uint32_t)high << 16;
             uint32_t insn = length == 2 ? rv32_expand(low) : raw;
             code = rv32_decode(core, insn, raw, core->pc, length, &block->ops[0], &block->target[1]);

@@ -125,7 +125,9 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     const struct rv32_bill behind = bill_after(core, s->block, index);
     enum rv32_after after;
     sync_before(core, s->block, ip, behind.spent + core->bill[code].spent, s->left);
-    core->work -= behind.work; /* callbacks may look at the statistics */
+    core->work -= behind.work; /* callbacks may look at the statistics, and the run may end in one */
+    if (rv32_profiled(core))
+        rv32_profile_leave(core, ip - index, pc, index, count);
     core->in_progress = 1;
     if (code >= RV32_OP_LR)
         after = rv32_atomic(core, code, ip->imm, &core->x[ip->rd]);
@@ -134,13 +136,13 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
     else
         after = rv32_load(core, code, s->address, &core->x[ip->rd]);
     core->in_progress = 0;
+    if (rv32_profiled(core))
+        rv32_profile_go_on(core, ip - index, pc, index, after == RV32_NEXT ? count : index + 1u);
     if (after == RV32_NEXT) {
         core->work += behind.work;
         return 0;
     }
     core->executed += rv32_cycles(core, code);
-    if (rv32_profiled(core))
-        rv32_profile_leave(core, ip - index, pc, index + 1u, count);
     if (after == RV32_TRAP)
         rv32_exception(core);
     else
@@ -175,7 +177,7 @@ static NOT_INLINE int fetch_code(struct cnnvp_rv32 *core, const struct rv32_bloc
         return 1;
     core->work += block->bill.work;
     if (rv32_profiled(core))
-        rv32_profile_enter(core, block);
+        rv32_profile_go_on(core, block->ops, pc, 0, block->count);
     return 0;
 }
 
@@ -232,6 +234,14 @@ static int is_found(const struct cnnvp_rv32 *core)
         flags = core->window[0].flags;  \
     } while (0)
 
+/* While the bus fetches code, memory may be unmapped. */
+#define FIND()                       \
+    do {                             \
+        found = rv32_find(core);     \
+        if (found == &core->scratch) \
+            LOAD_WINDOW();           \
+    } while (0)
+
 #define OTHER_WINDOW(name, offset, address)            \
     const struct rv32_window *name = &core->window[1]; \
     offset = (address)-name->base
@@ -278,24 +288,24 @@ unlinked: /* link `slot` of block leads nowhere, or needs more cycles than are l
     if (core->executed >= core->granted || core->attention)
         goto boundary;
     generation = core->generation;
-    found = rv32_find(core);
+    FIND();
     if (found != &core->scratch && generation == core->generation && !rv32_profiled(core))
         block->link[slot] = found;
     if (!is_found(core))
         goto boundary;
     if (rv32_profiled(core))
-        rv32_profile_enter(core, found);
+        rv32_profile_go_on(core, found->ops, found->pc, 0, found->count);
     ENTER(found);
 
 resolve: /* core->pc is up to date */
     note(core, left);
     if (core->executed >= core->granted || core->attention)
         goto boundary;
-    found = rv32_find(core);
+    FIND();
     if (!is_found(core))
         goto boundary;
     if (rv32_profiled(core))
-        rv32_profile_enter(core, found);
+        rv32_profile_go_on(core, found->ops, found->pc, 0, found->count);
     ENTER(found);
 
 slow:
@@ -448,7 +458,9 @@ slow:
     {
         if (LIKELY(IMM == core->config.bus.there.code[0] || IMM == core->config.bus.there.code[1]))
             NEXT();
-        if (fetch_code(core, block, left))
+        const int at_boundary_ = fetch_code(core, block, left);
+        LOAD_WINDOW();
+        if (at_boundary_)
             goto boundary;
         NEXT();
     }

@@ -229,6 +229,8 @@ void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t off
  * core->scratch. */
 struct rv32_block *rv32_find(struct cnnvp_rv32 *core);
 struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
+/* Reads 16 bits of code, in RAM or by the bus. Returns 0 if there are none. */
+int rv32_fetch_half(struct cnnvp_rv32 *core, uint32_t address, uint16_t *half);
 
 /* -- rv32_memory.c -- */
 /* The fast range that has all of [address, address + size), or NULL. */
@@ -272,9 +274,9 @@ static inline int rv32_profiled(const struct cnnvp_rv32 *core)
 {
     return core->profile.profiler != NULL;
 }
-/* A block is entered: counts all of its instructions. */
-void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block);
-/* A block is left after `count` of its `all` instructions: takes back the others. */
+/* A block is entered, or goes on, after `count` of its `all` instructions: counts the others. */
+void rv32_profile_go_on(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
+/* A block is left, perhaps for a while: takes them back. */
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all);
 /* A block ends with a taken branch or a jump: adds the extra cycles of a branch. */
 void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block);

@@ -59,10 +59,10 @@ void rv32_profile_taken(struct cnnvp_rv32 *core, const struct rv32_block *block)
         rv32_profile_more(core, block->pc + 2u * last->offset, 0, (uint32_t)core->taken);
 }
 
-void rv32_profile_enter(struct cnnvp_rv32 *core, const struct rv32_block *block)
+void rv32_profile_go_on(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all)
 {
-    for (uint32_t i = 0; i < block->count; ++i)
-        execute(core, block->pc, &block->ops[i], 1);
+    for (uint32_t i = count; i < all; ++i)
+        execute(core, pc, &ops[i], 1);
 }
 
 void rv32_profile_leave(struct cnnvp_rv32 *core, const struct rv32_op *ops, uint32_t pc, uint32_t count, uint32_t all)

@@ -12,15 +12,18 @@
 
 enum { REG_A0 = 10, REG_A1 = 11 };
 
+static int is_word(struct cnnvp_rv32 *core, uint32_t address, uint32_t word)
+{
+    uint16_t low, high;
+    return rv32_fetch_half(core, address, &low) && rv32_fetch_half(core, address + 2u, &high) &&
+           ((uint32_t)high << 16 | low) == word;
+}
+
 static int is_semihosting(struct cnnvp_rv32 *core)
 {
-    const struct rv32_region *region = rv32_region_at(core, core->pc - 4u, 12);
-    const uint8_t *at;
-    if (region == NULL || core->config.bus.semihost == NULL)
-        return 0;
-    at = region->host + (core->pc - 4u - region->base);
-    return rv32_get32(at) == SEMIHOST_BEFORE && rv32_get32(at + 4) == SEMIHOST_EBREAK &&
-           rv32_get32(at + 8) == SEMIHOST_AFTER;
+    const uint32_t pc = core->pc;
+    return core->config.bus.semihost != NULL && is_word(core, pc, SEMIHOST_EBREAK) &&
+           is_word(core, pc + 4u, SEMIHOST_AFTER) && is_word(core, pc - 4u, SEMIHOST_BEFORE);
 }
 
 static enum rv32_after breakpoint(struct cnnvp_rv32 *core)

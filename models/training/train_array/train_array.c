@@ -192,10 +192,17 @@ static int borrow_operands(struct train_array *array, struct work *work)
     };
     void *data[4] = {NULL};
     uint64_t stalls[4] = {0};
+    /* begins with one that is missing: if it is refused, the others are not counted */
+    size_t first = 0;
+    while (first < 4u && ((tile->bias && pieces[first].port == PORT_input) ||
+                          borrow(array, work, CNNVP_BORROW_READ, CNNVP_DEBUG, &pieces[first], &data[first],
+                                 &stalls[first]) == CNNVP_OK))
+        ++first;
     for (size_t i = 0; i < 4u; ++i) {
-        if (tile->bias && pieces[i].port == PORT_input)
+        const size_t at = (first + i) % 4u;
+        if (tile->bias && pieces[at].port == PORT_input)
             continue;
-        const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[i], &data[i], &stalls[i]);
+        const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[at], &data[at], &stalls[at]);
         if (status != CNNVP_OK)
             return status;
     }

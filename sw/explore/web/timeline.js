@@ -148,9 +148,9 @@ function drawTimeline(parent, series, layers, end) {
         const path = paths.find(s => s.unit === track.unit && !rows.some(r => r.path === s)), row = lane(rest, { label, track, path }, 20, drawTrack);
         rows.push(row); return row;
     };
-    const ofLayers = wholeTrack(series, "layers"), phases = wholeTrack(series, "phases");
+    const ofLayers = series.streams.filter(s => s.kind === "whole" && s.name.startsWith("layers") && s.begin), phases = wholeTrack(series, "phases");
     if (phases && new Set(phases.text).size > 1) addTrack("phases", phases);
-    if (ofLayers) addTrack("layers", Object.assign({}, ofLayers, { text: null }));
+    for (const s of ofLayers) addTrack(s.name, Object.assign({}, s, { text: null }));
     for (const s of tracks) {
         const row = addTrack(s.unit === s.name ? s.unit : s.unit + " " + s.name, s);
         if (s.busy) make(row.head, "small", " " + percent(busyShare(s, end), 2));
@@ -249,6 +249,6 @@ function drawTimeline(parent, series, layers, end) {
         const act = { "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), "0": () => look(0, end), Home: () => look(0, end), ArrowLeft: () => look(view.from - span() / 4, span()), ArrowRight: () => look(view.from + span() / 4, span()) }[event.key];
         if (act) { act(); event.preventDefault(); }
     });
-    look(...oneImage(ofLayers, end));
+    look(...oneImage(ofLayers[0], end));
     return { view, rows, look, zoom, search };
 }

@@ -105,6 +105,8 @@ fits nfu 16 32
 fits nfu 16 16 -s dma.port_bytes=16
 fits nfu 32 64 -s dram.preset=ddr5-4800
 fits nfu 256 256 -s dram.preset=hbm2
+printf 'base: nfu\nunits:\n  dma: {connect: {mem: bus}}\n' >through.yaml
+fits through.yaml 256 256 -s dram.preset=hbm2
 fits nfu 4 256 -s dram.preset=hbm2 -s dma.outstanding=4
 fits nfu 32 32 -s dram.preset=hbm2 -s dram.channels=1
 fits nfu 1024 1KiB -s dram.preset=hbm3

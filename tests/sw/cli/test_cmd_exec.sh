@@ -68,6 +68,11 @@ for guest in arguments input; do
 done
 expect 3 exec arguments.elf one two
 says "[one][two]"
+# On the kit of new-guest, too.
+"$CNNVP" new-guest kit >out && cp arguments.c kit/main.c || fail "new-guest"
+make -s -C kit CNNVP="$CNNVP" >made 2>&1 || fail "a program on the kit: $(cat made)"
+expect 3 exec kit/kit.elf one two
+says "[one][two]"
 # A read waits for input that comes late.
 status=0
 (sleep 1 && printf abc) | "$CNNVP" exec input.elf >out 2>err || status=$?

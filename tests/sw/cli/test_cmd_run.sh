@@ -301,8 +301,16 @@ expect 0 run "$network" --timing-only -q --check-costs
 cp "$(dirname "$CNNVP")/../share/cnnvp/cnnvp_guest.elf" own.elf
 expect 0 run "$network" --timing-only -q --stats installed.json
 expect 0 run "$network" --timing-only -q --stats own.json --guest own.elf
+[ ! -s err ] || fail "a message about the guest: $(cat err)"
 expect 0 diff installed.json own.json
 says "no differences"
+# One that ends at once calculates nothing, and that is said.
+printf '%s\n' '.globl _start' '_start: la a0, tohost' 'li a1, 1' 'sw a1, 0(a0)' '1: j 1b' '.section .tohost,"aw"' '.align 6' \
+    '.globl tohost' 'tohost: .dword 0' >idle.S
+"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments -Wl,-Ttext=0x80000000 idle.S \
+    -o idle.elf || fail "the guest's compiler"
+expect 0 run "$network" -q --guest idle.elf
+grep -q "idle.elf: it has ended without work of the accelerator" err || fail "nothing about the guest: $(cat err)"
 refused 2 'the guest program none.elf cannot be read' run "$network" --timing-only --guest none.elf
 refused 2 'own.json: is not an ELF file' run "$network" --timing-only --guest own.json --plan-out plan.yaml
 absent plan.yaml

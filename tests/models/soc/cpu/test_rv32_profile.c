@@ -114,8 +114,52 @@ static void test_idle(void **state)
     rig_free(rig);
 }
 
+struct watch {
+    struct cnnvp_rv32 *core;
+    uint32_t accesses;
+};
+
+static int compare(void *context, enum cnnvp_rv32_access access, uint32_t address, unsigned size)
+{
+    struct watch *watch = context;
+    struct cnnvp_rv32_stats stats;
+    (void)access;
+    (void)address;
+    (void)size;
+    ++watch->accesses;
+    cnnvp_rv32_get_stats(watch->core, &stats);
+    assert_int_equal(cnnvp_rv32_cost(watch->core)->instructions, stats.retired);
+    assert_int_equal(cnnvp_rv32_cost(watch->core)->cycles, stats.cycles);
+    return 0;
+}
+
+/* In an access that takes time, in which a run may end, the profile has what the statistics have. */
+static void test_access(void **state)
+{
+    const uint32_t code[] = {lui(T0, RAM), lw(A1, T0, 0x400), NOP, sw(A1, T0, 0x404), NOP, lw(A1, T0, 0x408), NOP, NOP};
+    const uint32_t no_code[2] = {CNNVP_RV32_NO_CODE, CNNVP_RV32_NO_CODE};
+    struct watch watch = {NULL, 0};
+    const struct cnnvp_rv32_config config = {.bus = {.context = &watch, .memory = compare, .there = {.code = no_code}},
+                                             .cycles = {.load = LOAD, .multiply = MULTIPLY, .jump = JUMP},
+                                             .fetch_bytes = 16};
+    struct rig *rig = rig_new(code, sizeof code);
+    (void)state;
+    cnnvp_rv32_fini(rig->core);
+    watch.core = rig->core;
+    assert_int_equal(cnnvp_rv32_init(rig->core, &config), 0);
+    assert_int_equal(cnnvp_rv32_map_ram(rig->core, RAM, BYTES, rig->ram), 0);
+    cnnvp_rv32_profile(rig->core, &rig->profiler);
+    cnnvp_rv32_reset(rig->core, RAM);
+    assert_int_equal(run(rig, 5 + 2 * LOAD + 1), CNNVP_RV32_BUDGET);
+    assert_int_equal(watch.accesses, 3 + 2); /* two pieces of code */
+    check(cnnvp_rv32_cost(rig->core), 8, 6 + 2 * LOAD, 0, 0);
+    check(&rig->costs[2], 1, LOAD, 0, 0);
+    rig_free(rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_program), cmocka_unit_test(test_idle)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_program), cmocka_unit_test(test_access), cmocka_unit_test(test_idle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

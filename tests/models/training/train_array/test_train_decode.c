@@ -66,6 +66,8 @@ static void test_malformed(void **state)
         assert_int_equal(status, faults[i].expected);
         assert_int_equal(fake_count(b.array, "rejected"), 1);
         assert_int_equal(fake_count(b.array, "commands"), 0);
+        assert_int_equal(fake_count(b.input, "calculation_port_words"), 0);
+        assert_int_equal(fake_count(b.weight, "calculation_port_words"), 0);
         assert_true(b.array->warnings == 1);
         assert_memory_equal(half_of(b.output, 0), c.before, c.result_bytes);
         train_case_free(&c);
