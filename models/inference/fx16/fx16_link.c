@@ -2,6 +2,7 @@
 /* Port accesses of a PE array on FX16: commands, operands from the buffers, results to the output buffer. See
  * cnnvp_fx16.h. */
 #include "cnnvp_fx16.h"
+#include "cnnvp_buffer.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_words.h"
 
@@ -12,11 +13,6 @@
 enum { TRACK_array };
 
 /* ---- helpers ---- */
-
-static uint64_t half_address(uint32_t half, uint32_t offset)
-{
-    return (uint64_t)offset | (uint64_t)half << 31;
-}
 
 static struct cnnvp_access link_access(uint32_t op, const struct cnnvp_command *command)
 {
@@ -40,7 +36,7 @@ static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_WRITE, command);
     access.flags = CNNVP_DEBUG;
-    access.address = half_address(tile->out_half, address);
+    access.address = cnnvp_buffer_address(tile->out_half, address);
     access.size = words * word_bytes;
     access.word_bytes = word_bytes;
     return unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
@@ -68,7 +64,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_A);
-    access.address = half_address(tile->in_half, tile->in_addr);
+    access.address = cnnvp_buffer_address(tile->in_half, tile->in_addr);
     access.size = tile->in_span * bytes;
     access.word_bytes = bytes;
     access.flags = traffic->flags;
@@ -92,7 +88,7 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     if (traffic->ones_words == 0)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
-    access.address = half_address(tile->in_half, tile->in_addr);
+    access.address = cnnvp_buffer_address(tile->in_half, tile->in_addr);
     access.size = sizeof(int16_t);
     access.flags = traffic->flags;
     access.words = traffic->ones_words;
@@ -124,7 +120,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         return CNNVP_OK;
     const uint64_t begin = range[0];
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
-    access.address = half_address(tile->weight_half, (uint32_t)begin);
+    access.address = cnnvp_buffer_address(tile->weight_half, (uint32_t)begin);
     access.size = range[1] - begin;
     access.flags = traffic->flags;
     access.words = traffic->weight_words + (2u / bytes - 1u) * traffic->bias_words;
