@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a sweep's page. Its data are all points with their parameters, totals and layers, as arrays. */
-#define _XOPEN_SOURCE 700
 #include "report.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
  * The driver of a sweep, and the only writer of its database. Result files lie in RESULTS.work beside the database. The
  * file `lock` there keeps a second driver out. Result files of an earlier driver are stored in the database first.
  */
-#define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
