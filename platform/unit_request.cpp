@@ -207,10 +207,7 @@ void unit_host::deliver(request_record *record)
     }
     /* The waiting time is assigned to the target. The announcing unit continues afterwards. */
     const path_scope answered(*this, record);
-    enter(call::entry, "complete", nullptr, [&] {
-        unit_.complete(self(), port, original);
-        return int(CNNVP_OK);
-    });
+    enter(call::entry, "complete", nullptr, [&] { unit_.complete(self(), port, original); });
 }
 
 void unit_host::unlink(request_record *record)

@@ -630,10 +630,7 @@ std::string unit_host::show()
     const cnnvp_show lines = {sizeof(cnnvp_show), &text, add_line};
 
     if (unit_.show)
-        enter(call::entry, "show", nullptr, [&] {
-            unit_.show(self(), &lines);
-            return int(CNNVP_OK);
-        });
+        enter(call::entry, "show", nullptr, [&] { unit_.show(self(), &lines); });
     return text;
 }
 
@@ -644,7 +641,6 @@ uint32_t unit_host::peek(uint32_t reg)
         peeked_ = true;
         value = registers_->peek(reg);
         peeked_ = false;
-        return int(CNNVP_OK);
     });
     return value;
 }
