@@ -25,11 +25,6 @@ static void take_clocks(struct cnnvp_access *access, const struct cnnvp_fx16_clo
     access->clock_count = clocks->count;
 }
 
-static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
-{
-    return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
-}
-
 /* Checks that these words of the output half exist, without accessing them. */
 static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t words, uint32_t word_bytes)
@@ -76,7 +71,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
                                                     : CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
     data->input = access.data;
-    stalls->input = stall_cycles(unit, &access);
+    stalls->input = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -95,7 +90,7 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
-    stalls->input += stall_cycles(unit, &access);
+    stalls->input += cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -135,7 +130,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
         data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
-    stalls->weight = stall_cycles(unit, &access);
+    stalls->weight = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -317,7 +312,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.cycles = traffic->output_cycles;
     take_clocks(&access, &traffic->output);
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
-    stalls->output = stall_cycles(unit, &access);
+    stalls->output = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     *saturated = status == CNNVP_OK ? update.saturated : 0;
     return status;
 }
