@@ -342,10 +342,8 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
     }
     if (record)
         held_.erase(std::find(held_.begin(), held_.end(), record));
-    if (extension) {
-        extension->answered = true;
-        extension->status = status;
-    }
+    if (extension)
+        extension->answer(status);
     payload.set_response_status(to_response(status));
     return tlm::TLM_COMPLETED;
 }
@@ -391,10 +389,8 @@ void unit_host::drain()
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
 
         payload.set_response_status(to_response(record->request.status));
-        if (auto *extension = payload.get_extension<payload_extension>(); extension) {
-            extension->answered = true;
-            extension->status = record->request.status;
-        }
+        if (auto *extension = payload.get_extension<payload_extension>(); extension)
+            extension->answer(record->request.status);
         record->where = request_record::stage::free;
         record->waited_for = instance_.number;
         record->target = nullptr;

@@ -657,8 +657,7 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
     cnnvp_access &access = *extension->access;
     access.address = payload.get_address(); /* as changed by the interconnect */
     access.delay = to_ps(delay);
-    extension->status = serve(port, access);
-    extension->answered = true;
+    extension->answer(serve(port, access));
     set_time(delay, access.delay);
     payload.set_response_status(to_response(extension->status));
 }
@@ -673,8 +672,7 @@ unsigned unit_host::transport_dbg(int socket, tlm::tlm_generic_payload &payload)
     cnnvp_access &access = *extension->access;
     access.address = payload.get_address();
     access.flags |= CNNVP_DEBUG;
-    extension->status = serve(port, access);
-    extension->answered = true;
+    extension->answer(serve(port, access));
     return extension->status >= CNNVP_OK ? payload.get_data_length() : 0;
 }
 
