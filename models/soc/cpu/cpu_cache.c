@@ -8,15 +8,10 @@
 
 enum { ADDRESS_BITS = 32 };
 
-static int is_power_of_2(uint64_t n)
-{
-    return n != 0 && (n & (n - 1u)) == 0;
-}
-
 int cpu_cache_possible(uint64_t size, uint32_t ways, uint32_t line_bytes)
 {
     const uint64_t way = (uint64_t)ways * line_bytes;
-    return is_power_of_2(line_bytes) && size % way == 0 && is_power_of_2(size / way);
+    return cnnvp_is_power_of_two(line_bytes) && size % way == 0 && cnnvp_is_power_of_two(size / way);
 }
 
 int cpu_cache_init(struct cpu_cache *cache, uint64_t size, uint32_t ways, uint32_t line_bytes)
