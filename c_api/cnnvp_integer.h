@@ -21,6 +21,20 @@ static inline uint64_t cnnvp_divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0 ? 1u : 0u);
 }
 
+static inline int cnnvp_is_power_of_two(uint64_t number)
+{
+    return number != 0 && (number & (number - 1u)) == 0;
+}
+
+/* The least n with 2^n >= number; number is at most 2^63. */
+static inline uint32_t cnnvp_log2_up(uint64_t number)
+{
+    uint32_t n = 0;
+    while ((UINT64_C(1) << n) < number)
+        ++n;
+    return n;
+}
+
 static inline uint64_t cnnvp_common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {

@@ -5,16 +5,8 @@
 
 #include "cnnvp_model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 #define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
 #include "builtin_kinds.def"
 #undef CNNVP_BUILTIN
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -124,8 +124,7 @@ bus::route *bus::decode(int socket, tlm::tlm_generic_payload &payload, uint64_t 
         payload.set_address(payload.get_address() - route->place.base);
         return route;
     }
-    extension_of(payload).answered = true;
-    extension_of(payload).status = CNNVP_E_ADDR;
+    extension_of(payload).answer(CNNVP_E_ADDR);
     payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     warn(static_cast<size_t>(socket), payload, first, last);
     return nullptr;
@@ -162,8 +161,7 @@ unsigned bus::transport_dbg(int, tlm::tlm_generic_payload &payload)
     route *route = find(first, last_byte(payload));
 
     if (!route) {
-        extension_of(payload).answered = true;
-        extension_of(payload).status = CNNVP_E_ADDR;
+        extension_of(payload).answer(CNNVP_E_ADDR);
         return 0;
     }
     payload.set_address(first - route->place.base);

@@ -195,9 +195,8 @@ void memory_port::finish(job *job)
     if (job->is_response_ok() && job->is_read() && request.data)
         std::memcpy(request.data, job->bytes.data(), job->bytes.size());
     tlm::tlm_generic_payload &asked = *job->asked;
-    auto *extension = asked.get_extension<payload_extension>();
-    extension->answered = true;
-    extension->status = request.status = to_status(job->get_response_status());
+    request.status = to_status(job->get_response_status());
+    asked.get_extension<payload_extension>()->answer(request.status);
     request.first_data = control_.now();
     asked.set_response_status(job->get_response_status());
     job->release();
@@ -238,8 +237,7 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
                          (!back_ || back_->is_memory(*extension->access));
 
     if (back_ && back_->takes_whole()) {
-        extension->status = cross(*extension->access, delay);
-        extension->answered = true;
+        extension->answer(cross(*extension->access, delay));
         payload.set_response_status(to_response(extension->status));
         return;
     }
@@ -257,10 +255,8 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
         const bool good = plain(payload) == payload.get_data_length();
         payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
     }
-    if (extension) {
-        extension->answered = true;
-        extension->status = payload.is_response_ok() ? int(CNNVP_OK) : int(CNNVP_E_MEMORY);
-    }
+    if (extension)
+        extension->answer(payload.is_response_ok() ? int(CNNVP_OK) : int(CNNVP_E_MEMORY));
 }
 
 /* Crosses within this call; the time is the delay that the model annotates. */
@@ -317,8 +313,7 @@ unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
 
     if (back_ && back_->takes_whole()) {
         auto *extension = payload.get_extension<payload_extension>();
-        extension->status = back_->pass_on(*extension->access);
-        extension->answered = true;
+        extension->answer(back_->pass_on(*extension->access));
         return size;
     }
 

@@ -53,6 +53,11 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
     int status = CNNVP_OK;
     uint32_t bus_socket = 0; /* used by the bus: socket that a request came from */
 
+    void answer(int with)
+    {
+        answered = true;
+        status = with;
+    }
     tlm::tlm_extension_base *clone() const override { return new payload_extension(*this); }
     void copy_from(const tlm::tlm_extension_base &other) override
     {

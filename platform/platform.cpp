@@ -407,40 +407,34 @@ unit_host *platform::design::find(const std::string &name)
     return nullptr;
 }
 
-/* The list's entry that belongs to the instance. */
-template <typename List, typename Instance>
-static auto *find_in(const List &list, const Instance &has, const std::string &instance)
+/* The socket or port of the list's entry that belongs to the instance. */
+template <typename Entry, typename Port>
+static Port *find_in(const std::vector<std::unique_ptr<Entry>> &list, Port Entry::*port, const std::string &instance)
 {
-    const auto at = std::find_if(list.begin(), list.end(), [&](const auto &one) { return instance == has(*one); });
-    return at != list.end() ? at->get() : nullptr;
+    for (const auto &entry : list)
+        if (instance == entry->instance())
+            return &(*entry.*port);
+    return nullptr;
 }
 
 memory_socket *platform::design::find_outside(const std::string &instance)
 {
-    memory_port *const found = find_in(
-        outside_, [](const auto &one) { return one.instance(); }, instance);
-    return found ? &found->socket : nullptr;
+    return find_in(outside_, &memory_port::socket, instance);
 }
 
 guest_socket *platform::design::find_inside(const std::string &instance)
 {
-    way_in *const found = find_in(
-        inside_, [](const auto &one) { return one.instance(); }, instance);
-    return found ? &found->socket : nullptr;
+    return find_in(inside_, &way_in::socket, instance);
 }
 
 irq_port *platform::design::find_irq(const std::string &instance)
 {
-    irq *const found = find_in(
-        irqs_, [](const auto &one) { return one.unit->instance().name; }, instance);
-    return found ? &found->port : nullptr;
+    return find_in(irqs_, &irq::port, instance);
 }
 
 line_port *platform::design::find_line(const std::string &instance)
 {
-    line *const found = find_in(
-        lines_, [](const auto &one) { return one.unit->instance().name; }, instance);
-    return found ? &found->port : nullptr;
+    return find_in(lines_, &line::port, instance);
 }
 
 void platform::design::lead_irqs_out(const std::function<void(int)> &change)

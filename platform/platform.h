@@ -117,12 +117,14 @@ private:
         unit_host *unit;
         uint32_t number; /* number of its port */
         irq_port port;
+        const char *instance() const { return unit->instance().name; }
     };
     struct line {
         unit_host *unit;
         int level;
         sc_core::sc_event changes;
         line_port port;
+        const char *instance() const { return unit->instance().name; }
     };
     std::vector<std::unique_ptr<irq>> irqs_;   /* for a driven platform */
     std::vector<std::unique_ptr<line>> lines_; /* for a driven platform */

@@ -9,10 +9,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * Finds the unit of a `model:` value: a built-in kind ("uart") or "library:kind" ("./libmine.so:mine"). A relative
  * library path starts at `relative_to`, the folder of the platform file (NULL or "": the current folder). A library
@@ -26,9 +22,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *r
 /* Checks a unit's table: versions, names, ports, parameters, registers, statistics. The message begins with `where`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message,
                                                  size_t message_size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -3,12 +3,23 @@
 #ifndef CNNVP_PLATFORM_UNIT_ENTER_H
 #define CNNVP_PLATFORM_UNIT_ENTER_H
 
+#include <type_traits>
 #include <utility>
 
 #include "run_control.h"
 #include "unit_host.h"
 
 namespace cnnvp {
+
+/* Status of a call; one that returns nothing succeeds. */
+template <typename Function>
+int status_of(Function &&function)
+{
+    if constexpr (!std::is_void_v<decltype(function())>)
+        return function();
+    function();
+    return CNNVP_OK;
+}
 
 /* Calls into the unit. Rethrows an exception that a host function has caught meanwhile, and delivers completions that
  * the unit has announced. */
@@ -20,7 +31,7 @@ int unit_host::enter(call kind, const char *callback, const cnnvp_access *servin
 
     current_ = &here;
     cnnvp_running = &here.who;
-    const int status = function();
+    const int status = status_of(function);
     cnnvp_running = before;
     current_ = here.outer;
     if (here.caught)
@@ -93,7 +104,7 @@ int unit_host::called_apart(const char *name, Function &&function)
         return refuse(CNNVP_E_STATE, name, "the unit's callbacks alone may call the host");
     {
         const own_process here(*this);
-        status = function();
+        status = status_of(function);
     }
     if (!current_ && !done_.empty())
         drain();
@@ -112,7 +123,7 @@ int unit_host::guarded(const char *name, Function &&function)
     if (mine->caught)
         return CNNVP_E_STOPPED;
     try {
-        status = function();
+        status = status_of(function);
     } catch (...) {
         mine->caught = std::current_exception();
         cnnvp_running = &mine->who;

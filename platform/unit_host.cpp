@@ -92,10 +92,7 @@ unit_host::~unit_host()
     if (!initialised_ || !unit_.fini)
         return;
     try {
-        enter(call::fini, "fini", nullptr, [this] {
-            unit_.fini(self());
-            return int(CNNVP_OK);
-        });
+        enter(call::fini, "fini", nullptr, [this] { unit_.fini(self()); });
     } catch (...) {
         log(CNNVP_LOG_ERROR, "fini ended by an exception");
     }
@@ -144,10 +141,7 @@ void unit_host::reset()
     if (results_)
         results_->reset();
     if (unit_.reset)
-        enter(call::reset, "reset", nullptr, [this] {
-            unit_.reset(self());
-            return int(CNNVP_OK);
-        });
+        enter(call::reset, "reset", nullptr, [this] { unit_.reset(self()); });
     release_held();
     announce_lines();
     /* Between runs, the next run starts it. */
@@ -161,10 +155,7 @@ void unit_host::announce_lines()
     for (uint32_t port = 0; port < unit_.port_count; ++port)
         for (uint32_t line = 0; line < ports_[port].drivers.size(); ++line)
             if (ports_[port].drivers[line] > 0 && unit_.signal)
-                enter(call::entry, "signal", nullptr, [&] {
-                    unit_.signal(self(), port, line, 1);
-                    return int(CNNVP_OK);
-                });
+                enter(call::entry, "signal", nullptr, [&] { unit_.signal(self(), port, line, 1); });
 }
 
 void unit_host::start()
@@ -187,10 +178,7 @@ void unit_host::kill()
 void unit_host::flush()
 {
     if (unit_.flush)
-        enter(call::entry, "flush", nullptr, [this] {
-            unit_.flush(self());
-            return int(CNNVP_OK);
-        });
+        enter(call::entry, "flush", nullptr, [this] { unit_.flush(self()); });
 }
 
 unit_host::own_process *unit_host::own_at_work_;
@@ -304,7 +292,6 @@ int unit_host::blocking(const char *name, process_state state, Function &&functi
         cnnvp_running = &mine->who;
         process_due_ = CNNVP_TIME_NEVER;
         process_state_ = process_state::running;
-        return int(CNNVP_OK);
     });
 }
 
@@ -350,7 +337,6 @@ int unit_host::reach(cnnvp_time at) noexcept
     const int running = guarded("reach", [&] {
         control_.pulse(instance_.name); /* may end the run, which stops the process here */
         ahead = done_.empty() && control_.run_ahead(at);
-        return int(CNNVP_OK);
     });
     if (running != CNNVP_OK || ahead)
         return running;
@@ -434,10 +420,7 @@ void unit_host::on_event(uint32_t event)
     control_.pulse(instance_.name);
     path_enter(std::exchange(events_[event]->path, nullptr));
     try {
-        enter(call::entry, "event", nullptr, [&] {
-            unit_.event(self(), event);
-            return int(CNNVP_OK);
-        });
+        enter(call::entry, "event", nullptr, [&] { unit_.event(self(), event); });
     } catch (const sc_core::sc_unwind_exception &) {
         throw;
     } catch (const std::exception &error) {
@@ -515,10 +498,7 @@ void unit_host::set_line(uint32_t port, uint32_t line, int level)
         ports_[port].outside(level);
     if (!unit_.signal)
         return;
-    enter(call::entry, "signal", nullptr, [&] {
-        unit_.signal(self(), port, line, level);
-        return int(CNNVP_OK);
-    });
+    enter(call::entry, "signal", nullptr, [&] { unit_.signal(self(), port, line, level); });
 }
 
 /* -- text -- */

@@ -207,10 +207,7 @@ void unit_host::deliver(request_record *record)
     }
     /* The waiting time is assigned to the target. The announcing unit continues afterwards. */
     const path_scope answered(*this, record);
-    enter(call::entry, "complete", nullptr, [&] {
-        unit_.complete(self(), port, original);
-        return int(CNNVP_OK);
-    });
+    enter(call::entry, "complete", nullptr, [&] { unit_.complete(self(), port, original); });
 }
 
 void unit_host::unlink(request_record *record)
@@ -345,10 +342,8 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
     }
     if (record)
         held_.erase(std::find(held_.begin(), held_.end(), record));
-    if (extension) {
-        extension->answered = true;
-        extension->status = status;
-    }
+    if (extension)
+        extension->answer(status);
     payload.set_response_status(to_response(status));
     return tlm::TLM_COMPLETED;
 }
@@ -394,10 +389,8 @@ void unit_host::drain()
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
 
         payload.set_response_status(to_response(record->request.status));
-        if (auto *extension = payload.get_extension<payload_extension>(); extension) {
-            extension->answered = true;
-            extension->status = record->request.status;
-        }
+        if (auto *extension = payload.get_extension<payload_extension>(); extension)
+            extension->answer(record->request.status);
         record->where = request_record::stage::free;
         record->waited_for = instance_.number;
         record->target = nullptr;

@@ -639,10 +639,7 @@ std::string unit_host::show()
     const cnnvp_show lines = {sizeof(cnnvp_show), &text, add_line};
 
     if (unit_.show)
-        enter(call::entry, "show", nullptr, [&] {
-            unit_.show(self(), &lines);
-            return int(CNNVP_OK);
-        });
+        enter(call::entry, "show", nullptr, [&] { unit_.show(self(), &lines); });
     return text;
 }
 
@@ -653,7 +650,6 @@ uint32_t unit_host::peek(uint32_t reg)
         peeked_ = true;
         value = registers_->peek(reg);
         peeked_ = false;
-        return int(CNNVP_OK);
     });
     return value;
 }
@@ -670,8 +666,7 @@ void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_co
     cnnvp_access &access = *extension->access;
     access.address = payload.get_address(); /* as changed by the interconnect */
     access.delay = to_ps(delay);
-    extension->status = serve(port, access);
-    extension->answered = true;
+    extension->answer(serve(port, access));
     set_time(delay, access.delay);
     payload.set_response_status(to_response(extension->status));
 }
@@ -686,8 +681,7 @@ unsigned unit_host::transport_dbg(int socket, tlm::tlm_generic_payload &payload)
     cnnvp_access &access = *extension->access;
     access.address = payload.get_address();
     access.flags |= CNNVP_DEBUG;
-    extension->status = serve(port, access);
-    extension->answered = true;
+    extension->answer(serve(port, access));
     return extension->status >= CNNVP_OK ? payload.get_data_length() : 0;
 }
 

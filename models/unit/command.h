@@ -31,6 +31,12 @@ CNNVP_MUST_USE static inline int cnnvp_command_refuse(struct cnnvp_host *host, c
     return status;
 }
 
+/* Clock cycles of the unit by which an access is late. */
+static inline uint64_t cnnvp_command_stalls(struct cnnvp_host *host, const struct cnnvp_host_ops *ops, cnnvp_time delay)
+{
+    return cnnvp_delay_cycles(ops->clock_mhz(host), ops->now(host), delay);
+}
+
 /* One statistic and what a command adds to it. */
 struct cnnvp_command_count {
     uint32_t stat;

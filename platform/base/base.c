@@ -138,6 +138,12 @@ const char *cnnvp_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+size_t cnnvp_before_ending(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0 ? length - end : 0;
+}
+
 FILE *cnnvp_print_begin(struct cnnvp_printed *printed)
 {
     printed->text = NULL;

@@ -40,6 +40,8 @@ void *cnnvp_grow(void *list, size_t count, size_t size);
 
 /* File name without its folders. */
 const char *cnnvp_base_name(const char *path);
+/* Length of a name before its ending; 0: it has another one, or nothing before it. */
+size_t cnnvp_before_ending(const char *name, const char *ending);
 
 /* ---- texts ---- */
 

@@ -5,10 +5,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Message for a file of Git LFS that was not fetched: a few lines of text in place of its bytes. */
 #define CNNVP_LFS_POINTER "a Git LFS pointer: git lfs pull"
 /* Returns 1 if the open file is such a pointer. Keeps the file position. */
@@ -21,9 +17,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_input_text(const char *file, size_t limit, cha
 /* Opens a regular file. Anything else, such as a pipe without a writer, is refused instead of waited for. Returns the
  * descriptor and *size, or -1 with a message such as "NAME: not a regular file; WHAT is needed". */
 CNNVP_MUST_USE int cnnvp_input_open(const char *name, const char *what, size_t *size, struct cnnvp_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

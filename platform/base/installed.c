@@ -66,17 +66,16 @@ void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_install
                            struct cnnvp_suggest *suggest)
 {
     enum { MOST = 64 };
-    const size_t end = strlen(files->suffix);
     char *names[MOST] = {NULL}, folder[PATH_MAX];
     size_t count = 0;
     for (unsigned i = 0; folder_at(files, i, folder, sizeof folder) == 0; ++i) {
         DIR *stream = opendir(folder);
         const struct dirent *entry;
         while (stream != NULL && count < MOST && (entry = readdir(stream)) != NULL) {
-            const size_t length = strlen(entry->d_name);
-            if (length <= end || strcmp(entry->d_name + length - end, files->suffix) != 0)
+            const size_t length = cnnvp_before_ending(entry->d_name, files->suffix);
+            if (length == 0)
                 continue;
-            names[count] = cnnvp_arena_copy(arena, entry->d_name, length - end);
+            names[count] = cnnvp_arena_copy(arena, entry->d_name, length);
             count += names[count] != NULL;
         }
         if (stream != NULL)

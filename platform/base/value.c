@@ -43,13 +43,12 @@ static const char *format_size(char *buffer, size_t size, uint64_t value)
     return buffer;
 }
 
-enum number_form { NUMBER_PLAIN, NUMBER_SIZE, NUMBER_ADDRESS };
-
-static const char *format_number(char *buffer, size_t size, enum number_form form, uint64_t value)
+/* `form` is the type of a number: CNNVP_PARAM_UINT, SIZE or ADDR. */
+static const char *format_number(char *buffer, size_t size, enum cnnvp_param_type form, uint64_t value)
 {
-    if (form == NUMBER_SIZE)
+    if (form == CNNVP_PARAM_SIZE)
         return format_size(buffer, size, value);
-    (void)snprintf(buffer, size, form == NUMBER_ADDRESS ? "0x%" PRIx64 : "%" PRIu64, value);
+    (void)snprintf(buffer, size, form == CNNVP_PARAM_ADDR ? "0x%" PRIx64 : "%" PRIu64, value);
     return buffer;
 }
 
@@ -65,12 +64,12 @@ static const char *meant_suffix(const char *rest)
 }
 
 /* Explains why a text is not a whole number. `rest` follows its digits. */
-static int refuse_number(const char *text, const char *rest, enum number_form form, char *reason, size_t size)
+static int refuse_number(const char *text, const char *rest, enum cnnvp_param_type form, char *reason, size_t size)
 {
     struct cnnvp_shown shown = cnnvp_config_show(text);
-    const char *suffix = form == NUMBER_SIZE ? meant_suffix(rest) : NULL;
-    const char *expected =
-        form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is expected" : "a whole number is expected";
+    const char *suffix = form == CNNVP_PARAM_SIZE ? meant_suffix(rest) : NULL;
+    const char *expected = form == CNNVP_PARAM_SIZE ? "a size in bytes, such as 65536 or 64KiB, is expected"
+                                                    : "a whole number is expected";
     if (rest == text)
         (void)snprintf(reason, size, "%s where %s", shown.text, expected);
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
@@ -78,14 +77,15 @@ static int refuse_number(const char *text, const char *rest, enum number_form fo
     else if (suffix != NULL)
         (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are possible",
                        shown.text, (int)(rest - text), text, suffix);
-    else if (form == NUMBER_SIZE)
+    else if (form == CNNVP_PARAM_SIZE)
         (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are possible", shown.text);
     else
         (void)snprintf(reason, size, "%s has a suffix; a plain whole number is expected", shown.text);
     return -1;
 }
 
-static int refuse_range(const char *text, enum number_form form, uint64_t min, uint64_t max, char *reason, size_t size)
+static int refuse_range(const char *text, enum cnnvp_param_type form, uint64_t min, uint64_t max, char *reason,
+                        size_t size)
 {
     char low[32], high[32];
     (void)snprintf(reason, size, "%s is out of range: %s to %s", cnnvp_config_show(text).text,
@@ -93,7 +93,7 @@ static int refuse_range(const char *text, enum number_form form, uint64_t min, u
     return -1;
 }
 
-static int parse_number(const char *text, int quoted, enum number_form form, uint64_t min, uint64_t max,
+static int parse_number(const char *text, int quoted, enum cnnvp_param_type form, uint64_t min, uint64_t max,
                         uint64_t *value, char *reason, size_t size)
 {
     const char *at = text;
@@ -118,7 +118,7 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
     int overflow = read_digits(&at, hexadecimal ? 16 : 10, &number);
     if (at == digits)
         return refuse_number(text, text, form, reason, size);
-    if (*at && form == NUMBER_SIZE) {
+    if (*at && form == CNNVP_PARAM_SIZE) {
         const char *word = at + (*at == ' ');
         for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; ++i) {
             if (strcmp(word, suffixes[i].name) != 0)
@@ -140,7 +140,7 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
 int cnnvp_value_number(const char *text, int quoted, uint64_t min, uint64_t max, int hexadecimal, uint64_t *value,
                        char *reason, size_t reason_size)
 {
-    return parse_number(text, quoted, hexadecimal ? NUMBER_ADDRESS : NUMBER_PLAIN, min, max, value, reason,
+    return parse_number(text, quoted, hexadecimal ? CNNVP_PARAM_ADDR : CNNVP_PARAM_UINT, min, max, value, reason,
                         reason_size);
 }
 
@@ -209,11 +209,9 @@ int cnnvp_value_parse(const struct cnnvp_param *param, const char *text, int quo
     *value = 0;
     switch (param->type) {
     case CNNVP_PARAM_UINT:
-        return parse_number(text, quoted, NUMBER_PLAIN, param->min, param->max, value, reason, reason_size);
     case CNNVP_PARAM_SIZE:
-        return parse_number(text, quoted, NUMBER_SIZE, param->min, param->max, value, reason, reason_size);
     case CNNVP_PARAM_ADDR:
-        return parse_number(text, quoted, NUMBER_ADDRESS, param->min, param->max, value, reason, reason_size);
+        return parse_number(text, quoted, param->type, param->min, param->max, value, reason, reason_size);
     case CNNVP_PARAM_ENUM:
         return parse_choice(param, text, value, reason, reason_size);
     case CNNVP_PARAM_TEXT:
@@ -238,15 +236,7 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
         return choice != NULL ? cnnvp_arena_copy(arena, choice, length) : NULL;
     case CNNVP_PARAM_TEXT:
         return cnnvp_arena_text(arena, written);
-    case CNNVP_PARAM_SIZE:
-        format_number(buffer, sizeof buffer, NUMBER_SIZE, value);
-        break;
-    case CNNVP_PARAM_ADDR:
-        format_number(buffer, sizeof buffer, NUMBER_ADDRESS, value);
-        break;
-    case CNNVP_PARAM_UINT:
-        format_number(buffer, sizeof buffer, NUMBER_PLAIN, value);
-        break;
+    default:
+        return cnnvp_arena_text(arena, format_number(buffer, sizeof buffer, param->type, value));
     }
-    return cnnvp_arena_text(arena, buffer);
 }

@@ -56,6 +56,20 @@ int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node)
     return 0;
 }
 
+void cnnvp_yaml_print_quoted(FILE *stream, const char *text)
+{
+    (void)fputc('"', stream);
+    for (const unsigned char *at = (const unsigned char *)text; *at; ++at) {
+        if (*at == '"' || *at == '\\')
+            (void)fprintf(stream, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            (void)fprintf(stream, "\\x%02x", *at);
+        else
+            (void)fputc(*at, stream);
+    }
+    (void)fputc('"', stream);
+}
+
 const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node)
 {
     if (cnnvp_yaml_is_null(node))

@@ -37,6 +37,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_yaml_members(const struct cnnvp_yaml_node *map
                                                struct cnnvp_error *error);
 /* 1 for an empty plain scalar: nothing, ~ or null. */
 int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node);
+/* Prints a text in double quotes (YAML 1.2, 5.7). */
+void cnnvp_yaml_print_quoted(FILE *stream, const char *text);
 const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node);
 
 #endif

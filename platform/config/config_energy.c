@@ -190,10 +190,7 @@ cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_un
 /* Compares bit by bit, so that -0 differs from 0 and the printed table reads back unchanged. */
 static int same_number(double a, double b)
 {
-    uint64_t bits_a, bits_b;
-    memcpy(&bits_a, &a, sizeof bits_a);
-    memcpy(&bits_b, &b, sizeof bits_b);
-    return bits_a == bits_b;
+    return memcmp(&a, &b, sizeof a) == 0;
 }
 
 static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_energy_table *b)

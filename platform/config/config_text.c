@@ -9,21 +9,6 @@
 
 #include "config_internal.h"
 
-/* A text in double quotes (YAML 1.2, 5.7). */
-static void print_quoted(FILE *stream, const char *text)
-{
-    (void)fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at; ++at) {
-        if (*at == '"' || *at == '\\')
-            (void)fprintf(stream, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            (void)fprintf(stream, "\\x%02x", *at);
-        else
-            (void)fputc(*at, stream);
-    }
-    (void)fputc('"', stream);
-}
-
 static void print_connections(FILE *stream, const struct cnnvp_resolved *resolved,
                               const struct cnnvp_instance *instance, const struct cnnvp_binding *irq)
 {
@@ -46,7 +31,7 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
     const struct cnnvp_binding *irq = NULL;
     (void)fprintf(stream, "  %s:\n    model: ", instance->name);
     if (strchr(box->models[index], ':') != NULL)
-        print_quoted(stream, box->models[index]);
+        cnnvp_yaml_print_quoted(stream, box->models[index]);
     else
         (void)fputs(box->models[index], stream);
     (void)fputc('\n', stream);
@@ -68,7 +53,7 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);
         if (param->type == CNNVP_PARAM_TEXT)
-            print_quoted(stream, instance->texts[i]);
+            cnnvp_yaml_print_quoted(stream, instance->texts[i]);
         else
             (void)fputs(instance->texts[i], stream);
         (void)fputc('\n', stream);
@@ -80,7 +65,7 @@ static void print_yaml(FILE *stream, const struct cnnvp_box *box)
 {
     if (*box->resolved.platform_name) {
         (void)fputs("platform: ", stream);
-        print_quoted(stream, box->resolved.platform_name);
+        cnnvp_yaml_print_quoted(stream, box->resolved.platform_name);
         (void)fputc('\n', stream);
     }
     if (box->resolved.energy != NULL)

@@ -10,10 +10,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { CNNVP_GDB_PACKET = 4096 }; /* largest contents of a packet in bytes; longer packets are treated as damaged */
 
 struct cnnvp_gdb_link {
@@ -49,9 +45,5 @@ const char *cnnvp_gdb_link_receive(struct cnnvp_gdb_link *link, size_t *size);
 
 /* Sends at most CNNVP_GDB_PACKET bytes; the rest is cut off. */
 void cnnvp_gdb_link_send(struct cnnvp_gdb_link *link, const char *data, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

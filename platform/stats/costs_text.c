@@ -9,16 +9,9 @@
 
 static void print_sources(FILE *stream)
 {
-    static const struct {
-        const char *name, *text;
-    } sources[] = {
-#define CNNVP_SOURCE(name, text) {name, text},
-#include "sources.def"
-    };
     fputs("\nsources\n", stream);
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; ++i) {
-        fprintf(stream, "  %-10s  %s\n", sources[i].name, sources[i].text);
-    }
+#define CNNVP_SOURCE(name, text) fprintf(stream, "  %-10s  %s\n", name, text);
+#include "sources.def"
 }
 
 static void print_technologies(FILE *stream)
@@ -92,16 +85,9 @@ static void print_entries(FILE *stream)
 
 static void print_energy(FILE *stream)
 {
-    static const struct {
-        const char *name, *help;
-    } tables[] = {
-#define CNNVP_ENERGY_TABLE(name, unit, scaling, own, help) {#name, help},
-#include "energy.def"
-    };
     fputs("energy tables: picojoules of one count, at 45 nm\n\n", stream);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i) {
-        fprintf(stream, "  %-10s  %s\n", tables[i].name, tables[i].help);
-    }
+#define CNNVP_ENERGY_TABLE(name, unit, scaling, own, help) fprintf(stream, "  %-10s  %s\n", #name, help);
+#include "energy.def"
     print_entries(stream);
     fputs(
         "\nlowest, highest: range that the source under `says` gives, relative to the first table (energy.low_pj, "

@@ -18,12 +18,6 @@ struct cnnvp_burst_trace {
     uint32_t memory; /* CNNVP_NO_INSTANCE: no burst yet */
 };
 
-static int ends_in(const char *text, const char *suffix)
-{
-    const size_t length = strlen(text), end = strlen(suffix);
-    return length > end && strcmp(text + length - end, suffix) == 0;
-}
-
 cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
@@ -33,9 +27,10 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
         return cnnvp_config_no_memory(error);
     made->platform = platform;
     made->memory = CNNVP_NO_INSTANCE;
-    made->form = ends_in(file, ".ramulator2") ? FORM_RAMULATOR2
-                 : ends_in(file, ".dramsim3") ? FORM_DRAMSIM3
-                                              : FORM_CNNVP;
+    made->form = cnnvp_before_ending(file, ".ramulator2") != 0 ? FORM_RAMULATOR2
+                 : cnnvp_before_ending(file, ".dramsim3") != 0
+                     ? FORM_DRAMSIM3
+                     : FORM_CNNVP;
     const cnnvp_result result = cnnvp_output_new(file, &made->output, error);
     if (result != CNNVP_DONE) {
         free(made);

@@ -24,20 +24,12 @@ static const struct cnnvp_trace_format *const formats[] = {
 
 #define FORMATS (sizeof formats / sizeof formats[0])
 
-static int ends_with(const char *text, const char *suffix)
-{
-    size_t length = strlen(text);
-    size_t suffix_length = strlen(suffix);
-
-    return length > suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
-}
-
 static cnnvp_result find_format(const char *file, const struct cnnvp_trace_format **format, struct cnnvp_error *error)
 {
     int length;
 
     for (size_t i = 0; i < FORMATS; ++i) {
-        if (!ends_with(file, formats[i]->suffix))
+        if (cnnvp_before_ending(file, formats[i]->suffix) == 0)
             continue;
         *format = formats[i];
         if (formats[i]->write != NULL)
@@ -61,18 +53,13 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
 
 static void add_stream(struct cnnvp_trace *trace, enum cnnvp_stream_kind kind, uint32_t instance, uint32_t index)
 {
-    trace->streams[trace->stream_count++] = (struct cnnvp_stream){.kind = kind, .instance = instance, .index = index};
-}
-
-static uint32_t count_streams(const struct cnnvp_resolved *platform)
-{
-    size_t streams = 2 * platform->instance_count + CNNVP_WHOLE_COUNT;
-
-    for (size_t i = 0; i < platform->instance_count; ++i) {
-        const struct cnnvp_unit *unit = platform->instances[i].unit;
-        streams += unit != NULL ? unit->track_count + unit->counter_count + unit->port_count : 0;
+    struct cnnvp_stream *streams = cnnvp_grow(trace->streams, trace->stream_count, sizeof *streams);
+    if (streams == NULL) {
+        trace->error = ENOMEM;
+        return;
     }
-    return (uint32_t)streams;
+    trace->streams = streams;
+    streams[trace->stream_count++] = (struct cnnvp_stream){.kind = kind, .instance = instance, .index = index};
 }
 
 static int is_calls(const struct cnnvp_counter *counter)
@@ -167,30 +154,25 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->spill = -1;
         made->memory_limit = MEMORY_LIMIT;
         made->window_ps = FIRST_WINDOW_PS;
-        made->stream_capacity = count_streams(platform) + 16;
-        made->streams = calloc(made->stream_capacity, sizeof *made->streams);
         made->tracks = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->tracks);
         made->counters = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->counters);
         made->paths = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->paths);
         made->levels = cnnvp_arena_array(&made->arena, platform->instance_count, sizeof *made->levels);
     }
-    if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL ||
-        made->paths == NULL || made->levels == NULL) {
+    if (made == NULL || made->arena.failed) {
         cnnvp_trace_free(made);
         return cnnvp_config_no_memory(error);
     }
     result = cnnvp_trace_add_file(made, file, error);
-    if (result != CNNVP_DONE) {
+    if (result == CNNVP_DONE)
+        add_streams(made);
+    if (result == CNNVP_DONE && (made->error != 0 || made->arena.failed))
+        result = cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        *trace = made;
+    else
         cnnvp_trace_free(made);
-        return result;
-    }
-    add_streams(made);
-    if (made->arena.failed) {
-        cnnvp_trace_free(made);
-        return cnnvp_config_no_memory(error);
-    }
-    *trace = made;
-    return CNNVP_DONE;
+    return result;
 }
 
 void cnnvp_trace_free(struct cnnvp_trace *trace)
@@ -474,16 +456,6 @@ void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, u
 {
     if (link != trace->stream_count - trace->fixed_streams)
         return; /* already known */
-    if (trace->stream_count == trace->stream_capacity) {
-        struct cnnvp_stream *streams = realloc(trace->streams, (size_t)trace->stream_capacity * 2 * sizeof *streams);
-
-        if (streams == NULL) {
-            trace->error = ENOMEM;
-            return;
-        }
-        trace->streams = streams;
-        trace->stream_capacity *= 2;
-    }
     add_stream(trace, CNNVP_STREAM_LINK, from, to);
 }
 

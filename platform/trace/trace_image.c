@@ -31,16 +31,13 @@ uint64_t cnnvp_trace_channel(const struct cnnvp_place_info *place, uint64_t offs
 
 static void add_mark(struct cnnvp_trace *trace, const struct cnnvp_image_mark *mark)
 {
-    const uint32_t count = trace->mark_count;
-    if ((count & (count - 1)) == 0) {
-        struct cnnvp_image_mark *marks = realloc(trace->marks, (count != 0 ? 2u * count : 1u) * sizeof *marks);
-        if (marks == NULL) {
-            trace->error = ENOMEM;
-            return;
-        }
-        trace->marks = marks;
+    struct cnnvp_image_mark *marks = cnnvp_grow(trace->marks, trace->mark_count, sizeof *marks);
+    if (marks == NULL) {
+        trace->error = ENOMEM;
+        return;
     }
-    trace->marks[trace->mark_count++] = *mark;
+    trace->marks = marks;
+    marks[trace->mark_count++] = *mark;
 }
 
 /* Notes a stream that fills buffers. Returns 0 if it belongs to another instance than the earlier ones, or if there are

@@ -25,7 +25,7 @@ struct filled {
 /* The newest entry is last. */
 struct half {
     struct filled *all;
-    uint32_t count, room;
+    uint32_t count;
 };
 
 struct cnnvp_trace_buffers {
@@ -104,15 +104,11 @@ static int put(struct half *half, const struct filled *filled)
         if (half->all[i].begin < filled->begin || half->all[i].end > filled->end)
             half->all[kept++] = half->all[i];
     half->count = kept;
-    if (half->count == half->room) {
-        const uint32_t room = half->room != 0 ? 2u * half->room : 16u;
-        struct filled *all = realloc(half->all, room * sizeof *all);
-        if (all == NULL)
-            return 0;
-        half->all = all;
-        half->room = room;
-    }
-    half->all[half->count++] = *filled;
+    struct filled *all = cnnvp_grow(half->all, half->count, sizeof *all);
+    if (all == NULL)
+        return 0;
+    half->all = all;
+    all[half->count++] = *filled;
     return 1;
 }
 

@@ -156,9 +156,8 @@ void cli_print_profile(cnnvp_platform *platform, FILE *stream);
 const char *cli_pico_text(char text[32], int digits, double value, const char *unit);
 /* The same for a time in ps. */
 const char *cli_time_text(char text[32], double ps);
-/* Formats a number with commas, or bytes in B, kB, MB, ... (factor 1000). */
+/* Formats a number with commas. */
 const char *cli_grouped(char text[32], int64_t value);
-const char *cli_bytes_text(char text[32], int64_t bytes);
 /* The escape sequence that begins a style on standard output; "" if it is no terminal, unless --color decides
  * (cli_options.c). */
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks, reads and writes the files that the command line names. */
-#define _XOPEN_SOURCE 700
 #include "cli.h"
 
 #include "base.h"

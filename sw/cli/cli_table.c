@@ -40,7 +40,7 @@ const char *cli_grouped(char text[32], int64_t value)
     return text;
 }
 
-const char *cli_bytes_text(char text[32], int64_t bytes)
+static const char *bytes_text(char text[32], int64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
     double value = (double)bytes / 1000.0;
@@ -212,8 +212,8 @@ static void print_layers(const json_t *root, int verbose, FILE *stream)
         (void)fprintf(stream, "  %-10s %-*s%13s %7.1f%% %6.1f%% %9s %9s  %s\n", text(layer, "op"), phases ? 9 : 0,
                       phases ? text(layer, "phase") : "", cli_grouped(cycles, whole(layer, "cycles")),
                       all > 0 ? 100.0 * number(layer, "compute_cycles") / all : 0.0,
-                      100.0 * number(layer, "utilization"), cli_bytes_text(read, whole(layer, "dram_read_bytes")),
-                      cli_bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
+                      100.0 * number(layer, "utilization"), bytes_text(read, whole(layer, "dram_read_bytes")),
+                      bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
     }
     print_legend(met, stream);
     (void)fputc('\n', stream);
@@ -321,7 +321,7 @@ static void print_core(const json_t *root, FILE *stream)
     (void)fprintf(stream, "%-20s  %.1f %% of its time at work, %.1f waiting for memory, %.1f asleep", "core",
                   100.0 * (cycles - memory - asleep) / cycles, 100.0 * memory / cycles, 100.0 * asleep / cycles);
     if (whole(core, "tcm_bytes") != 0)
-        (void)fprintf(stream, "; TCM: %s", cli_bytes_text(size, whole(core, "tcm_bytes")));
+        (void)fprintf(stream, "; TCM: %s", bytes_text(size, whole(core, "tcm_bytes")));
     (void)fputc('\n', stream);
 }
 
@@ -338,7 +338,7 @@ static void print_accelerators(const json_t *root, FILE *stream)
         (void)fprintf(stream, "%-20s  %s, %.1f %% of them computing, %.1f idle; %s read\n", text(accelerator, "name"),
                       cli_grouped(whole_cycles, whole(accelerator, "cycles")),
                       share * number(accelerator, "compute_cycles"), share * number(accelerator, "idle_cycles"),
-                      cli_bytes_text(bytes, whole(accelerator, "dram_read_bytes")));
+                      bytes_text(bytes, whole(accelerator, "dram_read_bytes")));
     }
 }
 
@@ -352,8 +352,8 @@ static void print_off_chip(const json_t *root, FILE *stream)
     char bytes[3][32];
     if (least > 0 && layers > 0)
         (void)fprintf(stream, "%-20s  %s in bursts; minimum %s (%.3g times), layers one by one %s\n", "off chip",
-                      cli_bytes_text(bytes[0], moved), cli_bytes_text(bytes[1], least), number(summary, "dram_excess"),
-                      cli_bytes_text(bytes[2], layers));
+                      bytes_text(bytes[0], moved), bytes_text(bytes[1], least), number(summary, "dram_excess"),
+                      bytes_text(bytes[2], layers));
 }
 
 /* Prints the instances that would gain the most time if they were twice as fast. */
@@ -575,9 +575,8 @@ static void print_first(const json_t *row, FILE *stream)
 {
     char bytes[32];
     (void)fprintf(stream, "; %s of it by %s: %ss rows of %" PRId64 " bytes of %s, aligned to %" PRId64,
-                  cli_bytes_text(bytes, in_vain(row)), name_or(row, "layer", "no layer"),
-                  name_or(row, "access", "move"), whole(row, "row_bytes"), name_or(row, "tensor", "no tensor"),
-                  whole(row, "alignment"));
+                  bytes_text(bytes, in_vain(row)), name_or(row, "layer", "no layer"), name_or(row, "access", "move"),
+                  whole(row, "row_bytes"), name_or(row, "tensor", "no tensor"), whole(row, "alignment"));
 }
 
 static void print_overfetches(const json_t *rows, FILE *stream)
@@ -597,7 +596,7 @@ static void print_overfetches(const json_t *rows, FILE *stream)
         print_name(stream, text(row, "tensor"), 20);
         (void)fprintf(stream, "  %-6s %10" PRId64 " %8" PRId64 " %12s %10s\n", text(row, "access"),
                       whole(row, "row_bytes"), whole(row, "alignment"), cli_grouped(count, whole(row, "rows")),
-                      cli_bytes_text(bytes, in_vain(row)));
+                      bytes_text(bytes, in_vain(row)));
     }
 }
 
@@ -610,7 +609,7 @@ static void print_overfetch(const json_t *root, int verbose, FILE *stream)
     char bytes[32];
     if (json_array_size(rows) == 0 || sum * 100 < bursts * PERCENT)
         return;
-    (void)fprintf(stream, "%-20s  %s", "fetched in vain", cli_bytes_text(bytes, sum));
+    (void)fprintf(stream, "%-20s  %s", "fetched in vain", bytes_text(bytes, sum));
     if (!verbose)
         print_first(json_array_get(rows, 0), stream);
     (void)fputc('\n', stream);
@@ -635,9 +634,8 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
     print_count(stream, "MACs", total, "macs");
     print_narrow(json_object_get(root, "units"), stream);
     (void)fprintf(stream, "%-20s  %s read, %s written, %s in whole bursts\n", "DRAM",
-                  cli_bytes_text(first, whole(memory, "read_bytes")),
-                  cli_bytes_text(second, whole(memory, "write_bytes")),
-                  cli_bytes_text(third, whole(memory, "burst_bytes")));
+                  bytes_text(first, whole(memory, "read_bytes")), bytes_text(second, whole(memory, "write_bytes")),
+                  bytes_text(third, whole(memory, "burst_bytes")));
     print_overfetch(root, verbose, stream);
     (void)fprintf(stream, "%-20s  at most %s on chip at once\n", "feature words",
                   cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp sweep: runs many points, each with other parameters. */
-#define _XOPEN_SOURCE 700
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>

@@ -22,7 +22,6 @@ struct train_point {
 struct train_history {
     struct train_point *steps;
     size_t step_count;
-    size_t step_room;
     uint64_t nonfinite; /* outputs of the network that are not finite */
 };
 

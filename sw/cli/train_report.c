@@ -2,6 +2,7 @@
 /* Output of a training run: progress line, a table row for each epoch, the loss as a curve, the log. */
 #include "train.h"
 
+#include "base.h"
 #include "output_file.h"
 
 #include <inttypes.h>
@@ -18,15 +19,11 @@ enum { CURVE_COLUMNS = 64, CURVE_ROWS = 12 };
 
 cnnvp_result train_history_add(struct train_history *history, const struct train_point *point)
 {
-    if (history->step_count == history->step_room) {
-        const size_t room = history->step_room * 2 + 256;
-        struct train_point *steps = realloc(history->steps, room * sizeof *steps);
-        if (steps == NULL)
-            return cli_no_memory();
-        history->steps = steps;
-        history->step_room = room;
-    }
-    history->steps[history->step_count++] = *point;
+    struct train_point *steps = cnnvp_grow(history->steps, history->step_count, sizeof *steps);
+    if (steps == NULL)
+        return cli_no_memory();
+    history->steps = steps;
+    steps[history->step_count++] = *point;
     return CNNVP_DONE;
 }
 

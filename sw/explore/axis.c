@@ -317,9 +317,8 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
     if (axis->kind == CNNVP_AXIS_OPTION && is_real_option(axis->option))
         return add_real_range(sweep, axis, nodes, error);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3; ++i)
         CNNVP_TRY(read_bound(axis, nodes[i], &bounds[i], error));
-    }
     if (bounds[2] == 0)
         return refuse(error, axis, nodes[2]->place, "a step above 0 is expected");
     if (bounds[0] > bounds[1])

@@ -471,28 +471,25 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     struct comparison comparison = {.title = "", .threshold = threshold};
     CNNVP_JSON *a = NULL;
     CNNVP_JSON *b = NULL;
-    CNNVP_FREED char *csv = NULL;
-    size_t table_size = 0, csv_size = 0;
+    struct cnnvp_printed printed, listed = {.text = NULL};
     *table = NULL;
     CNNVP_TRY(cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error));
     CNNVP_TRY(cnnvp_read_document(file_b, CNNVP_STATS_SCHEMA, NULL, &b, error));
-    comparison.table = open_memstream(table, &table_size);
-    comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;
-    cnnvp_result result = comparison.table == NULL || (csv_file != NULL && comparison.csv == NULL)
-                              ? cnnvp_config_no_memory(error)
-                              : CNNVP_DONE;
-    if (result == CNNVP_DONE) {
-        if (comparison.csv != NULL)
-            (void)fputs("section,name,a,b,change\n", comparison.csv);
+    comparison.table = cnnvp_print_begin(&printed);
+    comparison.csv = csv_file != NULL ? cnnvp_print_begin(&listed) : NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (comparison.csv != NULL)
+        (void)fputs("section,name,a,b,change\n", comparison.csv);
+    if (comparison.table != NULL && (csv_file == NULL || comparison.csv != NULL)) {
         compare_runs(&comparison, a, b);
         result = print_comparison(&comparison, all, error);
     }
-    if (comparison.table != NULL && fclose(comparison.table) != 0)
-        result = cnnvp_config_no_memory(error);
-    if (comparison.csv != NULL && fclose(comparison.csv) != 0)
+    *table = cnnvp_print_end(&printed);
+    CNNVP_FREED char *csv = csv_file != NULL ? cnnvp_print_end(&listed) : NULL;
+    if (*table == NULL || (csv_file != NULL && csv == NULL))
         result = cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && csv_file != NULL)
-        result = cnnvp_write_text(csv_file, csv, csv_size, error);
+        result = cnnvp_write_text(csv_file, csv, listed.size, error);
     if (differences != NULL)
         *differences = comparison.count;
     if (result != CNNVP_DONE) {

@@ -378,7 +378,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct 
 
 /* splitmix64, the only random generator of a search. */
 struct cnnvp_chance {
-    uint64_t state;
+    uint64_t seed, drawn;
 };
 uint64_t cnnvp_chance_next(struct cnnvp_chance *chance);
 /* A uniform random number from 0 to below - 1. */

@@ -375,7 +375,7 @@ cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *er
     struct evolution evolution = {
         .driver = driver,
         .sweep = sweep,
-        .chance = {driver->options->seed},
+        .chance = {.seed = driver->options->seed},
         .objectives = sweep->objective_count,
         .population = sweep->population};
     size_t total = (size_t)sweep->population * sweep->generations;

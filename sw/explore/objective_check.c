@@ -5,7 +5,6 @@
  * here. The cnnvp program, which reads the data set, makes those that only a network in training has. A point may be
  * refused or crash without saying anything about the others, so each attempt has a process of its own.
  */
-#define _XOPEN_SOURCE 700
 #include <string.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  * network, the resolved platform with all parameters and connections, the libraries that it loads, and the options with
  * their defaults.
  */
-#define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

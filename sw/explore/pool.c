@@ -4,7 +4,6 @@
  * time. While all workers are busy, the driver stores finished results and prepares the next point, so that the next
  * free worker gets it at once.
  */
-#define _XOPEN_SOURCE 700
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a sweep's page. Its data are all points with their parameters, totals and layers, as arrays. */
-#define _XOPEN_SOURCE 700
 #include "report.h"
 
 #include <string.h>
@@ -71,14 +70,13 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
     {
         const char *path = json_string_value(json_object_get(objective, "path"));
         double number;
-        if (path != NULL && json_object_get(page->paths, path) == NULL && cnnvp_stats_number(stats, path, &number))
-            (void)index_of(page->paths, path);
-        if (path != NULL && json_object_get(page->paths, path) != NULL && cnnvp_stats_number(stats, path, &number)) {
-            CNNVP_JSON *value = json_real(number);
-            if (json_is_null(json_array_get(values, index_of(page->paths, path))) ||
-                json_array_get(values, index_of(page->paths, path)) == NULL)
-                put_at(values, index_of(page->paths, path), value);
-        }
+        if (path == NULL || !cnnvp_stats_number(stats, path, &number))
+            continue;
+        CNNVP_JSON *value = json_real(number);
+        const size_t at = index_of(page->paths, path);
+        const json_t *there = json_array_get(values, at);
+        if (there == NULL || json_is_null(there))
+            put_at(values, at, value);
     }
 }
 

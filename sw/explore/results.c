@@ -236,7 +236,7 @@ static int begin(struct cnnvp_results *results)
 
 static cnnvp_result finish(struct cnnvp_results *results, sqlite3_stmt *statement, int bound, struct cnnvp_error *error)
 {
-    int done = bound && sqlite3_step(statement) == SQLITE_DONE;
+    int done = begin(results) && bound && sqlite3_step(statement) == SQLITE_DONE;
     cnnvp_result result = done ? CNNVP_DONE : database_error(results, error);
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
@@ -257,8 +257,6 @@ static cnnvp_result put_build(struct cnnvp_results *results, const char *key, st
 
 cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row, struct cnnvp_error *error)
 {
-    if (!begin(results))
-        return database_error(results, error);
     int bound = bind(results->put, 1, row->key) && bind(results->put, 2, row->failed ? "failed" : "ok") &&
                 bind(results->put, 3, row->params) && bind(results->put, 4, row->stats) &&
                 bind(results->put, 5, row->error) && sqlite3_bind_double(results->put, 6, row->seconds) == SQLITE_OK;
@@ -269,16 +267,12 @@ cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp
 
 cnnvp_result cnnvp_results_set_words(struct cnnvp_results *results, const char *key, struct cnnvp_error *error)
 {
-    if (!begin(results))
-        return database_error(results, error);
     return finish(results, results->put_words, bind(results->put_words, 1, key), error);
 }
 
 cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,
                                       struct cnnvp_error *error)
 {
-    if (!begin(results))
-        return database_error(results, error);
     return finish(results, results->params, bind(results->params, 1, key) && bind(results->params, 2, params), error);
 }
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cnnvp_command.h"
 #include "explore.h"
 
 /* With at most this many combinations, a random search lists all allowed ones and draws from the list. */
@@ -15,10 +16,7 @@ enum { DRAWS = 100000 };
 
 uint64_t cnnvp_chance_next(struct cnnvp_chance *chance)
 {
-    uint64_t z = chance->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cnnvp_round_random(chance->seed, chance->drawn++);
 }
 
 uint64_t cnnvp_chance_below(struct cnnvp_chance *chance, uint64_t below)
@@ -132,7 +130,7 @@ static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *c
 cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers, size_t *count,
                                 uint64_t *allowed, struct cnnvp_error *error)
 {
-    struct cnnvp_chance chance = {seed};
+    struct cnnvp_chance chance = {.seed = seed};
     struct list list = {NULL, 0};
     cnnvp_result result = CNNVP_DONE;
     *allowed = 0;

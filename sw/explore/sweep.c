@@ -3,7 +3,6 @@
  * The driver of a sweep, and the only writer of its database. Result files lie in RESULTS.work beside the database. The
  * file `lock` there keeps a second driver out. Result files of an earlier driver are stored in the database first.
  */
-#define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -284,10 +283,9 @@ static void drop_lock(struct cnnvp_driver *driver)
     (void)rmdir(driver->folder); /* fails, as it should, if unread results remain */
 }
 
-static int has_suffix(const char *name, const char *suffix)
+static int has_ending(const char *name, const char *ending)
 {
-    size_t length = strlen(name), end = strlen(suffix);
-    return length > end && strcmp(name + length - end, suffix) == 0;
+    return cnnvp_before_ending(name, ending) != 0;
 }
 
 /* Stores the results that an earlier driver left in the folder, and removes incomplete files. */
@@ -304,13 +302,13 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
         struct cnnvp_error reason = {""};
         if (file == NULL) {
             result = cnnvp_config_no_memory(error);
-        } else if (has_suffix(entry->d_name, ".result")) {
+        } else if (has_ending(entry->d_name, ".result")) {
             if (cnnvp_result_read(file, &row, &reason) == CNNVP_DONE)
                 result = record(driver, &row, error);
             else
                 (void)unlink(file);
-        } else if (has_suffix(entry->d_name, ".tmp") || has_suffix(entry->d_name, ".json") ||
-                   has_suffix(entry->d_name, ".log") || has_suffix(entry->d_name, ".task")) {
+        } else if (has_ending(entry->d_name, ".tmp") || has_ending(entry->d_name, ".json") ||
+                   has_ending(entry->d_name, ".log") || has_ending(entry->d_name, ".task")) {
             (void)unlink(file);
         }
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the members of `values` in the statistics, and its help text. */
-#define _XOPEN_SOURCE 700
-
 #include "explore.h"
 
 const struct cnnvp_value_help cnnvp_value_table[] = {

@@ -11,7 +11,6 @@
  * library. A crash of a worker costs only its current point. That point runs again in a new worker, which shows whether
  * the point itself is to blame.
  */
-#define _XOPEN_SOURCE 700
 #include "worker.h"
 
 #include <errno.h>

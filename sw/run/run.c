@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run of a network, from options to statistics; see run.h. */
-#define _XOPEN_SOURCE 700
 #include "run.h"
 
 #include <inttypes.h>

@@ -10,17 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifndef CNNVP_MUST_USE
-#if defined(__GNUC__)
-#define CNNVP_MUST_USE __attribute__((warn_unused_result))
-#else
-#define CNNVP_MUST_USE
-#endif
-#endif
+#include "cnnvp_model.h"
 
 /* With this many segments, sigmoid and tanh are within 5e-4 of the exact value before the result is rounded. */
 #define CNNVP_PWL_SEGMENTS 256u
@@ -29,13 +19,10 @@ extern "C" {
 /* Number of words of a table with this many segments. */
 #define CNNVP_PWL_WORDS(segments) (4u + 2u * (segments))
 
-/* Functions of one variable, with a relative error below 1e-14. cnnvp_exp returns 0 below -700 and 2^1023 above 709. */
-double cnnvp_exp(double x);
+/* Functions of one variable, with a relative error below 1e-14. */
 double cnnvp_sigmoid(double x);
 double cnnvp_tanh(double x);
 double cnnvp_erf(double x);
-/* x > 0 */
-double cnnvp_log(double x);
 
 /*
  * Fills `table` for a function whose input words have `in_frac` fraction bits and whose results have `out_frac`. The
@@ -51,9 +38,5 @@ double cnnvp_log(double x);
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
                                       double range, int positive, int in_frac, int out_frac, size_t segments,
                                       int16_t *table, size_t *words, int *shift);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -2,6 +2,7 @@
 /* Port accesses of a PE array on FX16: commands, operands from the buffers, results to the output buffer. See
  * cnnvp_fx16.h. */
 #include "cnnvp_fx16.h"
+#include "cnnvp_buffer.h"
 #include "cnnvp_integer.h"
 #include "cnnvp_words.h"
 
@@ -12,11 +13,6 @@
 enum { TRACK_array };
 
 /* ---- helpers ---- */
-
-static uint64_t half_address(uint32_t half, uint32_t offset)
-{
-    return (uint64_t)offset | (uint64_t)half << 31;
-}
 
 static struct cnnvp_access link_access(uint32_t op, const struct cnnvp_command *command)
 {
@@ -29,18 +25,13 @@ static void take_clocks(struct cnnvp_access *access, const struct cnnvp_fx16_clo
     access->clock_count = clocks->count;
 }
 
-static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
-{
-    return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
-}
-
 /* Checks that these words of the output half exist, without accessing them. */
 static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t words, uint32_t word_bytes)
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_WRITE, command);
     access.flags = CNNVP_DEBUG;
-    access.address = half_address(tile->out_half, address);
+    access.address = cnnvp_buffer_address(tile->out_half, address);
     access.size = words * word_bytes;
     access.word_bytes = word_bytes;
     return unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
@@ -68,7 +59,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
 {
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
     const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_A);
-    access.address = half_address(tile->in_half, tile->in_addr);
+    access.address = cnnvp_buffer_address(tile->in_half, tile->in_addr);
     access.size = tile->in_span * bytes;
     access.word_bytes = bytes;
     access.flags = traffic->flags;
@@ -80,7 +71,7 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
                                                     : CNNVP_READ_SEQUENTIAL;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
     data->input = access.data;
-    stalls->input = stall_cycles(unit, &access);
+    stalls->input = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -92,14 +83,14 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     if (traffic->ones_words == 0)
         return CNNVP_OK;
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
-    access.address = half_address(tile->in_half, tile->in_addr);
+    access.address = cnnvp_buffer_address(tile->in_half, tile->in_addr);
     access.size = sizeof(int16_t);
     access.flags = traffic->flags;
     access.words = traffic->ones_words;
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
-    stalls->input += stall_cycles(unit, &access);
+    stalls->input += cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -124,7 +115,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         return CNNVP_OK;
     const uint64_t begin = range[0];
     struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
-    access.address = half_address(tile->weight_half, (uint32_t)begin);
+    access.address = cnnvp_buffer_address(tile->weight_half, (uint32_t)begin);
     access.size = range[1] - begin;
     access.flags = traffic->flags;
     access.words = traffic->weight_words + (2u / bytes - 1u) * traffic->bias_words;
@@ -139,7 +130,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
         data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
-    stalls->weight = stall_cycles(unit, &access);
+    stalls->weight = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -335,7 +326,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.cycles = traffic->output_cycles;
     take_clocks(&access, &traffic->output);
     const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
-    stalls->output = stall_cycles(unit, &access);
+    stalls->output = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     *saturated = status == CNNVP_OK ? update.saturated : 0;
     return status;
 }

@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static uint64_t levels_of(uint64_t lanes)
-{
-    uint64_t levels = 0;
-    while ((UINT64_C(1) << levels) < lanes)
-        ++levels;
-    return levels;
-}
-
 void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, struct lanes_cost *cost)
 {
     const uint64_t lanes = shape->lanes;
@@ -20,7 +12,7 @@ void lanes_cost(const struct lanes_job *job, const struct lanes_shape *shape, st
     const uint64_t turns = cnnvp_divide_up(job->repeat, shape->units);
     const uint64_t elements = job->count * job->repeat;
     const uint64_t row = cnnvp_divide_up(job->count, lanes);
-    const uint64_t levels = levels_of(lanes);
+    const uint64_t levels = cnnvp_log2_up(lanes);
     const uint64_t accumulated = job->accumulate ? elements : 0;
     uint64_t *const operations = cost->operations;
     *cost = (struct lanes_cost){.elements = elements};

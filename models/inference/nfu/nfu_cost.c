@@ -32,15 +32,6 @@ bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnv
     return shape->propagation && !dilated && cnnvp_maximum32(tile->sx, tile->sy) <= shape->fifo_stride;
 }
 
-/* Steps of the adder tree that adds up the sums of all PEs. */
-static uint64_t reduction_steps(uint64_t pes)
-{
-    uint64_t steps = 0;
-    while ((UINT64_C(1) << steps) < pes)
-        ++steps;
-    return steps;
-}
-
 uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
@@ -114,7 +105,7 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
         groups = tile->outputs;
         cost->compute_cycles = groups * cnnvp_divide_up(tile->inputs, pes);
         cost->input_words = products;
-        cost->writeout_cycles = groups * reduction_steps(pes);
+        cost->writeout_cycles = groups * cnnvp_log2_up(pes); /* the adder tree that adds up the sums of all PEs */
     } else {
         groups = cnnvp_divide_up(tile->outputs, pes);
         cost->compute_cycles = groups * tile->inputs;

@@ -8,6 +8,13 @@
 
 #include "unit/parts.h"
 
+/* Saturates to 16 bits, and counts values that this changes. */
+static inline int16_t clip(int64_t value, uint64_t *clipped)
+{
+    *clipped += (value > INT16_MAX ? 1u : 0u) + (value < INT16_MIN ? 1u : 0u);
+    return (int16_t)(value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value);
+}
+
 /* Rounds with ties to even, for shift 1 .. 62. This is the usual case, in a form that compilers vectorise. */
 static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shift, int16_t *words)
 {
@@ -19,11 +26,7 @@ static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shif
         /* floor(sum / 2^shift): an arithmetic right shift */
         const uint64_t floor = (((uint64_t)sums[i] ^ negative) >> shift) ^ negative;
         const uint64_t rest = (uint64_t)sums[i] & mask;
-        int64_t value = (int64_t)(floor + (rest + (floor & 1u) > half ? 1u : 0u));
-        clipped += (value > INT16_MAX ? 1u : 0u) + (value < INT16_MIN ? 1u : 0u);
-        value = value > INT16_MAX ? INT16_MAX : value;
-        value = value < INT16_MIN ? INT16_MIN : value;
-        words[i] = (int16_t)value;
+        words[i] = clip((int64_t)(floor + (rest + (floor & 1u) > half ? 1u : 0u)), &clipped);
     }
     return clipped;
 }
@@ -31,13 +34,8 @@ static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shif
 static uint64_t clip_words(const int64_t *sums, uint64_t count, int16_t *words)
 {
     uint64_t clipped = 0;
-    for (uint64_t i = 0; i < count; ++i) {
-        int64_t value = sums[i];
-        clipped += (value > INT16_MAX ? 1u : 0u) + (value < INT16_MIN ? 1u : 0u);
-        value = value > INT16_MAX ? INT16_MAX : value;
-        value = value < INT16_MIN ? INT16_MIN : value;
-        words[i] = (int16_t)value;
-    }
+    for (uint64_t i = 0; i < count; ++i)
+        words[i] = clip(sums[i], &clipped);
     return clipped;
 }
 
@@ -97,9 +95,7 @@ static uint64_t scale_nearest(const struct cnnvp_scale *scale, const int64_t *su
     for (uint64_t i = 0; i < count; ++i) {
         float value = (float)(int64_t)((uint64_t)sums[i] + offset) * scale->multiplier;
         value = value > most ? most : value < -most ? -most : value;
-        const int32_t word = (int32_t)((value + whole) - whole);
-        clipped += (word > INT16_MAX ? 1u : 0u) + (word < INT16_MIN ? 1u : 0u);
-        words[i] = (int16_t)(word > INT16_MAX ? INT16_MAX : word < INT16_MIN ? INT16_MIN : word);
+        words[i] = clip((int32_t)((value + whole) - whole), &clipped);
     }
     return clipped;
 }

@@ -358,14 +358,6 @@ void cnnvp_dram_rate(const uint64_t *values, struct cnnvp_memory_rate *rate)
     rate->latency = ((uint64_t)t[DRAM_T_rp] + t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl]) * timing.tck_ps;
 }
 
-static uint32_t bits_of(uint32_t count)
-{
-    uint32_t bits = 0;
-    while ((UINT32_C(1) << bits) < count)
-        ++bits;
-    return bits;
-}
-
 void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map)
 {
     const uint32_t counts[DRAM_LEVELS] = {
@@ -380,13 +372,13 @@ void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_t
     *map = (struct dram_map){.channels = options->channels, .lanes = options->channels * options->pseudo_channels};
     for (size_t i = MAPPING_LEVELS; i-- > 0;) {
         const uint32_t level = mappings[options->mapping][i];
-        const uint32_t bits = bits_of(counts[level]);
+        const uint32_t bits = cnnvp_log2_up(counts[level]);
         map->shift[level] = (uint8_t)shift;
         map->mask[level] = (uint32_t)((UINT64_C(1) << bits) - 1u);
         shift += bits;
     }
-    map->bank_bits = (uint8_t)bits_of(timing->banks);
-    map->group_bits = (uint8_t)bits_of(timing->groups);
+    map->bank_bits = (uint8_t)cnnvp_log2_up(timing->banks);
+    map->group_bits = (uint8_t)cnnvp_log2_up(timing->groups);
     map->hashed = hashed[options->mapping];
 }
 

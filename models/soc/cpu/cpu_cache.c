@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cpu_cache.h"
 
+#include "cnnvp_integer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { ADDRESS_BITS = 32 };
 
-static int is_power_of_2(uint64_t n)
-{
-    return n != 0 && (n & (n - 1u)) == 0;
-}
-
-static uint32_t log_2(uint64_t power)
-{
-    uint32_t n = 0;
-    while (power >> n > 1u)
-        ++n;
-    return n;
-}
-
 int cpu_cache_possible(uint64_t size, uint32_t ways, uint32_t line_bytes)
 {
     const uint64_t way = (uint64_t)ways * line_bytes;
-    return is_power_of_2(line_bytes) && size % way == 0 && is_power_of_2(size / way);
+    return cnnvp_is_power_of_two(line_bytes) && size % way == 0 && cnnvp_is_power_of_two(size / way);
 }
 
 int cpu_cache_init(struct cpu_cache *cache, uint64_t size, uint32_t ways, uint32_t line_bytes)
 {
-    *cache =
-        (struct cpu_cache){.line_shift = log_2(line_bytes), .sets = (uint32_t)(size / ways / line_bytes), .ways = ways};
+    *cache = (struct cpu_cache){
+        .line_shift = cnnvp_log2_up(line_bytes), .sets = (uint32_t)(size / ways / line_bytes), .ways = ways};
     cache->tags = calloc((size_t)cache->sets * ways, sizeof *cache->tags);
     return cache->tags != NULL ? 0 : -1;
 }
@@ -46,7 +35,7 @@ void cpu_cache_empty(struct cpu_cache *cache)
 
 uint64_t cpu_cache_tag_bits(uint64_t size, uint32_t ways, uint32_t line_bytes)
 {
-    const uint32_t index = log_2(size / ways);
+    const uint32_t index = cnnvp_log2_up(size / ways);
     return size / line_bytes * (ADDRESS_BITS - index + CPU_CACHE_LINE_SHIFT);
 }
 

@@ -32,10 +32,6 @@
 
 #include "cnnvp_program.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_rv32;
 
 /* Jumps between functions, by the return-address hints of the unprivileged ISA (section 2.5), and traps. */
@@ -307,9 +303,5 @@ void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats
 
 /* Copies the last traps, the oldest first; returns how many (up to CNNVP_RV32_TRAP_LOG, the size of `traps`). */
 size_t cnnvp_rv32_trap_log(const struct cnnvp_rv32 *core, struct cnnvp_rv32_trap *traps);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

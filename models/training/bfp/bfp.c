@@ -7,6 +7,7 @@
 #include "bfp_kernels.h"
 #include "cnnvp_integer.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAGNITUDE UINT32_C(0x7fffffff)
@@ -45,15 +46,6 @@ static double power_of_two(int32_t power)
     return value;
 }
 
-/* floor(log2 n), n not 0. */
-static int32_t log2_floor(uint64_t n)
-{
-    int32_t log = 0;
-    while ((n >>= 1) != 0)
-        ++log;
-    return log;
-}
-
 /* ---- exponents ---- */
 
 float cnnvp_bfp_max(const float *values, uint64_t n)
@@ -81,9 +73,7 @@ int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts)
     const uint32_t magnitude = bits_of(max) & MAGNITUDE;
     if (magnitude == 0 || magnitude >= INFINITE)
         return CNNVP_BFP_MIN_EXPONENT;
-    const int32_t field = (int32_t)(magnitude >> 23);
-    /* a subnormal is magnitude * 2^-149 */
-    return clamp_exponent(field != 0 ? field - 127 : log2_floor(magnitude) - 149, counts);
+    return clamp_exponent(ilogbf(max), counts);
 }
 
 /* ---- conversion to mantissas ---- */

@@ -52,8 +52,7 @@ static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_
 /* Records the stalls of an access. Buffers work in parallel, so the slowest one counts. */
 static void note_stalls(const struct multi_function *module, struct work *work, cnnvp_time delay)
 {
-    const uint64_t stalls =
-        cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), delay);
+    const uint64_t stalls = cnnvp_command_stalls(module->host, module->ops, delay);
     work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
 }
 
@@ -133,8 +132,7 @@ static int send(const struct multi_function *module, const struct work *work, ui
     };
     const int status = module->ops->access(module->host, port, &access);
     if (access.delay != 0) /* delay of the connections between blocks */
-        tile->fill +=
-            cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), access.delay);
+        tile->fill += cnnvp_command_stalls(module->host, module->ops, access.delay);
     return status;
 }
 

@@ -30,7 +30,7 @@
  *              extremes of the errors, written to entries at `block`; with norm, the errors at the extremes of batch
  *              norm's inputs are left out and go into its entry. convert: writes the errors as they came, in binary32.
  *              A position outside its window clears its plane.
- *   tsoftmax   softmax/softmax.h. Record `result` + n of the output data buffer is a struct cnnvp_class_result followed
+ *   tsoftmax   softmax/softmax.c. Record `result` + n of the output data buffer is a struct cnnvp_class_result followed
  *              by a probability for each class. gradient: its factor is `factor`; a label that is no class is refused.
  *   tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
  *   tbnupdate  bn_update/bn_update.c.

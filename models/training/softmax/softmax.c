@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The softmax module of S001 (C10): classifies the PE module's final results and writes the class results to the output
- * data buffer. In training it also computes the loss and its gradient.
+ * data buffer. In training it also computes the loss, cross-entropy, and its gradient (Part B 1-17). For each image
+ *
+ *   p[c] = e^(x[c] - max x) / sum,   loss = ln sum - (x[label] - max x),   gradient[c] = (p[c] - (c == label)) * factor
+ *
+ * in binary64 with cnnvp_elementary_exp and cnnvp_elementary_ln. Sums are in the order of classes, and results are
+ * rounded to binary32 once. A factor of 1 / batch makes gradients means. An infinite x is taken as the largest binary32
+ * of its sign, NaN as the most negative.
  *
  * Time: three sweeps, for the maximum, exponentials and divisions. The sets share the images.
  */
-#include "softmax.h"
+#include "cnnvp_tile.h"
+#include "units.h"
 
 #include <float.h>
 
@@ -15,7 +22,7 @@
 #define UNIT_DEF "training/softmax/softmax.def"
 #include "unit/unit_enums.inc"
 
-/* Returns x, with infinities and NaN replaced by finite values as softmax.h defines; counts those. */
+/* Returns x, or what a non-finite x is taken as; counts those. */
 static float usable(float x, uint32_t *nonfinite)
 {
     if (x >= -FLT_MAX && x <= FLT_MAX)
@@ -24,13 +31,15 @@ static float usable(float x, uint32_t *nonfinite)
     return x > 0.0f ? FLT_MAX : -FLT_MAX;
 }
 
-/* Classifies one image. p and gradient may be x: values are read before they are written. */
-static void classify(uint32_t classes, const float *x, const uint32_t *label, double factor, float *p, float *gradient,
-                     struct cnnvp_softmax_result *result)
+/* Classifies one image. Its probabilities follow *result. The predicted class is the first of equal ones. Without a
+ * label the loss is 0. The gradient, which may be NULL, may be x: values are read before they are written. */
+static void classify(uint32_t classes, const float *x, const uint32_t *label, double factor,
+                     struct cnnvp_class_result *result, float *gradient)
 {
+    float *p = (float *)(void *)(result + 1);
     uint32_t ignored = 0;
     double sum = 0.0;
-    *result = (struct cnnvp_softmax_result){0};
+    *result = (struct cnnvp_class_result){0};
     float max = usable(x[0], &result->nonfinite);
     for (uint32_t c = 1; c < classes; ++c) {
         const float value = usable(x[c], &result->nonfinite);
@@ -41,28 +50,16 @@ static void classify(uint32_t classes, const float *x, const uint32_t *label, do
     }
     for (uint32_t c = 0; c < classes; ++c)
         sum += cnnvp_elementary_exp((double)usable(x[c], &ignored) - (double)max);
-    if (label != NULL)
-        result->loss = cnnvp_elementary_ln(sum) - ((double)usable(x[*label], &ignored) - (double)max);
+    if (label != NULL) {
+        result->loss = (float)(cnnvp_elementary_ln(sum) - ((double)usable(x[*label], &ignored) - (double)max));
+        result->correct = *label == result->predicted;
+    }
     for (uint32_t c = 0; c < classes; ++c) {
         const double probability = cnnvp_elementary_exp((double)usable(x[c], &ignored) - (double)max) / sum;
         p[c] = (float)probability;
         if (gradient != NULL)
             gradient[c] = (float)((probability - (label != NULL && *label == c ? 1.0 : 0.0)) * factor);
     }
-}
-
-int cnnvp_softmax_classify(uint64_t images, uint32_t classes, const float *x, const uint32_t *labels, double factor,
-                           float *p, float *gradient, struct cnnvp_softmax_result *results)
-{
-    if (classes == 0)
-        return CNNVP_E_INVAL;
-    for (uint64_t n = 0; labels != NULL && n < images; ++n)
-        if (labels[n] >= classes)
-            return CNNVP_E_INVAL;
-    for (uint64_t n = 0; n < images; ++n)
-        classify(classes, x + n * classes, labels != NULL ? &labels[n] : NULL, factor, p + n * classes,
-                 gradient != NULL ? gradient + n * classes : NULL, &results[n]);
-    return CNNVP_OK;
 }
 
 struct softmax {
@@ -75,32 +72,17 @@ static uint64_t record_bytes(const struct cnnvp_tile *tile)
     return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
-/* Classifies image n. Returns how many of its inputs were not finite. */
-static uint64_t classify_image(const struct cnnvp_tile *tile, char *record, uint32_t n)
-{
-    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
-    struct cnnvp_class_result *head = (struct cnnvp_class_result *)(void *)record;
-    struct cnnvp_softmax_result result;
-    const uint64_t at = (uint64_t)n * tile->channels;
-    const uint32_t *label = gradient ? &tile->labels[n] : NULL;
-    /* Labels were checked when the tile was planned. */
-    if (cnnvp_softmax_classify(
-            1u, tile->channels, tile->values + at, label, (double)tile->rate, (float *)(void *)(record + sizeof *head),
-            gradient ? tile->errors + at : NULL, &result) != CNNVP_OK)
-        return 0;
-    *head = (struct cnnvp_class_result){
-        .predicted = result.predicted,
-        .correct = label != NULL && *label == result.predicted,
-        .loss = (float)result.loss,
-        .nonfinite = result.nonfinite};
-    return result.nonfinite;
-}
-
 static void classify_images(const struct cnnvp_stage_call *call, struct cnnvp_tile *tile)
 {
+    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
     uint64_t nonfinite = 0;
-    for (uint32_t n = 0; n < tile->images; ++n)
-        nonfinite += classify_image(tile, (char *)call->data[0] + n * record_bytes(tile), n);
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        struct cnnvp_class_result *record = (void *)((char *)call->data[0] + n * record_bytes(tile));
+        const uint64_t at = (uint64_t)n * tile->channels;
+        classify(tile->channels, tile->values + at, gradient ? &tile->labels[n] : NULL, (double)tile->rate, record,
+                 gradient ? tile->errors + at : NULL);
+        nonfinite += record->nonfinite;
+    }
     cnnvp_stage_count(call, STAT_nonfinite, nonfinite);
 }
 

@@ -7,6 +7,16 @@
 
 enum { LANES = 16 };
 
+/* Takes a value into each of the lanes. Comparisons with NaN are false; the bounds exclude infinities. */
+static inline void take(const float *x, unsigned lanes, float *low, float *high)
+{
+    for (unsigned l = 0; l < lanes; ++l) {
+        const float value = x[l];
+        low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
+        high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
+    }
+}
+
 /* Finds the least and the greatest finite value. If there is none, the greatest is below the least. */
 static void sweep(const float *x, uint64_t n, float *least, float *greatest)
 {
@@ -17,20 +27,10 @@ static void sweep(const float *x, uint64_t n, float *least, float *greatest)
         high[l] = -INFINITY;
     }
     for (uint64_t i = 0; i < n; i += LANES) {
-        const unsigned lanes = n - i < LANES ? (unsigned)(n - i) : LANES;
-        if (lanes == LANES)
-            for (unsigned l = 0; l < LANES; ++l) {
-                /* comparisons with NaN are false; the bounds exclude infinities */
-                const float value = x[i + l];
-                low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
-                high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
-            }
+        if (n - i >= LANES)
+            take(x + i, LANES, low, high);
         else
-            for (unsigned l = 0; l < lanes; ++l) {
-                const float value = x[i + l];
-                low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
-                high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
-            }
+            take(x + i, (unsigned)(n - i), low, high);
     }
     for (unsigned l = 1; l < LANES; ++l) {
         low[0] = low[l] < low[0] ? low[l] : low[0];

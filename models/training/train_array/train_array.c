@@ -69,11 +69,6 @@ struct piece {
     const struct cnnvp_train_clocks *clocks; /* NULL: words are spread evenly */
 };
 
-static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
-{
-    return cnnvp_delay_cycles(array->ops->clock_mhz(array->host), array->ops->now(array->host), access->delay);
-}
-
 /* Borrows a piece, extended to the even addresses that buffers require. `data` is NULL in timing-only. */
 static int borrow(const struct train_array *array, const struct work *work, uint32_t op, uint32_t flags,
                   const struct piece *piece, void **data, uint64_t *stalls)
@@ -96,7 +91,7 @@ static int borrow(const struct train_array *array, const struct work *work, uint
     };
     const int status = array->ops->access(array->host, piece->port, &access);
     *data = access.data != NULL ? (char *)access.data + (piece->address - begin) : NULL;
-    *stalls = stall_cycles(array, &access);
+    *stalls = cnnvp_command_stalls(array->host, array->ops, access.delay);
     return status;
 }
 

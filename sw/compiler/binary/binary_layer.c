@@ -123,32 +123,18 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
-/* The part of the output that a placed copy writes to. The rest of the output counts as its frame. */
-static struct cnnvp_tensor placed_output(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in,
-                                         const struct cnnvp_tensor *out)
+/* The part of a tensor that a placed copy writes to, or a cropped copy reads. The rest counts as its frame. */
+static struct cnnvp_tensor part_of(const struct cnnvp_tensor *whole, uint32_t row, uint32_t column, uint32_t height,
+                                   uint32_t width)
 {
-    struct cnnvp_tensor part = *out;
-    part.address += (layer->place_row * out->row_stride + layer->place_column) << out->word_shift;
-    part.height = in->height;
-    part.width = in->width;
-    part.border_top += layer->place_row;
-    part.border_left += layer->place_column;
-    part.border_bottom += out->height - layer->place_row - in->height;
-    part.border_right += out->width - layer->place_column - in->width;
-    return part;
-}
-
-/* The part of the input that a cropped copy reads. The rest of the input counts as its frame. */
-static struct cnnvp_tensor cropped_input(const struct cnnvp_graph_layer *layer, const struct cnnvp_tensor *in)
-{
-    struct cnnvp_tensor part = *in;
-    part.address += (layer->crop_row * in->row_stride + layer->crop_column) << in->word_shift;
-    part.height = layer->crop_height;
-    part.width = layer->crop_width;
-    part.border_top += layer->crop_row;
-    part.border_left += layer->crop_column;
-    part.border_bottom += in->height - layer->crop_row - layer->crop_height;
-    part.border_right += in->width - layer->crop_column - layer->crop_width;
+    struct cnnvp_tensor part = *whole;
+    part.address += (row * whole->row_stride + column) << whole->word_shift;
+    part.height = height;
+    part.width = width;
+    part.border_top += row;
+    part.border_left += column;
+    part.border_bottom += whole->height - row - height;
+    part.border_right += whole->width - column - width;
     return part;
 }
 
@@ -173,13 +159,13 @@ void cnnvp_binary_refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp
     to->in = build->tensors[from->in];
     to->out = build->tensors[from->out];
     if (from->cropped != 0)
-        to->in = cropped_input(from, &to->in);
+        to->in = part_of(&to->in, from->crop_row, from->crop_column, from->crop_height, from->crop_width);
     if (from->op == CNNVP_OP_FC) {
         to->in.width *= to->in.channels * to->in.height;
         to->in.channels = to->in.height = 1;
     }
     if (from->placed != 0)
-        to->out = placed_output(from, &to->in, &to->out);
+        to->out = part_of(&to->out, from->place_row, from->place_column, to->in.height, to->in.width);
     if (from->in2 != CNNVP_GRAPH_NONE)
         to->in2 = build->tensors[from->in2];
 }

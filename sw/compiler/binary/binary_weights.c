@@ -73,9 +73,7 @@ static void put_scales(struct fill *fill, uint32_t first, uint32_t count)
 {
     for (uint32_t o = first; o < first + count; ++o) {
         const int64_t bias = whole_bias(fill, o) - zero_sum(fill, o);
-        const float multiplier = cnnvp_graph_multiplier(fill->source, o);
-        uint32_t bits;
-        memcpy(&bits, &multiplier, sizeof bits);
+        const uint32_t bits = cnnvp_float_bits(cnnvp_graph_multiplier(fill->source, o));
         put_word(fill, (int16_t)(uint64_t)bias);
         put_word(fill, (int16_t)((uint64_t)bias >> 16));
         put_word(fill, (int16_t)bits);

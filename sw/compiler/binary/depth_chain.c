@@ -2,15 +2,11 @@
 /* Finds the layers that form depth-first chains, by their shapes alone, and describes the chains of a build. */
 
 #include "binary_internal.h"
-
-static int is_power_of_two(uint32_t value)
-{
-    return value != 0 && (value & (value - 1u)) == 0;
-}
+#include "cnnvp_integer.h"
 
 cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp_error *error)
 {
-    if (is_power_of_two(block))
+    if (cnnvp_is_power_of_two(block))
         return CNNVP_DONE;
     uint32_t below = 1;
     while (below <= block / 2u)
@@ -65,7 +61,9 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
     const char *reason = layer->op == CNNVP_OP_CONV ? why_no_conv(layer, in, out) : why_no_pool(layer, in, out, block);
     if (reason != NULL)
         return reason;
-    return is_power_of_two(in->height) && is_power_of_two(in->width) ? NULL : "a side of its map is no power of two";
+    return cnnvp_is_power_of_two(in->height) && cnnvp_is_power_of_two(in->width)
+               ? NULL
+               : "a side of its map is no power of two";
 }
 
 /* The only layer that reads the tensor, if it reads all of it; otherwise CNNVP_GRAPH_NONE: the tensor has to be in

@@ -7,15 +7,8 @@
  * use. If there is room, no places are shared: then the zeros of each slot are written once and not for every block.
  */
 #include "binary_internal.h"
+#include "cnnvp_integer.h"
 #include "plan.h"
-
-static uint32_t log2_of(uint32_t power)
-{
-    uint32_t bits = 0;
-    while (power >> bits > 1u)
-        ++bits;
-    return bits;
-}
 
 /* ---- levels ---- */
 
@@ -49,8 +42,8 @@ static void describe_level(struct cnnvp_binary_level *level, uint32_t height, ui
                            const struct cnnvp_tensor *block)
 {
     *level = (struct cnnvp_binary_level){
-        .bits_x = log2_of(width / block->width),
-        .bits_y = log2_of(height / block->height),
+        .bits_x = cnnvp_log2_up(width / block->width),
+        .bits_y = cnnvp_log2_up(height / block->height),
         .target = block->height * block->width,
         .on_chip = 1,
         .block = *block};

@@ -33,10 +33,12 @@
 #include "yaml.h"
 
 static const char *const halos[] = {"recompute", "row", "full"};
+#define HALOS "recompute, row or full"
 #define LAYOUTS "planes, blocks-N or pixels"
 
 static const char *const units[] = {"pe_array", "vector"};
 static const char *const functions[] = {"vector", "write_out"};
+#define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
 {
@@ -175,21 +177,6 @@ static cnnvp_result read_number(struct reader *reader, const struct cnnvp_yaml_n
                               cnnvp_config_show(node->text).text);
 }
 
-/* The index of the node's key in `keys`; `count`: it is unknown, which is an error. */
-static size_t find_key(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *keys, size_t count)
-{
-    struct cnnvp_suggest suggest;
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(node->key, keys[i]) == 0)
-            return i;
-    cnnvp_suggest_begin(&suggest, node->key);
-    for (size_t i = 0; i < count; ++i)
-        cnnvp_suggest_offer(&suggest, keys[i]);
-    (void)cnnvp_config_error(reader->error, node->key_place, "unknown key %s%s", cnnvp_config_show(node->key).text,
-                             cnnvp_suggest_text(&suggest, "there are"));
-    return count;
-}
-
 typedef cnnvp_result (*read_fn)(struct reader *reader, const struct cnnvp_yaml_node *node);
 
 /* Calls `read` for all children of a list or a map. */
@@ -240,24 +227,21 @@ static cnnvp_result read_word(struct reader *reader, const struct cnnvp_yaml_nod
         reader->error, node->place, "%s: %s where %s is expected", node->key, cnnvp_config_show(node->text).text, what);
 }
 
-static cnnvp_result read_halo(struct reader *reader, const struct cnnvp_yaml_node *node, enum cnnvp_group_halo *halo)
+/* Reads a word as its number from 1 on. No node: 0, none is chosen. */
+static cnnvp_result read_choice(struct reader *reader, const struct cnnvp_yaml_node *node, const char *const *words,
+                                size_t count, const char *what, uint32_t *choice)
 {
-    uint32_t number;
-    CNNVP_TRY(read_word(reader, node, halos, sizeof halos / sizeof halos[0], "recompute, row or full", &number));
-    *halo = (enum cnnvp_group_halo)number;
+    *choice = 0;
+    if (node == NULL)
+        return CNNVP_DONE;
+    CNNVP_TRY(read_word(reader, node, words, count, what, choice));
+    ++*choice;
     return CNNVP_DONE;
 }
 
-static cnnvp_result check_run(struct reader *reader, const struct cnnvp_yaml_node *node, const int *given,
+static cnnvp_result check_run(struct reader *reader, const struct cnnvp_yaml_node *node,
                               const struct cnnvp_plan_run *run)
 {
-    static const char *const needed[] = {
-        "layers: the names of the layers that it fuses", "tile_h: rows of a tile of what its last layer gives",
-        "tile_w: columns of a tile of what its last layer gives",
-        "halo: recompute, row or full, how tiles come to what their neighbours need as well"};
-    for (size_t i = 0; i < 4; ++i)
-        if (!given[i])
-            return cnnvp_config_error(reader->error, node->place, "the group needs %s", needed[i]);
     const struct cnnvp_graph_tensor *out =
         &reader->graph->tensors[reader->graph->layers[run->first + run->count - 1].out];
     if (run->tile_h > out->height || run->tile_w > out->width)
@@ -281,46 +265,38 @@ static cnnvp_result check_run(struct reader *reader, const struct cnnvp_yaml_nod
 
 static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    static const char *const keys[] = {"layers", "tile_h", "tile_w", "halo"};
+    enum { LAYERS, TILE_H, TILE_W, HALO, KEYS };
+    static const char *const keys[KEYS] = {"layers", "tile_h", "tile_w", "halo"};
+    static const char *const needed[KEYS] = {
+        "layers: the names of the layers that it fuses", "tile_h: rows of a tile of what its last layer gives",
+        "tile_w: columns of a tile of what its last layer gives",
+        "halo: recompute, row or full, how tiles come to what their neighbours need as well"};
+    const struct cnnvp_yaml_node *found[KEYS];
     struct cnnvp_plan_run run = {.place = node->place};
-    int given[4] = {0, 0, 0, 0};
+    uint32_t halo = 0;
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a group"));
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
-        const size_t key = find_key(reader, child, keys, 4);
-        if (key == 4)
-            return CNNVP_BAD_INPUT;
-        given[key] = 1;
-        CNNVP_TRY(key == 0   ? read_layers(reader, child, &run)
-                  : key == 3 ? read_halo(reader, child, &run.halo)
-                             : read_number(reader, child, key == 1 ? &run.tile_h : &run.tile_w));
-    }
-    CNNVP_TRY(check_run(reader, node, given, &run));
+    CNNVP_TRY(cnnvp_yaml_members(node, keys, KEYS, "there are", found, reader->error));
+    for (size_t i = 0; i < KEYS; ++i)
+        if (found[i] == NULL)
+            return cnnvp_config_error(reader->error, node->place, "the group needs %s", needed[i]);
+    CNNVP_TRY(read_layers(reader, found[LAYERS], &run));
+    CNNVP_TRY(read_number(reader, found[TILE_H], &run.tile_h));
+    CNNVP_TRY(read_number(reader, found[TILE_W], &run.tile_w));
+    CNNVP_TRY(read_word(reader, found[HALO], halos, COUNT(halos), HALOS, &halo));
+    run.halo = (enum cnnvp_group_halo)halo;
+    CNNVP_TRY(check_run(reader, node, &run));
     reader->plan->runs[reader->plan->run_count++] = run;
     return CNNVP_DONE;
 }
 
 /* ---- cuts ---- */
 
-static cnnvp_result read_unit(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_cut *cut)
-{
-    CNNVP_TRY(read_word(reader, node, units, sizeof units / sizeof units[0], "pe_array or vector", &cut->unit));
-    ++cut->unit;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_function(struct reader *reader, const struct cnnvp_yaml_node *node, struct cnnvp_plan_cut *cut)
-{
-    CNNVP_TRY(read_word(reader, node, functions, sizeof functions / sizeof functions[0], "vector or write_out",
-                        &cut->function));
-    ++cut->function;
-    return CNNVP_DONE;
-}
-
 static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
     enum { NEEDED = 5, UNIT = 7, FUNCTION, KEYS };
     static const char *const keys[KEYS] = {
         "group_out", "tile_h", "tile_w", "tile_in", "tile_out", "tile_kx", "tile_ky", "unit", "function"};
+    const struct cnnvp_yaml_node *found[KEYS];
     struct cnnvp_plan_cut cut = {.tile_images = 1};
     uint32_t *const values[UNIT] = {
         &cut.group_out, &cut.tile_h, &cut.tile_w, &cut.tile_in, &cut.tile_out, &cut.tile_kx, &cut.tile_ky};
@@ -328,15 +304,14 @@ static cnnvp_result read_cut(struct reader *reader, const struct cnnvp_yaml_node
     CNNVP_TRY(find_layer(reader, node->key, node->key_place, &layer));
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP,
                      "a map of group_out, tile_h, tile_w, tile_in, tile_out, unit or function"));
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
-        const size_t key = find_key(reader, child, keys, KEYS);
-        if (key == KEYS)
-            return CNNVP_BAD_INPUT;
-        tiles += key < UNIT;
-        CNNVP_TRY(key == UNIT       ? read_unit(reader, child, &cut)
-                  : key == FUNCTION ? read_function(reader, child, &cut)
-                                    : read_number(reader, child, values[key]));
+    CNNVP_TRY(cnnvp_yaml_members(node, keys, KEYS, "there are", found, reader->error));
+    for (size_t i = 0; i < UNIT; ++i) {
+        tiles += found[i] != NULL;
+        if (found[i] != NULL)
+            CNNVP_TRY(read_number(reader, found[i], values[i]));
     }
+    CNNVP_TRY(read_choice(reader, found[UNIT], units, COUNT(units), "pe_array or vector", &cut.unit));
+    CNNVP_TRY(read_choice(reader, found[FUNCTION], functions, COUNT(functions), "vector or write_out", &cut.function));
     const int whole = tiles != 0 || (cut.unit == CNNVP_PLAN_ANY_UNIT && cut.function == CNNVP_PLAN_ANY_FUNCTION);
     for (size_t i = 0; i < NEEDED && whole; ++i)
         if (*values[i] == 0)
@@ -386,62 +361,45 @@ static cnnvp_result read_layout(struct reader *reader, const struct cnnvp_yaml_n
 
 static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_node *node)
 {
-    static const char *const keys[] = {"memory_layout"};
+    static const char *const key = "memory_layout";
+    const struct cnnvp_yaml_node *layout;
     size_t tensor = 0;
     CNNVP_TRY(find_tensor(reader, node->key, node->key_place, &tensor));
     CNNVP_TRY(expect(reader, node, CNNVP_YAML_MAP, "a map with memory_layout"));
-    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next) {
-        if (find_key(reader, child, keys, 1) != 0)
-            return CNNVP_BAD_INPUT;
-        CNNVP_TRY(read_layout(reader, child, tensor));
-    }
-    return CNNVP_DONE;
-}
-
-/* ---- constraints for schedules ---- */
-
-static cnnvp_result read_halo_of_all(struct reader *reader, const struct cnnvp_yaml_node *node)
-{
-    enum cnnvp_group_halo halo = CNNVP_HALO_RECOMPUTE;
-    CNNVP_TRY(read_halo(reader, node, &halo));
-    reader->plan->halo = 1u + (uint32_t)halo;
-    reader->plan->halo_place = node->key_place;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_node *node)
-{
-    static const char *const orders[] = {"morton", "table"};
-    uint32_t number;
-    CNNVP_TRY(read_word(reader, node, orders, 2, "morton or table", &number));
-    reader->plan->order_table = number == 1;
-    reader->plan->order_place = node->key_place;
-    return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_yaml_members(node, &key, 1, "there are", &layout, reader->error));
+    return layout != NULL ? read_layout(reader, layout, tensor) : CNNVP_DONE;
 }
 
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
     enum { HALO = 4, ORDER, KEYS };
-    static const char *const keys[] = {"groups", "cuts", "on_chip", "tensors", "halo", "order"};
+    static const char *const keys[KEYS] = {"groups", "cuts", "on_chip", "tensors", "halo", "order"};
+    static const char *const orders[] = {"morton", "table"};
     static const struct {
         enum cnnvp_yaml_kind kind;
         const char *what;
         read_fn read;
-    } parts[] = {{CNNVP_YAML_LIST, "a list of groups", read_group},
-                 {CNNVP_YAML_MAP, "a map of layers", read_cut},
-                 {CNNVP_YAML_LIST, "a list of tensors", read_resident},
-                 {CNNVP_YAML_MAP, "a map of tensors", read_tensor}};
-    CNNVP_TRY(name_all(reader->graph, &reader->plan->arena, &reader->names, reader->error));
-    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
-        const size_t key = find_key(reader, child, keys, KEYS);
-        if (key == KEYS)
-            return CNNVP_BAD_INPUT;
-        CNNVP_TRY(key == HALO    ? read_halo_of_all(reader, child)
-                  : key == ORDER ? read_order(reader, child)
-                                 : read_all(reader, child, parts[key].kind, parts[key].what, parts[key].read));
-        if (key < HALO && reader->plan->choice_place == NULL)
-            reader->plan->choice_place = child->key_place;
-    }
+    } parts[HALO] = {{CNNVP_YAML_LIST, "a list of groups", read_group},
+                     {CNNVP_YAML_MAP, "a map of layers", read_cut},
+                     {CNNVP_YAML_LIST, "a list of tensors", read_resident},
+                     {CNNVP_YAML_MAP, "a map of tensors", read_tensor}};
+    struct cnnvp_plan *plan = reader->plan;
+    const struct cnnvp_yaml_node *found[KEYS];
+    uint32_t order;
+    CNNVP_TRY(name_all(reader->graph, &plan->arena, &reader->names, reader->error));
+    CNNVP_TRY(cnnvp_yaml_members(root, keys, KEYS, "there are", found, reader->error));
+    for (size_t i = 0; i < HALO; ++i)
+        if (found[i] != NULL)
+            CNNVP_TRY(read_all(reader, found[i], parts[i].kind, parts[i].what, parts[i].read));
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next)
+        if (child != found[HALO] && child != found[ORDER] && plan->choice_place == NULL)
+            plan->choice_place = child->key_place;
+    /* constraints for schedules */
+    CNNVP_TRY(read_choice(reader, found[HALO], halos, COUNT(halos), HALOS, &plan->halo));
+    CNNVP_TRY(read_choice(reader, found[ORDER], orders, COUNT(orders), "morton or table", &order));
+    plan->order_table = order == 2;
+    plan->halo_place = found[HALO] != NULL ? found[HALO]->key_place : NULL;
+    plan->order_place = found[ORDER] != NULL ? found[ORDER]->key_place : NULL;
     return CNNVP_DONE;
 }
 
@@ -462,72 +420,56 @@ cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, 
 
 /* ---- writing ---- */
 
-/* Writes a name in double quotes, escaped as YAML requires. */
-static void put_name(cnnvp_output *output, const char *name)
+static void put_groups(FILE *stream, const char *const *names, const struct cnnvp_plan *plan)
 {
-    cnnvp_output_write(output, "\"", 1);
-    for (; *name != '\0'; ++name) {
-        const unsigned char c = (unsigned char)*name;
-        if (c == '"' || c == '\\')
-            cnnvp_output_printf(output, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            cnnvp_output_printf(output, "\\x%02x", c);
-        else
-            cnnvp_output_write(output, name, 1);
-    }
-    cnnvp_output_write(output, "\"", 1);
-}
-
-static void put_groups(cnnvp_output *output, const char *const *names, const struct cnnvp_plan *plan)
-{
-    cnnvp_output_printf(output, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
+    (void)fprintf(stream, plan->run_count != 0 ? "groups:\n" : "groups: []\n");
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
-        cnnvp_output_printf(output, "  - layers: [");
+        (void)fprintf(stream, "  - layers: [");
         for (size_t i = run->first; i < run->first + run->count; ++i) {
-            cnnvp_output_printf(output, "%s", i != run->first ? ", " : "");
-            put_name(output, names[i]);
+            (void)fprintf(stream, "%s", i != run->first ? ", " : "");
+            cnnvp_yaml_print_quoted(stream, names[i]);
         }
-        cnnvp_output_printf(output, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
-                            halos[run->halo]);
+        (void)fprintf(stream, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
+                      halos[run->halo]);
     }
 }
 
-static void put_cuts(cnnvp_output *output, const char *const *names, const struct cnnvp_graph *graph,
+static void put_cuts(FILE *stream, const char *const *names, const struct cnnvp_graph *graph,
                      const struct cnnvp_plan *plan)
 {
-    cnnvp_output_printf(output, "cuts:\n");
+    (void)fprintf(stream, "cuts:\n");
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_plan_cut *cut = &plan->cuts[i];
-        cnnvp_output_printf(output, "  ");
-        put_name(output, names[i]);
-        cnnvp_output_printf(output, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u",
-                            cut->group_out, cut->tile_h, cut->tile_w, cut->tile_in, cut->tile_out);
+        (void)fprintf(stream, "  ");
+        cnnvp_yaml_print_quoted(stream, names[i]);
+        (void)fprintf(stream, ": {group_out: %u, tile_h: %u, tile_w: %u, tile_in: %u, tile_out: %u", cut->group_out,
+                      cut->tile_h, cut->tile_w, cut->tile_in, cut->tile_out);
         if (cut->tile_kx != 0)
-            cnnvp_output_printf(output, ", tile_kx: %u", cut->tile_kx);
+            (void)fprintf(stream, ", tile_kx: %u", cut->tile_kx);
         if (cut->tile_ky != 0)
-            cnnvp_output_printf(output, ", tile_ky: %u", cut->tile_ky);
+            (void)fprintf(stream, ", tile_ky: %u", cut->tile_ky);
         if (cut->unit != CNNVP_PLAN_ANY_UNIT)
-            cnnvp_output_printf(output, ", unit: %s", units[cut->unit - 1u]);
+            (void)fprintf(stream, ", unit: %s", units[cut->unit - 1u]);
         if (cut->function != CNNVP_PLAN_ANY_FUNCTION)
-            cnnvp_output_printf(output, ", function: %s", functions[cut->function - 1u]);
-        cnnvp_output_printf(output, "}\n");
+            (void)fprintf(stream, ", function: %s", functions[cut->function - 1u]);
+        (void)fprintf(stream, "}\n");
     }
 }
 
-static void put_tensors(cnnvp_output *output, const char *const *names, const struct cnnvp_graph *graph,
+static void put_tensors(FILE *stream, const char *const *names, const struct cnnvp_graph *graph,
                         const struct cnnvp_plan *plan)
 {
     int any = 0;
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (plan->blocks[i] <= 1)
             continue;
-        cnnvp_output_printf(output, any ? "  " : "tensors:\n  ");
-        put_name(output, names[i]);
+        (void)fprintf(stream, any ? "  " : "tensors:\n  ");
+        cnnvp_yaml_print_quoted(stream, names[i]);
         if (plan->blocks[i] == graph->tensors[i].channels)
-            cnnvp_output_printf(output, ": {memory_layout: pixels}\n");
+            (void)fprintf(stream, ": {memory_layout: pixels}\n");
         else
-            cnnvp_output_printf(output, ": {memory_layout: blocks-%u}\n", plan->blocks[i]);
+            (void)fprintf(stream, ": {memory_layout: blocks-%u}\n", plan->blocks[i]);
         any = 1;
     }
 }
@@ -537,21 +479,24 @@ cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnv
 {
     CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
     CNNVP_SCOPED(names_clear) struct all_names names = {0};
-    cnnvp_output *output = NULL;
+    struct cnnvp_printed printed;
     int any = 0;
     CNNVP_TRY(name_all(graph, &arena, &names, error));
-    CNNVP_TRY(cnnvp_output_new(file, &output, error));
-    put_groups(output, names.layers.of, plan);
-    put_cuts(output, names.layers.of, graph, plan);
-    cnnvp_output_printf(output, "on_chip: [");
+    FILE *stream = cnnvp_print_begin(&printed);
+    if (stream == NULL)
+        return cnnvp_compiler_no_memory(error);
+    put_groups(stream, names.layers.of, plan);
+    put_cuts(stream, names.layers.of, graph, plan);
+    (void)fprintf(stream, "on_chip: [");
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         if (!plan->on_chip[i])
             continue;
-        cnnvp_output_printf(output, "%s", any ? ", " : "");
-        put_name(output, names.tensors.of[i]);
+        (void)fprintf(stream, "%s", any ? ", " : "");
+        cnnvp_yaml_print_quoted(stream, names.tensors.of[i]);
         any = 1;
     }
-    cnnvp_output_printf(output, "]\n");
-    put_tensors(output, names.tensors.of, graph, plan);
-    return cnnvp_output_finish(output, error);
+    (void)fprintf(stream, "]\n");
+    put_tensors(stream, names.tensors.of, graph, plan);
+    CNNVP_FREED char *text = cnnvp_print_end(&printed);
+    return text != NULL ? cnnvp_output_whole(file, text, printed.size, error) : cnnvp_compiler_no_memory(error);
 }

@@ -47,53 +47,19 @@ static void put_input(const struct cnnvp_network *network, size_t input, size_t 
     }
 }
 
-/* Copies images one by one through a buffer, for memory without direct access. */
-static cnnvp_result copy_input(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
-                               struct cnnvp_error *error)
-{
-    const struct cnnvp_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
-    const uint64_t lead = cnnvp_binary_frame_lead(tensor);
-    CNNVP_FREED uint8_t *frame = malloc(tensor->image_stride);
-    if (frame == NULL)
-        return cnnvp_compiler_no_memory(error);
-    memset(frame, tensor->zero, tensor->image_stride);
-    for (size_t image = 0; image < network->images; ++image) {
-        put_input(network, input, image, frame + lead);
-        if (cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
-                                 tensor->image_stride) != CNNVP_DONE)
-            return cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
-    }
-    return CNNVP_DONE;
-}
-
 static cnnvp_result put_images(const struct cnnvp_network *network, size_t input, cnnvp_platform *platform,
                                struct cnnvp_error *error)
 {
     const struct cnnvp_tensor *tensor = &network->build.tensors[cnnvp_graph_input(&network->graph, input)];
     const uint64_t lead = cnnvp_binary_frame_lead(tensor);
-    void *frames;
-    if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
-        CNNVP_DONE)
-        return copy_input(network, input, platform, error);
-    memset(frames, tensor->zero, (size_t)network->images * tensor->image_stride);
-    for (size_t image = 0; image < network->images; ++image)
-        put_input(network, input, image, (uint8_t *)frames + image * tensor->image_stride + lead);
-    return CNNVP_DONE;
-}
-
-/* Fills memory with the zero point, byte by byte. The zero point of 16-bit words is 0. */
-static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, int32_t zero, uint64_t bytes)
-{
-    uint8_t zeros[4096];
-    void *memory;
-    if (cnnvp_platform_map(platform, address, (size_t)bytes, &memory) == CNNVP_DONE) {
-        memset(memory, zero, (size_t)bytes);
-        return CNNVP_DONE;
+    for (size_t image = 0; image < network->images; ++image) {
+        CNNVP_STAGED frame = {0};
+        CNNVP_TRY(cnnvp_stage(platform, tensor->address - lead + image * tensor->image_stride, tensor->image_stride,
+                              "the images", &frame, error));
+        memset(frame.data, tensor->zero, frame.bytes);
+        put_input(network, input, image, (uint8_t *)frame.data + lead);
+        CNNVP_TRY(cnnvp_unstage(&frame, error));
     }
-    memset(zeros, zero, sizeof zeros);
-    for (uint64_t done = 0; done < bytes; done += sizeof zeros)
-        CNNVP_TRY(cnnvp_platform_write(
-            platform, address + done, zeros, bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros));
     return CNNVP_DONE;
 }
 
@@ -106,7 +72,7 @@ static int has_parts(const struct cnnvp_graph *graph, int32_t tensor)
     return 0;
 }
 
-/* Writes the zeros around tensors that padded layers read, and between parts. */
+/* Writes the zero points around tensors that padded layers read, and between parts. */
 static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_platform *platform,
                                  struct cnnvp_error *error)
 {
@@ -116,8 +82,11 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
-        const uint64_t bytes = cnnvp_binary_tensor_bytes(&network->build, tensor);
-        if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), tensor->zero, bytes) != CNNVP_DONE)
+        CNNVP_STAGED frame = {0};
+        CNNVP_TRY(cnnvp_stage(platform, tensor->address - cnnvp_binary_frame_lead(tensor),
+                              cnnvp_binary_tensor_bytes(&network->build, tensor), "a tensor", &frame, error));
+        memset(frame.data, tensor->zero, frame.bytes); /* byte by byte: the zero point of 16-bit words is 0 */
+        if (cnnvp_unstage(&frame, NULL) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
     }
     return CNNVP_DONE;

@@ -26,9 +26,8 @@ static cnnvp_result take(const char *found, char *path, size_t room, struct cnnv
 static cnnvp_result refuse_file(struct cnnvp_arena *arena, const char *name, struct cnnvp_error *error)
 {
     const char *reason = strerror(errno);
-    const size_t length = strlen(name), end = strlen(SUFFIX);
-    const int named = length > end && strcmp(name + length - end, SUFFIX) == 0;
-    const char *word = named ? cnnvp_arena_copy(arena, name, length - end) : NULL;
+    const size_t length = cnnvp_before_ending(name, SUFFIX);
+    const char *word = length != 0 ? cnnvp_arena_copy(arena, name, length) : NULL;
     const int installed = word != NULL && cnnvp_installed_find(arena, &networks, word) != NULL;
     return cnnvp_compiler_error(
         error, "%s: %s%s%s%s", name, reason, installed ? "; the installed one is called \"" : "", installed ? word : "",

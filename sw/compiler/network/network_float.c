@@ -243,25 +243,21 @@ cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t 
 
 cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error)
 {
+    const size_t count = network->images * cnnvp_graph_output_words(&network->graph, network->graph.output_count);
+    struct cnnvp_array all[2];
+    struct cnnvp_difference difference;
     for (int ordinary = 0; ordinary < 2; ++ordinary) {
         const float *outputs;
         float *made;
         const cnnvp_result result = find_outputs(network, ordinary, &outputs, &made, error);
         if (made != NULL)
             network->float_outputs[ordinary] = made;
-        if (result != CNNVP_DONE)
-            return result;
+        CNNVP_TRY(result);
+        all[ordinary] = (struct cnnvp_array){
+            .type = CNNVP_ARRAY_F32, .rank = 1, .shape = {count}, .data = network->float_outputs[ordinary]};
     }
-    const float *blocks = network->float_outputs[0];
-    const float *ordinary = network->float_outputs[1];
-    const size_t count = network->images * cnnvp_graph_output_words(&network->graph, network->graph.output_count);
-    for (size_t i = 0; i < count; ++i) {
-        const double value = ordinary[i];
-        const double difference = value - blocks[i];
-        const double size = value < 0 ? -value : value;
-        const double distance = difference < 0 ? -difference : difference;
-        network->block_difference = distance > network->block_difference ? distance : network->block_difference;
-        network->block_magnitude = size > network->block_magnitude ? size : network->block_magnitude;
-    }
+    CNNVP_TRY(cnnvp_compare(&all[0], &all[1], &difference, error));
+    network->block_difference = difference.largest;
+    network->block_magnitude = difference.magnitude;
     return CNNVP_DONE;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A network's image for cores that are not the platform's: the binary, a map of memory, and a C header. */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,13 +132,14 @@ static cnnvp_result print_texts(const struct cnnvp_network *network, const char 
                                 struct cnnvp_network_image *image)
 {
     char name[NAME_BYTES];
-    size_t sizes[2];
+    struct cnnvp_printed map, header;
     make_name(file, name);
-    const struct text to = {open_memstream(&image->map, &sizes[0]), open_memstream(&image->header, &sizes[1]), name};
+    const struct text to = {cnnvp_print_begin(&map), cnnvp_print_begin(&header), name};
     if (to.map != NULL && to.header != NULL)
         print(network, file, image->size, &to);
-    const int bad_map = to.map == NULL || fclose(to.map) != 0, bad_header = to.header == NULL || fclose(to.header) != 0;
-    return bad_map || bad_header ? CNNVP_FAILED : CNNVP_DONE;
+    image->map = cnnvp_print_end(&map);
+    image->header = cnnvp_print_end(&header);
+    return image->map != NULL && image->header != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }
 
 cnnvp_result cnnvp_network_make_image(const cnnvp_network *network, const char *file, struct cnnvp_network_image *image,

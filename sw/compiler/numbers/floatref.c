@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tables.h"
+#include "training/elementary/elementary.h"
 
 static size_t block_area(const struct cnnvp_graph_layer *layer)
 {
@@ -364,9 +365,9 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
     for (size_t i = 0; i < count * step; i += step)
         largest = x[i] > largest ? x[i] : largest;
     for (size_t i = 0; i < count * step; i += step)
-        sum += cnnvp_exp((double)x[i] - (double)largest);
+        sum += cnnvp_elementary_exp((double)x[i] - (double)largest);
     for (size_t i = 0; i < count * step; i += step)
-        y[i] = (float)(cnnvp_exp((double)x[i] - (double)largest) / sum);
+        y[i] = (float)(cnnvp_elementary_exp((double)x[i] - (double)largest) / sum);
 }
 
 /* exp(-16) is 1e-7, which is 0 in the 15 fraction bits of softmax's results. */

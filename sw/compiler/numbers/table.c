@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "tables.h"
+#include "training/elementary/elementary.h"
 
 #define SELU_ALPHA 1.67326319217681884765625 /* ONNX's default */
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1       /* sqrt(1 / 2) */
@@ -60,12 +61,12 @@ static double bounded(double x, double limit)
 
 static double logarithm(double x)
 {
-    return cnnvp_log(x < LEAST ? LEAST : x);
+    return cnnvp_elementary_ln(x < LEAST ? LEAST : x);
 }
 
 static double softplus(double x)
 {
-    return (x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x));
+    return (x > 0.0 ? x : 0.0) + cnnvp_elementary_ln(1.0 + cnnvp_elementary_exp(x > 0.0 ? -x : x));
 }
 
 static int is_step(enum cnnvp_graph_post_kind kind)

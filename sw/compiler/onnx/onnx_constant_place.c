@@ -61,9 +61,7 @@ static cnnvp_result fold_size(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, 1));
     if (value.constant == NULL && rank != 0 && dims[0] == 0)
         return cnnvp_import_mixes(import, "the number of all elements");
-    made.ints[0] = 1;
-    for (size_t i = 0; i < rank; ++i)
-        made.ints[0] *= dims[i];
+    made.ints[0] = cnnvp_onnx_product(dims, 0, rank);
     return cnnvp_constant_define(import, &made);
 }
 
@@ -156,10 +154,8 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
         cnnvp_import_axis_of(import, cnnvp_onnx_int(import->node, "axis", 1), inputs != 0 ? parts[0].rank : 0, &axis));
     CNNVP_TRY(join_shapes(import, parts, inputs, (int64_t)axis, &made, &known));
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, known));
-    size_t inner = 1;
+    const size_t inner = (size_t)cnnvp_onnx_product(made.dims, axis + 1, made.rank);
     size_t at = 0;
-    for (size_t d = axis + 1; d < made.rank; ++d)
-        inner *= (size_t)made.dims[d];
     for (size_t i = 0; i < inputs && cnnvp_constant_known(&made); ++i) {
         const size_t chunk = (size_t)parts[i].dims[axis] * inner;
         const size_t along = (size_t)made.dims[axis] * inner;
@@ -178,9 +174,7 @@ static cnnvp_result fold_scatter(struct cnnvp_import *import)
     CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
     CNNVP_TRY(cnnvp_constant_read(import, 2, &updates));
     const size_t count = indices.rank != 0 ? (size_t)indices.dims[indices.rank - 1] : 0;
-    size_t inner = 1;
-    for (size_t d = count; d < data.rank; ++d)
-        inner *= (size_t)data.dims[d];
+    const size_t inner = (size_t)cnnvp_onnx_product(data.dims, count, data.rank);
     if (cnnvp_onnx_attribute(import->node, "reduction") != NULL && !cnnvp_onnx_is(import->node, "reduction", "none"))
         return cnnvp_operator_scattered(import);
     if (!indices.whole || count < 1 || count > data.rank || updates.whole != data.whole ||

@@ -42,14 +42,6 @@ static cnnvp_result read_reduced(struct cnnvp_import *import, const struct cnnvp
     return CNNVP_DONE;
 }
 
-static size_t elements_of(const struct cnnvp_constant_view *view)
-{
-    size_t count = 1;
-    for (size_t d = 0; d < view->rank; ++d)
-        count *= (size_t)view->dims[d];
-    return count;
-}
-
 static double largest_of(const struct cnnvp_constant *data, const struct cnnvp_constant_view *lost, size_t count)
 {
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(lost);
@@ -142,7 +134,7 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
     memcpy(made.dims, reduced.dims, sizeof made.dims);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&reduced.kept);
-    const size_t each = elements_of(&reduced.lost);
+    const size_t each = (size_t)cnnvp_onnx_product(reduced.lost.dims, 0, reduced.lost.rank);
     for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
         reduced.lost.first = (int64_t)cnnvp_constant_next(&walk);
         if (!made.whole)
@@ -351,7 +343,7 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         return check_product(import, &operands[0], &operands[1], 0, 1);
     struct cnnvp_constant_view views[2] = {
         cnnvp_constant_spread(&a, made.rank, made.dims), cnnvp_constant_spread(&b, made.rank, made.dims)};
-    const size_t matrices = elements_of(&views[0]);
+    const size_t matrices = (size_t)cnnvp_onnx_product(views[0].dims, 0, views[0].rank);
     if (!vector_a)
         made.dims[made.rank++] = (int64_t)p.rows;
     if (!vector_b)

@@ -283,14 +283,6 @@ static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, c
     return cnnvp_import_view(import, out, rank, dims);
 }
 
-static int64_t count_of(const int64_t *dims, uint32_t first, uint32_t end)
-{
-    int64_t count = 1;
-    for (uint32_t i = first; i < end; ++i)
-        count *= dims[i];
-    return count;
-}
-
 /* Expands operands whose dimensions before the matrices differ to their broadcast shape, and sets *done. A single
  * second matrix, which multiplies all matrices of the first operand, is not expanded. */
 static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ranks[2],
@@ -378,7 +370,7 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
         return multiply_matrices(import, in, &matrix);
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     if (tensor == 0 && rank > 4) {
-        const int64_t merged[4] = {dims[0], count_of(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};
+        const int64_t merged[4] = {dims[0], cnnvp_onnx_product(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, merged, &in));
         CNNVP_TRY(read_matrix(import, &matrix, 0, 1.0f, (uint32_t)dims[rank - 1], &outputs, &weights));
         CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));

@@ -115,9 +115,7 @@ int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t o
 static int32_t add_tensor(struct cnnvp_import *import, const char *name, uint32_t rank, const int64_t *dims)
 {
     struct cnnvp_graph *graph = import->graph;
-    int64_t height = 1;
-    for (uint32_t i = 2; i + 1 < rank; ++i)
-        height *= dims[i];
+    const long long height = rank > 3 ? cnnvp_onnx_product(dims, 2, rank - 1) : 1;
     const uint32_t channels = rank > 1 ? (uint32_t)dims[1] : 1;
     const uint32_t width = rank > 2 ? (uint32_t)dims[rank - 1] : 1;
     const int32_t tensor = cnnvp_graph_tensor_add(graph, name, rank, channels, (uint32_t)height, width);

@@ -408,16 +408,14 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
     CNNVP_TRY(cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &input));
     CNNVP_TRY(add_input(import, input));
     const int type = info->type->tensor_type->elem_type;
-    import->graph->tensors[input].whole =
-        type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    const enum cnnvp_onnx_kind kind = cnnvp_onnx_kind_of(type);
+    const uint32_t bytes = type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    import->graph->tensors[input].whole = bytes;
     import->graph->tensors[input].word_zero = type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? -128 : 0;
-    import->integers |= type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
-                        type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT32 ||
-                        type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT64;
-    import->graph->tensors[input].integer =
-        import->graph->tensors[input].whole == 0 && cnnvp_onnx_kind_of(type) >= CNNVP_KIND_INTEGER;
+    import->integers |= kind == CNNVP_KIND_INTEGER && !bytes;
+    import->graph->tensors[input].integer = kind >= CNNVP_KIND_INTEGER && !bytes;
     struct cnnvp_onnx_value value = {.tensor = input};
-    cnnvp_import_set_kind(import, &value, cnnvp_onnx_kind_of(type));
+    cnnvp_import_set_kind(import, &value, kind);
     return cnnvp_import_define(import, info->name, value);
 }
 

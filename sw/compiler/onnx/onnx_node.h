@@ -8,6 +8,15 @@
 #include "onnx_read.h"
 #include "onnx.h"
 
+/* Elements of dimensions begin .. end - 1. */
+static inline long long cnnvp_onnx_product(const int64_t *dims, size_t begin, size_t end)
+{
+    long long product = 1;
+    for (size_t i = begin; i < end; ++i)
+        product *= dims[i];
+    return product;
+}
+
 /* Largest size of one dimension. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
 /* Most elements of a constant that becomes a tensor, or an operand with one value for each word. */

@@ -275,22 +275,19 @@ cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t at = 0;
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
-    size_t end = 1;
-    while (end < count && indices[end] == indices[end - 1] + 1)
-        ++end;
-    if (end == count)
-        return cnnvp_import_cut(import, in, axis, indices[0], (int64_t)count, out);
     size_t runs = 1;
     for (size_t i = 1; i < count; ++i)
         runs += indices[i] != indices[i - 1] + 1;
+    if (runs == 1)
+        return cnnvp_import_cut(import, in, axis, indices[0], (int64_t)count, out);
     if (runs > RUNS_MAX)
         return cnnvp_import_error(
             import, "its indices are %zu runs of elements that follow each other; %d are possible", runs, RUNS_MAX);
     dims[axis] = (int64_t)count;
     CNNVP_TRY(cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, out));
-    for (size_t first = 0; first < count; first = end) {
+    for (size_t first = 0, end = 1; first < count; first = end++) {
         int32_t part;
-        for (end = first + 1; end < count && indices[end] == indices[end - 1] + 1;)
+        while (end < count && indices[end] == indices[end - 1] + 1)
             ++end;
         CNNVP_TRY(cnnvp_import_cut(import, in, axis, indices[first], (int64_t)(end - first), &part));
         CNNVP_TRY(cnnvp_import_append(import, part, *out, axis, &at));

@@ -9,7 +9,6 @@
  * (models/inference/write_out), the array multiplies the integers themselves, and every result equals onnxruntime's.
  * The same holds for the vector unit's operations on two quantised tensors (graph_fold.c).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "onnx_constant.h"
@@ -192,6 +191,14 @@ static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
     return concat;
 }
 
+/* Appends "q0, q1, ...)". */
+static void say_parts(struct cnnvp_text *text, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        say(text, "%sq%zu", i != 0 ? ", " : "", i);
+    say(text, ")");
+}
+
 /* Quantises each part and concatenates the results: the same integers, without a tensor of floats. */
 static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__NodeProto *concat)
 {
@@ -205,10 +212,8 @@ static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__Node
         names[2 + i] = concat->input[i];
         say(&text, "q%zu = QuantizeLinear(%c, a, b);", i, (char)('c' + i));
     }
-    say(&text, "y = Concat <axis = %lld> (q0", (long long)cnnvp_onnx_int(concat, "axis", 0));
-    for (size_t i = 1; i < concat->n_input; ++i)
-        say(&text, ", q%zu", i);
-    say(&text, ")");
+    say(&text, "y = Concat <axis = %lld> (", (long long)cnnvp_onnx_int(concat, "axis", 0));
+    say_parts(&text, concat->n_input);
     import->node = &parts;
     const cnnvp_result result = rewrite(import, &text);
     import->node = whole;
@@ -454,30 +459,27 @@ cnnvp_result cnnvp_operator_qlinear_softmax(struct cnnvp_import *import)
 /* Inputs: scale and zero point of the result; then each tensor with its scale and zero point. */
 cnnvp_result cnnvp_operator_qlinear_concat(struct cnnvp_import *import)
 {
-    char rule[1024] = "";
-    char parts[256] = "";
+    struct cnnvp_text text = {.used = 0};
     const size_t count = import->node->n_input / 3;
     if (count == 0 || count > 6)
         return cnnvp_import_error(import, "it joins %zu tensors; 1 to 6 are possible", count);
     for (size_t i = 0; i < count; ++i) {
         const char first = (char)('c' + 3 * i);
-        const size_t used = strlen(rule);
-        (void)snprintf(rule + used, sizeof rule - used,
-                       "scale%zu = Div(%c, a); in%zu = DequantizeLinear(%c, scale%zu, %c); "
-                       "q%zu = QuantizeLinear(in%zu, 1.0, b); ",
-                       i, first + 1, i, first, i, first + 2, i, i);
-        (void)snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%sq%zu", i != 0 ? ", " : "", i);
+        say(&text,
+            "scale%zu = Div(%c, a); in%zu = DequantizeLinear(%c, scale%zu, %c); "
+            "q%zu = QuantizeLinear(in%zu, 1.0, b); ",
+            i, first + 1, i, first, i, first + 2, i, i);
     }
-    const size_t used = strlen(rule);
-    (void)snprintf(rule + used, sizeof rule - used, "y = Concat <@axis> (%s)", parts);
-    return cnnvp_import_rewrite(import, rule);
+    say(&text, "y = Concat <@axis> (");
+    say_parts(&text, count);
+    return rewrite(import, &text);
 }
 
 /* Inputs: x, w, and their zero points. If the network computed x as an ordinary tensor of integers, its zero point is
  * subtracted. */
 cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
 {
-    char rule[512];
+    struct cnnvp_text text = {.used = 0};
     struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     int64_t dims[CNNVP_ONNX_RANK];
     size_t zeros = 0;
@@ -485,15 +487,14 @@ cnnvp_result cnnvp_operator_integers(struct cnnvp_import *import)
     if (cnnvp_import_has(import, 3))
         CNNVP_TRY(cnnvp_import_dims_of(import, 3, &zeros, dims));
     const int whole = value.tensor == CNNVP_GRAPH_NONE || base_of(import, value.tensor)->whole != 0;
-    (void)snprintf(
-        rule, sizeof rule, "%s weights = DequantizeLinear <axis = %d> (b, %s, d); x = %s; y = %s(x, weights)",
+    say(&text, "%s weights = DequantizeLinear <axis = %d> (b, %s, d); x = %s; y = %s(x, weights)",
         zeros != 0 ? "zero = Cast <to = 1> (d); none = Mul(zero, 0.0); ones = Add(none, 1.0);" : "",
         import->kind ? 0 : -1, zeros != 0 ? "ones" : "1.0",
         whole                         ? "DequantizeLinear(a, 1.0, c)"
         : cnnvp_import_has(import, 2) ? "Sub(a, c)"
                                       : "Identity(a)",
         import->kind ? "Conv <@auto_pad, @dilations, @group, @kernel_shape, @pads, @strides> " : "MatMul");
-    return cnnvp_import_rewrite(import, rule);
+    return rewrite(import, &text);
 }
 
 /* ---- operators on integers ---- */

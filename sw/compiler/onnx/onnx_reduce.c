@@ -86,8 +86,7 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, int re
         while (first > 1 && reduced->axes[first - 1] == reduced->axes[end - 1])
             shape[1] *= reduced->dims[--first];
         if (reduced->axes[first]) {
-            for (uint32_t i = 1; i < first; ++i)
-                shape[0] *= reduced->dims[i];
+            shape[0] = cnnvp_onnx_product(reduced->dims, 1, first);
             shape[2] = after;
             do {
                 const int64_t part = largest_part(shape[1]);

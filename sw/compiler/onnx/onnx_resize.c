@@ -372,9 +372,7 @@ static cnnvp_result resize_constant(struct cnnvp_import *import, const struct re
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(data)));
     float *row;
     CNNVP_TRY(CNNVP_IMPORT_ARRAY(import, (size_t)line->in, &row));
-    size_t inner = 1;
-    for (size_t d = axis + 1; d < data->rank; ++d)
-        inner *= (size_t)data->dims[d];
+    const size_t inner = (size_t)cnnvp_onnx_product(data->dims, axis + 1, data->rank);
     const size_t in = (size_t)line->in, out = (size_t)line->out;
     for (size_t j = 0; j < out && made.floats != NULL; ++j) {
         memset(row, 0, in * sizeof *row);

@@ -6,14 +6,6 @@
 #include "onnx_constant.h"
 #include "onnx_text.h"
 
-static long long product(const int64_t *dims, size_t begin, size_t end)
-{
-    long long all = 1;
-    for (size_t i = begin; i < end; ++i)
-        all *= dims[i];
-    return all;
-}
-
 /* ---- GridSample ---- */
 
 /* Replaces each `#` in the text from offset `from` on by the number of the axis. */
@@ -76,7 +68,7 @@ cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
     const char padding = turned ? 'r' : cnnvp_onnx_is(import->node, "padding_mode", "border") ? 'b' : 'z';
     if (cubic && padding != 'z')
         return cnnvp_import_error(import, "cubic samples of what is around the map are zeros here: padding_mode zeros");
-    const long long samples = product(grid, 1, rank - 1), places = product(dims, 2, rank);
+    const long long samples = cnnvp_onnx_product(grid, 1, rank - 1), places = cnnvp_onnx_product(dims, 2, rank);
     struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     CNNVP_TRY(cnnvp_import_value(import, 1, &value));
     say(&text, "points = Reshape(b, [0, %lld, %zu]); turned = Transpose <perm = [0, 2, 1]> (points);", samples, axes);
@@ -91,7 +83,7 @@ cnnvp_result cnnvp_operator_samples(struct cnnvp_import *import)
             say(&text,
                 "before# = Unsqueeze(weights%zu, [2]); this# = Unsqueeze(weight#, [1]); spread# = Mul(before#, this#);"
                 "weights# = Reshape(spread#, [0, %lld, %lld]);",
-                axis - 1, product(dims, 2, axis + 3), samples);
+                axis - 1, cnnvp_onnx_product(dims, 2, axis + 3), samples);
         number(&text, from, axis);
     }
     say(&text,
@@ -310,9 +302,9 @@ static cnnvp_result say_parts(struct cnnvp_import *import, struct cnnvp_text *te
         return cnnvp_import_mixes(import, "indices of images");
     parts->first = count;
     CNNVP_TRY(say_indices(import, text, count, parts->dims));
-    say(text, "apart = Mul(whole, [%lld", product(parts->dims, 1, count));
+    say(text, "apart = Mul(whole, [%lld", cnnvp_onnx_product(parts->dims, 1, count));
     for (size_t i = 1; i < count; ++i)
-        say(text, ", %lld", product(parts->dims, i + 1, count));
+        say(text, ", %lld", cnnvp_onnx_product(parts->dims, i + 1, count));
     say(text, "]); index = ReduceSum <keepdims = 0> (apart, [-1]);");
     return CNNVP_DONE;
 }
@@ -332,7 +324,7 @@ static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text 
         return cnnvp_import_error(import, "indices of %zu dimensions for %zu", others, parts->rank);
     if (parts->dims[0] == 0)
         return cnnvp_import_mixes(import, "indices of images");
-    parts->count = product(parts->dims, 0, parts->rank);
+    parts->count = cnnvp_onnx_product(parts->dims, 0, parts->rank);
     parts->first = parts->rank;
     CNNVP_TRY(say_indices(import, text, 1, &parts->dims[axis]));
     for (size_t i = 0; i < parts->rank; ++i) {
@@ -341,7 +333,8 @@ static cnnvp_result say_elements(struct cnnvp_import *import, struct cnnvp_text 
             say(text, "all# = Range(0, %lld, 1);", (long long)indices[i]);
             say_along(text, "row#", "all#", parts->rank - 1 - i);
         }
-        say(text, "step# = Mul(%s, %lld);", i != axis ? "row#" : "whole", product(parts->dims, i + 1, parts->rank));
+        say(text, "step# = Mul(%s, %lld);", i != axis ? "row#" : "whole",
+            cnnvp_onnx_product(parts->dims, i + 1, parts->rank));
         if (i == 0)
             say(text, "place# = Identity(step#);");
         else
@@ -451,7 +444,7 @@ cnnvp_result cnnvp_operator_scattered(struct cnnvp_import *import)
             return rewrite(import, &text);
         }
     }
-    const long long words = product(parts.dims, parts.first, parts.rank);
+    const long long words = cnnvp_onnx_product(parts.dims, parts.first, parts.rank);
     say(&text,
         "old = Reshape(a, [%lld, %lld]); new = Reshape(c, [-1, %lld]); places = Reshape(index, [-1]);"
         "numbers = Range(0, %lld, 1);",

@@ -13,61 +13,38 @@
 #include <xxhash.h>
 
 #include "onnx_wire.h"
+#include "varint.h"
 
 enum message { MODEL, GRAPH, FUNCTION, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, MESSAGES };
 
-/* What happens to a field. Fields that are not in a message's list are left out. */
-enum action { COPY, RAW, DESCEND };
+/* raw_data of a tensor */
+enum { RAW_DATA = 9 };
 
-struct rule {
-    uint32_t field;
-    enum action action;
-    enum message message; /* the nested message, for DESCEND */
+#define FIELD(number) (UINT32_C(1) << (number))
+
+/* Fields that are copied as they are. Those that are neither here nor below are left out. */
+static const uint32_t copied[MESSAGES] = {
+    [MODEL] = FIELD(1) | FIELD(8),
+    [GRAPH] = FIELD(2),
+    [FUNCTION] = FIELD(1) | FIELD(4) | FIELD(5) | FIELD(9) | FIELD(10) | FIELD(13),
+    [NODE] = FIELD(1) | FIELD(2) | FIELD(3) | FIELD(4) | FIELD(7) | FIELD(8),
+    [ATTRIBUTE] = FIELD(1) | FIELD(2) | FIELD(3) | FIELD(4) | FIELD(7) | FIELD(8) | FIELD(20) | FIELD(21),
+    [TENSOR] =
+        FIELD(1) | FIELD(2) | FIELD(4) | FIELD(5) | FIELD(7) | FIELD(8) | FIELD(10) | FIELD(11) | FIELD(13) | FIELD(14),
+    [VALUE_INFO] = FIELD(1),
+    [TYPE] = FIELD(1),
 };
 
-#define RULES 11
-
-static const struct rule rules[MESSAGES][RULES] = {
-    [MODEL] = {{1, COPY, 0}, {8, COPY, 0}, {7, DESCEND, GRAPH}, {25, DESCEND, FUNCTION}},
-    [FUNCTION] = {{1, COPY, 0},
-                  {4, COPY, 0},
-                  {5, COPY, 0},
-                  {7, DESCEND, NODE},
-                  {9, COPY, 0},
-                  {10, COPY, 0},
-                  {11, DESCEND, ATTRIBUTE},
-                  {13, COPY, 0}},
-    [GRAPH] = {{1, DESCEND, NODE},
-               {2, COPY, 0},
-               {5, DESCEND, TENSOR},
-               {11, DESCEND, VALUE_INFO},
-               {12, DESCEND, VALUE_INFO},
-               {13, DESCEND, VALUE_INFO}},
-    [NODE] =
-        {{1, COPY, 0}, {2, COPY, 0}, {3, COPY, 0}, {4, COPY, 0}, {7, COPY, 0}, {8, COPY, 0}, {5, DESCEND, ATTRIBUTE}},
-    [ATTRIBUTE] = {{1, COPY, 0},
-                   {20, COPY, 0},
-                   {21, COPY, 0},
-                   {2, COPY, 0},
-                   {3, COPY, 0},
-                   {4, COPY, 0},
-                   {5, DESCEND, TENSOR},
-                   {6, DESCEND, GRAPH},
-                   {7, COPY, 0},
-                   {8, COPY, 0}},
-    [TENSOR] = {{1, COPY, 0},
-                {2, COPY, 0},
-                {4, COPY, 0},
-                {5, COPY, 0},
-                {7, COPY, 0},
-                {8, COPY, 0},
-                {9, RAW, 0},
-                {10, COPY, 0},
-                {11, COPY, 0},
-                {13, COPY, 0},
-                {14, COPY, 0}},
-    [VALUE_INFO] = {{1, COPY, 0}, {2, DESCEND, TYPE}},
-    [TYPE] = {{1, COPY, 0}},
+/* Fields that are messages of which a part is copied. */
+static const struct nested {
+    enum message outer;
+    uint32_t field;
+    enum message inner;
+} all_nested[] = {
+    {MODEL, 7, GRAPH},       {MODEL, 25, FUNCTION}, {FUNCTION, 7, NODE},     {FUNCTION, 11, ATTRIBUTE},
+    {GRAPH, 1, NODE},        {GRAPH, 5, TENSOR},    {GRAPH, 11, VALUE_INFO}, {GRAPH, 12, VALUE_INFO},
+    {GRAPH, 13, VALUE_INFO}, {NODE, 5, ATTRIBUTE},  {ATTRIBUTE, 5, TENSOR},  {ATTRIBUTE, 6, GRAPH},
+    {VALUE_INFO, 2, TYPE},
 };
 
 struct scan {
@@ -79,11 +56,16 @@ struct scan {
     size_t hashed;
 };
 
-static const struct rule *rule_of(enum message message, uint64_t field)
+static int is_copied(enum message message, uint64_t field)
 {
-    for (size_t i = 0; i < RULES && rules[message][i].field != 0; ++i)
-        if (rules[message][i].field == field)
-            return &rules[message][i];
+    return field < 32 && (copied[message] >> field & 1u) != 0;
+}
+
+static const struct nested *nested_in(enum message message, uint64_t field)
+{
+    for (size_t i = 0; i < sizeof all_nested / sizeof *all_nested; ++i)
+        if (all_nested[i].outer == message && all_nested[i].field == field)
+            return &all_nested[i];
     return NULL;
 }
 
@@ -111,24 +93,22 @@ static void hash_around(struct scan *scan, const struct cnnvp_wire_field *field)
 
 /* Copies a nested message. Its length is known only afterwards, so the message is then moved up to make room for the
  * length. */
-static int descend(struct scan *scan, const struct rule *rule, size_t begin, size_t end)
+static int descend(struct scan *scan, enum message message, size_t begin, size_t end)
 {
     const size_t start = scan->out.used;
-    if (!scan_message(scan, rule->message, begin, end))
+    if (!scan_message(scan, message, begin, end))
         return 0;
-    const size_t size = scan->out.used - start;
-    if (!cnnvp_wire_put_varint(&scan->out, size))
+    const size_t size = scan->out.used - start, length_size = cnnvp_varint_size(size);
+    if (!cnnvp_wire_reserve(&scan->out, length_size))
         return 0;
-    const size_t length_size = scan->out.used - start - size;
-    uint8_t length[10];
-    uint8_t *message = scan->out.bytes + start;
-    memcpy(length, message + size, length_size);
-    memmove(message + length_size, message, size);
-    memcpy(message, length, length_size);
+    uint8_t *copy = scan->out.bytes + start;
+    memmove(copy + length_size, copy, size);
+    (void)cnnvp_varint_put(copy, size);
+    scan->out.used += length_size;
     return 1;
 }
 
-/* Recursion is bounded: the rules nest at most five messages, and three more for each nested graph. */
+/* Recursion is bounded: the messages nest five deep at most, and three more for each nested graph. */
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end)
 {
     size_t at = begin;
@@ -138,22 +118,25 @@ static int scan_message(struct scan *scan, enum message message, size_t begin, s
             scan->bad = field.begin;
             return 0;
         }
-        const struct rule *rule = rule_of(message, field.number);
+        const struct nested *nested = nested_in(message, field.number);
+        const int is_raw = message == TENSOR && field.number == RAW_DATA;
         const uint64_t key = field.number << 3 | field.wire;
-        const int is_graph = rule != NULL && rule->action == DESCEND && rule->message == GRAPH;
+        const int is_graph = nested != NULL && nested->inner == GRAPH;
         int done = 1;
-        if (rule == NULL || (is_graph && scan->graphs == GRAPHS_MAX)) {
+        if (nested == NULL && !is_raw && !is_copied(message, field.number))
             continue;
-        } else if (rule->action == COPY || field.wire != CNNVP_WIRE_BYTES) {
+        if (is_graph && scan->graphs == GRAPHS_MAX)
+            continue;
+        if (is_copied(message, field.number) || field.wire != CNNVP_WIRE_BYTES) {
             done = cnnvp_wire_put(&scan->out, scan->file + field.begin, field.end - field.begin);
-        } else if (rule->action == RAW) {
+        } else if (is_raw) {
             hash_around(scan, &field);
             const uint64_t place[2] = {field.value_begin, field.end - field.value_begin};
             done = cnnvp_wire_put_varint(&scan->out, key) && cnnvp_wire_put_varint(&scan->out, sizeof place) &&
                    cnnvp_wire_put(&scan->out, place, sizeof place);
         } else {
             scan->graphs += is_graph != 0;
-            done = cnnvp_wire_put_varint(&scan->out, key) && descend(scan, rule, field.value_begin, field.end);
+            done = cnnvp_wire_put_varint(&scan->out, key) && descend(scan, nested->inner, field.value_begin, field.end);
             scan->graphs -= is_graph != 0;
         }
         if (!done)

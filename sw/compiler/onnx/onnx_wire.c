@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "varint.h"
+
 static int get_varint(const uint8_t *file, size_t *at, size_t end, uint64_t *value)
 {
     *value = 0;
@@ -72,15 +74,7 @@ int cnnvp_wire_put(struct cnnvp_wire_buffer *buffer, const void *data, size_t si
 int cnnvp_wire_put_varint(struct cnnvp_wire_buffer *buffer, uint64_t value)
 {
     uint8_t bytes[10];
-    size_t count = 0;
-    do {
-        bytes[count] = (uint8_t)(value & 0x7fu);
-        value >>= 7;
-        if (value != 0)
-            bytes[count] |= 0x80u;
-        ++count;
-    } while (value != 0);
-    return cnnvp_wire_put(buffer, bytes, count);
+    return cnnvp_wire_put(buffer, bytes, (size_t)(cnnvp_varint_put(bytes, value) - bytes));
 }
 
 int cnnvp_wire_put_bytes(struct cnnvp_wire_buffer *buffer, uint64_t number, const void *data, size_t size)

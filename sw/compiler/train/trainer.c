@@ -86,9 +86,7 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
         trainer->target.mantissa_bits,
         cnnvp_dataset_hash(options->dataset),
         trainer->net.count};
-    uint32_t bn_bits;
-    memcpy(&bn_bits, &options->bn_momentum, sizeof bn_bits);
-    words[9] = bn_bits;
+    words[9] = cnnvp_float_bits(options->bn_momentum);
     words[10] = (uint64_t)carries(options);
     words[11] = (uint64_t)trainer->order.in_order;
     if (trainer->order.numbers != NULL)

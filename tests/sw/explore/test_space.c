@@ -144,7 +144,7 @@ static void test_random(void **state)
 static void test_chance(void **state)
 {
     /* Vigna's reference values of splitmix64 for the seed 1234567. */
-    struct cnnvp_chance chance = {1234567};
+    struct cnnvp_chance chance = {.seed = 1234567};
     uint32_t seen[7] = {0};
     (void)state;
     assert_true(cnnvp_chance_next(&chance) == UINT64_C(6457827717110365317));

@@ -16,7 +16,7 @@ static double hardswish(double x)
 
 static double elu(double x)
 {
-    return x > 0.0 ? x : cnnvp_exp(x) - 1.0;
+    return x > 0.0 ? x : exp(x) - 1.0;
 }
 
 static double identity(double x)

@@ -5,7 +5,6 @@
 #include "cnnvp_tile.h"
 #include "units.h"
 #include "training/multi_function/multi_function.h"
-#include "training/softmax/softmax.h"
 
 #include "test.h"
 

@@ -4,7 +4,6 @@
  * Values are compared, and time with narrow buffers, for whole instructions (../multi_function).
  */
 #include "block_rig.h"
-#include "training/softmax/softmax.h"
 #include "units.h"
 
 #include <math.h>
@@ -228,23 +227,10 @@ static void test_events(void **state)
     block_rig_end(&rig);
 }
 
-static void test_wrong_label(void **state)
-{
-    const float same[] = {2.0f, 2.0f, 2.0f, 2.0f};
-    const uint32_t wrong = 4;
-    struct cnnvp_softmax_result result;
-    float p[4] = {7.0f}, g[4];
-    (void)state;
-    assert_int_equal(cnnvp_softmax_classify(1, 4, same, &wrong, 1.0, p, g, &result), CNNVP_E_INVAL);
-    assert_true(p[0] == 7.0f);
-    assert_int_equal(cnnvp_softmax_classify(1, 0, same, NULL, 1.0, p, g, &result), CNNVP_E_INVAL);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),      cmocka_unit_test(test_passes), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_beyond),     cmocka_unit_test(test_stray),  cmocka_unit_test(test_events),
-        cmocka_unit_test(test_wrong_label)};
+        cmocka_unit_test(test_tiles),  cmocka_unit_test(test_passes), cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_beyond), cmocka_unit_test(test_stray),  cmocka_unit_test(test_events)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
