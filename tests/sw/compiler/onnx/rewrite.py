@@ -536,6 +536,8 @@ def exported():
     wanted = (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-12)
     run("layer norm beside tokens of zeros", [node("LayerNormalization", ["x", "s"], ["y"], epsilon=1e-12)], {"x": x}, wanted * slope.repeat(4),
         {"s": slope.repeat(4)}, opset=17)
+    run("0 / (0 + epsilon)", [node("Abs", ["x"], ["a"]), node("Add", ["a", "e"], ["d"]), node("Div", ["x", "d"], ["y"])], {"x": x}, numpy.sign(x),
+        {"e": f32(1e-12)})
     z = normal(2, 3, 5)
     run("never no number", [node("Softmax", ["x"], ["p"], axis=-1), node("IsNaN", ["p"], ["n"]), node("Where", ["n", "zero", "p"], ["y"])], {"x": z},
         softmax(z.astype(float)), {"zero": f32(0)})
