@@ -536,6 +536,20 @@ def exported():
     wanted = (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-12)
     run("layer norm beside tokens of zeros", [node("LayerNormalization", ["x", "s"], ["y"], epsilon=1e-12)], {"x": x}, wanted * slope.repeat(4),
         {"s": slope.repeat(4)}, opset=17)
+    # A row with large numbers, such as the first token of a language model, leaves the others their precision.
+    rows = x * f32([300, 1, 1, 2, .5, 1, 4]).reshape(7, 1)
+    squares = (rows.astype(float) ** 2).sum(-1, keepdims=True)
+    rms, length = rows / numpy.sqrt(squares / 24 + 1e-5), rows / numpy.sqrt(squares + 1e-24)
+    by_rms = [node("Pow", ["x", "two"], ["s"]), node("ReduceMean", ["s"], ["m"], axes=[-1]), node("Add", ["m", "e"], ["d"]), node("Sqrt", ["d"], ["r"])]
+    for part in (slice(0, 1), slice(1, 7)):
+        rows_of = [node("Slice", ["z", "from", "to", "axis"], ["y"])]
+        ends = {"from": numpy.array([part.start]), "to": numpy.array([part.stop]), "axis": numpy.array([1])}
+        run(f"root mean square of rows {part.start}", [*by_rms, node("Div", ["one", "r"], ["i"]), node("Mul", ["x", "i"], ["z"]), *rows_of], {"x": rows},
+            rms[:, part], {"two": f32(2), "e": f32(1e-5), "one": f32(1), **ends}, opset=17, limit=36)
+        run(f"RMSNormalization of rows {part.start}", [node("RMSNormalization", ["x", "s"], ["z"], epsilon=1e-5), *rows_of], {"x": rows},
+            (rms * slope.repeat(4))[:, part], {"s": slope.repeat(4), **ends}, opset=23, limit=36)
+        run(f"length of rows {part.start}", [node("ReduceL2", ["x"], ["r"], axes=[-1]), node("Clip", ["r", "e", ""], ["c"]), node("Div", ["x", "c"], ["z"]),
+            *rows_of], {"x": rows}, length[:, part], {"e": f32(1e-12), **ends}, opset=17, limit=36)
     run("0 / (0 + epsilon)", [node("Abs", ["x"], ["a"]), node("Add", ["a", "e"], ["d"]), node("Div", ["x", "d"], ["y"])], {"x": x}, numpy.sign(x),
         {"e": f32(1e-12)})
     z = normal(2, 3, 5)
