@@ -37,6 +37,22 @@ cnnvp_result cnnvp_operator_function(struct cnnvp_import *import)
     return add_function(import, (enum cnnvp_graph_post_kind)import->kind, values[import->kind]);
 }
 
+/* Functions of period 2 pi, of x less the nearest multiple of it: a table of all x would have pieces as wide as a turn
+ * where x is an angle of hundreds, such as a time or a place times a frequency. */
+cnnvp_result cnnvp_operator_periodic(struct cnnvp_import *import)
+{
+    static const float turn = 6.28318531f;
+    struct cnnvp_graph_layer *layer;
+    int32_t in;
+    int32_t turns;
+    CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f / turn, 0.0f, 1, &layer));
+    CNNVP_TRY(cnnvp_import_rounded(import, layer, &turns));
+    CNNVP_TRY(cnnvp_import_scale(import, turns, turn, 0.0f, 1, &layer));
+    CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, in, layer->out, 1, &in));
+    return cnnvp_import_post(import, in, (enum cnnvp_graph_post_kind)import->kind, 0.0f, 0, &in);
+}
+
 /* Functions whose parameter is attribute alpha. */
 cnnvp_result cnnvp_operator_alpha(struct cnnvp_import *import)
 {

@@ -550,6 +550,10 @@ def exported():
             (rms * slope.repeat(4))[:, part], {"s": slope.repeat(4), **ends}, opset=23, limit=36)
         run(f"length of rows {part.start}", [node("ReduceL2", ["x"], ["r"], axes=[-1]), node("Clip", ["r", "e", ""], ["c"]), node("Div", ["x", "c"], ["z"]),
             *rows_of], {"x": rows}, length[:, part], {"e": f32(1e-12), **ends}, opset=17, limit=36)
+    for reach, limit in ((3, 75), (30, 60), (300, 40), (1000, 30)):
+        angles = numpy.linspace(-reach, reach, 300).reshape(2, 3, 50).astype(f32)
+        for operator, function in (("Sin", numpy.sin), ("Cos", numpy.cos)):
+            run(f"{operator} up to {reach}", [node(operator, ["x"], ["y"])], {"x": angles}, function(angles.astype(float)), limit=limit)
     run("0 / (0 + epsilon)", [node("Abs", ["x"], ["a"]), node("Add", ["a", "e"], ["d"]), node("Div", ["x", "d"], ["y"])], {"x": x}, numpy.sign(x),
         {"e": f32(1e-12)})
     z = normal(2, 3, 5)
