@@ -554,6 +554,11 @@ def exported():
         angles = numpy.linspace(-reach, reach, 300).reshape(2, 3, 50).astype(f32)
         for operator, function in (("Sin", numpy.sin), ("Cos", numpy.cos)):
             run(f"{operator} up to {reach}", [node(operator, ["x"], ["y"])], {"x": angles}, function(angles.astype(float)), limit=limit)
+    # States that begin far below all numbers, as those of RWKV, do not widen the format of a maximum.
+    for operator, far, function in (("Max", -1e38, numpy.maximum), ("Min", 1e38, numpy.minimum)):
+        edge = numpy.where(numpy.arange(24) % 3, far, .25).astype(f32)
+        for name, limit in (("vector", edge), ("matrix", numpy.tile(edge, (7, 1)))):
+            run(f"{operator} with a {name}", [node(operator, ["m", "x"], ["y"])], {"x": x}, function(x, limit), {"m": limit}, limit=70)
     run("0 / (0 + epsilon)", [node("Abs", ["x"], ["a"]), node("Add", ["a", "e"], ["d"]), node("Div", ["x", "d"], ["y"])], {"x": x}, numpy.sign(x),
         {"e": f32(1e-12)})
     z = normal(2, 3, 5)
