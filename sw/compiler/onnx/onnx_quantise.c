@@ -192,7 +192,8 @@ static const Onnx__NodeProto *joined(const struct cnnvp_import *import)
     return concat;
 }
 
-/* Quantises each part and concatenates the results: the same integers, without a tensor of floats. */
+/* Quantises each part and concatenates the results: the same integers, without a tensor of floats. Where the node is
+ * imported for one image (onnx_operators.c), its input has lost a leading dimension of 1 that the parts still have. */
 static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__NodeProto *concat)
 {
     const Onnx__NodeProto *whole = import->node;
@@ -209,10 +210,18 @@ static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__Node
     for (size_t i = 1; i < concat->n_input; ++i)
         say(&text, ", q%zu", i);
     say(&text, ")");
+    const int of_image = import->graph->single != 0 && !import->single;
     import->node = &parts;
+    import->single |= of_image;
     const cnnvp_result result = rewrite(import, &text);
     import->node = whole;
-    return result;
+    import->single = of_image ? 0 : import->single;
+    if (result != CNNVP_DONE || !of_image)
+        return result;
+    int64_t dims[CNNVP_ONNX_RANK];
+    int32_t made = cnnvp_import_known_tensor(import, whole->output[0]);
+    const uint32_t rank = cnnvp_import_all_dims(import, made, dims);
+    return cnnvp_import_view(import, made, rank - 1, dims + 1);
 }
 
 cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)

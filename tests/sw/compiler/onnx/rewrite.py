@@ -323,6 +323,15 @@ def quantised():
     case("QLinearLeakyRelu", [*one, *out[1:]], numpy.where(a < 0, .1 * a, a), alpha=.1)
     case("QLinearSoftmax", [*one, *out[1:]], softmax(a, 1), axis=1, opset=13)
     case("QLinearConcat", [*out[1:], *one, *other, *one], numpy.concatenate((a, b, a), 1), axis=1)
+    # A Reshape that mixes the first dimension makes the whole input one image.
+    pairs = [node("QuantizeLinear", ["x", "ps", "pz"], ["p"]), node("DequantizeLinear", ["p", "ps", "pz"], ["a"]),
+             node("QuantizeLinear", ["x", "rs", "rz"], ["r"]), node("DequantizeLinear", ["r", "rs", "rz"], ["b"])]
+    scales = {key: constants[key] for key in ("ps", "pz", "rs", "rz", "os", "oz")}
+    for axis in (1, -1):
+        wanted = numbers(whole(numpy.concatenate((a, b), axis), s["o"], z["o"]), s["o"], z["o"])[:1]
+        run(f"join of one image along {axis}", [node("Reshape", ["v", "form"], ["x"]), *pairs, node("Concat", ["a", "b"], ["c"], axis=axis),
+            node("QuantizeLinear", ["c", "os", "oz"], ["o"]), last], {"v": x[0].reshape(8, 18)}, wanted, {"form": numpy.array([1, 4, 6, 6]), **scales},
+            batch=8, steps=float(s["o"]))
 
     x = normal(1, 3, 7, 7)
     scale = max(x.max(), 0) / 255 - min(x.min(), 0) / 255
