@@ -130,6 +130,7 @@ struct cnnvp_graph_layer {
     uint32_t from[3];
     uint32_t concat;   /* activation: 1: part of a concatenation; its output is a view of the result */
     uint32_t has_bias; /* conv, fc */
+    uint32_t constant; /* fc: 1: its weights are 0, so that its results are its biases */
     /* conv [out][in of the group][ky][kx]; fc [out][in]; norm: scales. NULL in timing-only runs. */
     float *weights;
     float *bias;      /* conv, fc: per output; norm: offsets */
