@@ -183,16 +183,6 @@ static int same(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* 1: input `index` of the node is a constant with one element. */
-static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
-{
-    struct cnnvp_error why;
-    const Onnx__TensorProto *constant =
-        index < node->n_input ? cnnvp_import_known_constant(import, node->input[index]) : NULL;
-    return constant != NULL && cnnvp_onnx_elements(constant) == 1 &&
-           cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE;
-}
-
 /* The number of last dimensions that `name` is reduced over by op_type, with keepdims; 0: it is not. `rank` counts the
  * file's dimensions. *of is the operand. */
 static size_t reduced(struct cnnvp_import *import, const char *name, const char *op_type, int64_t rank, const char **of)
@@ -240,7 +230,7 @@ static int squared(const struct cnnvp_import *import, const char *name, const ch
         *of = product->input[0];
         return 1;
     }
-    if (power == NULL || !one_number(import, power, 1, &exponent) || exponent < 2.0f || exponent > 2.0f)
+    if (power == NULL || !cnnvp_import_one_number(import, power, 1, &exponent) || exponent < 2.0f || exponent > 2.0f)
         return 0;
     *of = power->input[0];
     return 1;
@@ -264,9 +254,9 @@ static struct divisor root_of(struct cnnvp_import *import, const char *name, int
     const char *reduction = root != NULL ? root->input[0] : "";
     const Onnx__NodeProto *sum = cnnvp_import_maker(import, reduction, "Add");
     if (sum != NULL && sum->n_input == 2) {
-        const size_t number = one_number(import, sum, 0, &divisor.epsilon) ? 0 : 1;
+        const size_t number = cnnvp_import_one_number(import, sum, 0, &divisor.epsilon) ? 0 : 1;
         reduction = sum->input[1 - number];
-        if (!one_number(import, sum, number, &divisor.epsilon) || !(divisor.epsilon >= 0.0f))
+        if (!cnnvp_import_one_number(import, sum, number, &divisor.epsilon) || !(divisor.epsilon >= 0.0f))
             return divisor;
     }
     size_t count = reduced(import, reduction, "ReduceMean", rank, &square);
@@ -286,7 +276,7 @@ static struct divisor length_of(struct cnnvp_import *import, const char *name, i
     const Onnx__NodeProto *clip = cnnvp_import_maker(import, name, "Clip");
     if (clip != NULL) {
         const int one_limit = clip->n_input == 2 || (clip->n_input == 3 && same(clip->input[2], ""));
-        if (!one_limit || !one_number(import, clip, 1, &least) || !(least <= LENGTH_MIN))
+        if (!one_limit || !cnnvp_import_one_number(import, clip, 1, &least) || !(least <= LENGTH_MIN))
             return divisor;
         name = clip->input[0];
     }
@@ -308,7 +298,7 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
         float one = 0.0f;
         const Onnx__NodeProto *inverse = cnnvp_import_maker(import, below, "Reciprocal");
         const Onnx__NodeProto *quotient = cnnvp_import_maker(import, below, "Div");
-        if (quotient != NULL && one_number(import, quotient, 0, &one) && one >= 1.0f && one <= 1.0f)
+        if (quotient != NULL && cnnvp_import_one_number(import, quotient, 0, &one) && one >= 1.0f && one <= 1.0f)
             below = quotient->input[1];
         else if (inverse != NULL)
             below = inverse->input[0];

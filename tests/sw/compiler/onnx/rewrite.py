@@ -574,6 +574,22 @@ def exported():
             (rms * slope.repeat(4))[:, part], {"s": slope.repeat(4), **ends}, opset=23, limit=34)
         run(f"length of rows {part.start}", [node("ReduceL2", ["x"], ["r"], axes=[-1]), node("Clip", ["r", "e", ""], ["c"]), node("Div", ["x", "c"], ["z"]),
             *rows_of], {"x": rows}, length[:, part], {"e": f32(1e-12), **ends}, opset=17, limit=34)
+    wide = numpy.linspace(-20, 20, 300).reshape(2, 3, 50).astype(f32)
+    logistic = 1 / (1 + numpy.exp(-wide.astype(float)))
+    one, plus = {"one": f32(1)}, [node("Exp", ["n"], ["e"]), node("Add", ["e", "one"], ["d"])]
+    negative = [node("Neg", ["x"], ["n"]), *plus]
+    run("logarithm of a sigmoid", [node("Sigmoid", ["x"], ["s"]), node("Log", ["s"], ["y"])], {"x": wide}, numpy.log(logistic))
+    run("softplus taken apart", [node("Identity", ["x"], ["n"]), *plus[:1], node("Add", ["one", "e"], ["d"]), node("Log", ["d"], ["y"])], {"x": wide},
+        -numpy.log(1 - logistic), one, limit=50)
+    run("softplus of -x taken apart", [*negative, node("Log", ["d"], ["y"])], {"x": wide}, -numpy.log(logistic), one)
+    run("sigmoid taken apart", [*negative, node("Reciprocal", ["d"], ["y"])], {"x": wide}, logistic, one)
+    run("sigmoid of -x taken apart", [node("Exp", ["x"], ["e"]), node("Add", ["e", "one"], ["d"]), node("Div", ["three", "d"], ["y"])], {"x": wide},
+        3 * (1 - logistic), {**one, "three": f32(3)})
+    run("swish taken apart", [*negative, node("Div", ["x", "d"], ["y"])], {"x": wide}, wide * logistic, one)
+    run("not a sigmoid", [*negative[:2], node("Add", ["e", "two"], ["d"]), node("Reciprocal", ["d"], ["y"])], {"x": wide / 8},
+        1 / (2 + numpy.exp(-wide.astype(float) / 8)), {"two": f32(2)}, limit=50)
+    run("a sigmoid of more dimensions", [*negative, node("Div", ["deep", "d"], ["y"])], {"x": wide[:, 0] / 8}, 1 / (1 + numpy.exp(-wide[:, 0] / 8.))[None],
+        {**one, "deep": f32([[[1]]])}, limit=50, batch=2)
     for reach, limit in ((3, 75), (30, 60), (300, 40), (1000, 30)):
         angles = numpy.linspace(-reach, reach, 300).reshape(2, 3, 50).astype(f32)
         for operator, function in (("Sin", numpy.sin), ("Cos", numpy.cos)):
