@@ -175,6 +175,7 @@ def sums():
     run("mean", [node("Mean", ["x", "z", "x"], ["y"])], {"x": x, "z": x * 3}, wide * 5 / 3)
     run("shrink", [node("Shrink", ["x"], ["y"], lambd=.5, bias=.25)], {"x": x},
         numpy.where(x < -.5, wide + .25, numpy.where(x > .5, wide - .25, 0)))
+    run("shrink of overlapping sides", [node("Shrink", ["x"], ["y"], lambd=-.5, bias=.25)], {"x": x}, numpy.where(x < .5, wide + .25, wide - .25))
     sizes = dict(zip("nbchwoijdkltsp", (2, 2, 3, 4, 5, 6, 4, 5, 7, 3, 5, 4, 6, 2)))
     for equation in ("nchw->nhwc", "nchw->nc", "nchw,oc->nohw", "oc,nchw->nohw", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "bld,dk->blk",
                      "bhid,hdk->bhik", "bd,dk->bk", "bi,bj->bij", "bhi,bhi->bh", "bhwc,hkc->bhwk", "nchw,nch->nw"):
@@ -655,7 +656,7 @@ def exported():
     maps = normal(1, 3, 12, 10)
     for mode, a in (("linear", 0), ("cubic", -.5)):
         wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
-        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
+        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": float(a), "coordinate_transformation_mode": "half_pixel"}
         sizes = {"n": numpy.array([1, 3, 5, 4])}
         run(f"fewer pixels {mode}", [node("Resize", ["x", "", "", "n"], ["y"], **resize)], {"x": maps}, wanted, sizes, opset=18)
         ones = numpy.ones((1, 3, 5, 4), f32)
