@@ -120,7 +120,7 @@ int64_t cnnvp_reference_shift(int64_t value, int shift);
  * product is not finite. */
 int16_t cnnvp_reference_scale(int64_t sum, const int16_t record[4], int shift, uint32_t rounding, uint64_t random);
 /* round(sum * 2^-shift / divisor), rounded once, limited to +-(2^63 - 1). Division by 0 gives the largest word with the
- * sum's sign. */
+ * sum's sign, or 0 if the sum is 0. */
 int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);
 /* The same, saturated to 16 bits. */
 int16_t cnnvp_reference_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random);

@@ -114,7 +114,7 @@ int16_t cnnvp_reference_scale(int64_t sum, const int16_t record[4], int shift, u
 int64_t cnnvp_reference_quotient(int64_t sum, int64_t divisor, int shift, uint32_t rounding, uint64_t random)
 {
     if (divisor == 0)
-        return sum >= 0 ? 32767 : -32768;
+        return sum > 0 ? 32767 : sum < 0 ? -32768 : 0;
     const int negative = (sum < 0) != (divisor < 0);
     wide top = magnitude_of(sum);
     wide bottom = magnitude_of(divisor);

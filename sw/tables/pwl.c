@@ -80,25 +80,36 @@ static int fraction_bits(double value, int most)
     return bits;
 }
 
-/* Places the segments. `positive`: the first segment has all words below 0. */
-static int place(double range, int positive, int in_frac, size_t segments, struct pwl *pwl)
+/* The word of an argument, rounded by `rounded` and limited. */
+static double word_at(double x, int in_frac, double (*rounded)(double))
 {
-    const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
-    if (!(range > 0.0) || segments < 2u || segments > MAX_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
+    return fmin(fmax(rounded(ldexp(x, in_frac)), (double)WORD_MIN), -(double)WORD_MIN);
+}
+
+/* Places the segments between two arguments. Unless they are symmetric to 0, the first segment has all words below. */
+static int place(double low, double high, int in_frac, size_t segments, struct pwl *pwl)
+{
+    if (!(low < high) || segments < 2u || segments > MAX_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
         in_frac > FRAC_MAX)
         return -1;
-    const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;
-    const double most = positive ? (double)segments - 1.0 : (double)segments / 2.0;
+    const int symmetric = low >= -high && low <= -high;
+    const double end = word_at(high, in_frac, ceil);
+    const double begin = symmetric ? -end : word_at(low, in_frac, floor);
+    const double most = (double)segments - (symmetric ? 0.0 : 1.0);
+    int32_t first;
+    int32_t last;
     pwl->unit = ldexp(1.0, -in_frac);
-    pwl->x_shift = 0;
-    while (ldexp(most, pwl->x_shift) < limited)
-        ++pwl->x_shift;
-    const int32_t side = (int32_t)ceil(ldexp(limited, -pwl->x_shift)); /* segments above 0 */
-    const int32_t below = positive ? 1 : side;
-    pwl->segments = side + below;
-    pwl->x0 = -below * (INT32_C(1) << pwl->x_shift);
-    if (pwl->x0 < WORD_MIN)
-        pwl->x0 = WORD_MIN;
+    for (pwl->x_shift = 0;; ++pwl->x_shift) {
+        first = (int32_t)floor(ldexp(begin, -pwl->x_shift));
+        last = (int32_t)ceil(ldexp(end, -pwl->x_shift));
+        if ((double)last - (double)first <= most)
+            break;
+    }
+    last = last > first ? last : first + 1;
+    if (!symmetric && (first - 1) * (INT32_C(1) << pwl->x_shift) >= WORD_MIN)
+        --first;
+    pwl->segments = last - first;
+    pwl->x0 = first * (INT32_C(1) << pwl->x_shift);
     return 0;
 }
 
@@ -169,12 +180,11 @@ static int fill(const struct pwl *pwl, struct line *lines, int in_frac, int out_
     return 0;
 }
 
-int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double range,
-                       int positive, int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words,
-                       int *shift)
+int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double low, double high,
+                       int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words, int *shift)
 {
     struct pwl pwl = {.function = function, .context = context};
-    if (place(range, positive, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > FRAC_MAX ||
+    if (place(low, high, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > FRAC_MAX ||
         *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
         return -1;
     struct line *lines = malloc((size_t)pwl.segments * sizeof *lines);

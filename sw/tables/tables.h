@@ -26,8 +26,8 @@ double cnnvp_erf(double x);
 
 /*
  * Fills `table` for a function whose input words have `in_frac` fraction bits and whose results have `out_frac`. The
- * segments lie between -range and range. The first and the last one extend to the ends of the 16-bit words, and are
- * fitted to them. `positive`: the segments lie between 0 and range, except for one that has all words below 0.
+ * segments lie between `low` and `high`. The first and the last one extend to the ends of the 16-bit words, and are
+ * fitted to them. Unless low is -high, another one has all words below `low`.
  *
  * segments: 2 .. 8192, even. The table has fewer if the range has fewer words.
  * *words: in: size of `table`, CNNVP_PWL_WORDS(segments) is enough; out: number of words of the table.
@@ -36,7 +36,7 @@ double cnnvp_erf(double x);
  * fit the format; it then writes nothing. in_frac, out_frac: -16 .. 60.
  */
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
-                                      double range, int positive, int in_frac, int out_frac, size_t segments,
+                                      double low, double high, int in_frac, int out_frac, size_t segments,
                                       int16_t *table, size_t *words, int *shift);
 
 #endif

@@ -31,8 +31,8 @@
  *          This is the result of onnxruntime (with zr the zero point, of its quantised operator; with zr = 0, of its
  *          float operator). ma: c_addr, mb: c_repeat, d: immediate; they are normal numbers from 2^-100 to 2^100. za,
  *          zb, zr: seed. s is not used, rounding is to nearest.
- *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a >= 0,
- *          else -32768. accumulate: div += r. store writes saturate16(div) without another shift. Stochastic: the
+ *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a > 0,
+ *          -32768 for a < 0, else 0. accumulate: div += r. store writes saturate16(div) without another shift. Stochastic: the
  *          magnitude is rounded up if the first 32 fraction bits exceed the low 32 random bits. s is not used.
  *          scale, not with accumulate, for sums of quantised words: r = a, and the word written is that of cnnvp_scaled
  *          (cnnvp_buffer.h) with offset c_addr and multiplier `immediate`. b is not read, shift is not used.

@@ -58,8 +58,10 @@ static void combine_divide(const struct lanes_job *job, struct chunk *c)
     for (uint64_t k = 0; k < c->n; ++k) {
         const uint64_t random =
             job->rounding == CNNVP_ROUNDING_STOCHASTIC ? cnnvp_round_random(job->seed, c->e + k) : 0;
-        c->results[k] = c->b[k] == 0 ? (c->a[k] < 0 ? INT16_MIN : INT16_MAX)
-                                     : lanes_divide(c->a[k], c->b[k], job->shift, job->rounding, random);
+        c->results[k] = c->b[k] != 0  ? lanes_divide(c->a[k], c->b[k], job->shift, job->rounding, random)
+                        : c->a[k] > 0 ? INT16_MAX
+                        : c->a[k] < 0 ? INT16_MIN
+                                      : 0;
     }
 }
 

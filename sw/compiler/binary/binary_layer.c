@@ -170,6 +170,9 @@ void cnnvp_binary_refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp
         to->in2 = build->tensors[from->in2];
 }
 
+/* A shift that makes every mean 0. */
+#define MEAN_OF_ZERO 63
+
 /* See layer.h for the formats: F is the fraction bits `data`, I `inverse`, S `scale`, G weight_frac, O offset_frac. */
 static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *graph,
                                                   const struct cnnvp_graph_layer *layer, uint32_t rounding)
@@ -180,7 +183,9 @@ static struct cnnvp_layer_norm_data describe_norm(const struct cnnvp_graph *grap
     const int32_t scale = layer->scale_frac;
     return (struct cnnvp_layer_norm_data){
         .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
-        .mean = pack_format(0, 0, rounding) | words,
+        .mean =
+            (layer->about_zero ? pack_format(MEAN_OF_ZERO, 0, CNNVP_ROUNDING_NEAREST) : pack_format(0, 0, rounding)) |
+            words,
         .inverse = pack_format(-(data + inverse), 0, rounding) | words,
         .scale = pack_format(layer->weight_frac + inverse - scale, 0, rounding),
         .product = pack_format(data + scale - layer->offset_frac, 0, rounding),

@@ -235,9 +235,10 @@ struct images {
     size_t first, end;
 };
 
-/* Mean and variance over the images of the channel whose first word is number `at`. */
-static void statistics(struct cnnvp_floatref *run, struct images images, int32_t tensor, size_t at, double *mean,
-                       double *variance)
+/* Mean and variance over the images of the channel whose first word is number `at`. about_zero: the mean counts as 0.
+ */
+static void statistics(struct cnnvp_floatref *run, struct images images, int32_t tensor, size_t at, int about_zero,
+                       double *mean, double *variance)
 {
     const struct cnnvp_graph_tensor *in = &run->graph->tensors[tensor];
     const size_t plane = (size_t)in->height * in->width;
@@ -249,7 +250,7 @@ static void statistics(struct cnnvp_floatref *run, struct images images, int32_t
         for (size_t i = at; i < at + plane; ++i)
             sum += (double)run->data[tensor][i];
     }
-    *mean = sum / count;
+    *mean = about_zero ? 0.0 : sum / count;
     for (size_t n = images.first; n < images.end; ++n) {
         cnnvp_floatref_use(run, n);
         for (size_t i = at; i < at + plane; ++i)
@@ -282,7 +283,7 @@ static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct image
     for (size_t c = 0; c < in->channels; ++c) {
         double mean;
         double variance;
-        statistics(run, images, layer->in, c * plane, &mean, &variance);
+        statistics(run, images, layer->in, c * plane, layer->about_zero != 0, &mean, &variance);
         const double deviation = sqrt(variance + (double)layer->epsilon);
         const double scale = (double)layer->weights[c] / deviation;
         const double product = mean * scale;
@@ -308,7 +309,7 @@ static float combine(enum cnnvp_layer_arithmetic arithmetic, float a, float b)
     case CNNVP_ARITHMETIC_MUL:
         return a * b;
     case CNNVP_ARITHMETIC_DIV:
-        /* The vector unit gives the largest word for a division by 0. Here it is 0, which widens no format. */
+        /* The vector unit gives the largest word where a number is divided by 0. Here it is 0, which widens no format. */
         return b < 0.0f || b > 0.0f ? a / b : 0.0f;
     case CNNVP_ARITHMETIC_MAX:
         return a > b ? a : b;

@@ -197,6 +197,26 @@ static void take_sizes(struct cnnvp_graph *graph)
     }
 }
 
+/* Operands that only a maximum or minimum reads may saturate beyond its results: what lies there is not among them.
+ * So may what only a copy reads beyond the copy's values. Exporters give states that begin at -1e38. */
+static void limit_extremes(struct cnnvp_graph *graph)
+{
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int extreme = layer->op == CNNVP_OP_ADD &&
+                            (layer->arithmetic == CNNVP_ARITHMETIC_MAX || layer->arithmetic == CNNVP_ARITHMETIC_MIN);
+        const int copy = cnnvp_graph_moves(layer) && cnnvp_graph_passes(layer);
+        const float most = cnnvp_graph_has_table(layer) ? layer->pre_max_abs
+                                                        : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+        const int32_t operands[2] = {layer->in, layer->in2};
+        for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
+            float *largest = &graph->tensors[cnnvp_graph_base(graph, operands[k])].max_abs;
+            if (cnnvp_graph_readers(graph, operands[k]) == 1u)
+                *largest = fminf(*largest, most);
+        }
+    }
+}
+
 /* Sets the format of softmax's results. 8-bit words get more fraction bits if all results of the calibration are small,
  * as those of long lines are. */
 static void set_shares(struct cnnvp_graph *graph, int32_t out)
@@ -234,6 +254,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
                 out->max_abs = maximum(out->max_abs, 1.0f);
         }
     }
+    limit_extremes(graph);
     take_sizes(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
@@ -358,8 +379,10 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
     float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
     float sum_max = layer->pre_max_abs;
-    if (gives_scores(graph, layer)) { /* masks are far below all numbers that count, so they are cut off */
-        const float counted = graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+    const float counted = graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+    const int is_constant = !(weight_max > 0.0f) && cnnvp_graph_passes(layer);
+    /* Masks, and constants of maxima, are far below all numbers that count, so they are cut off. */
+    if (gives_scores(graph, layer) || (is_constant && sum_max > counted)) {
         bias_max = bias_max > 4.0f * counted ? 4.0f * counted : bias_max;
         sum_max = sum_max > counted + bias_max ? counted + bias_max : sum_max;
     }

@@ -13,6 +13,9 @@
 
 /* The exponential of larger exponents overflows a float. */
 #define EXPONENT_MAX 88.0
+/* So far below the exponent of the largest word, an exponential is less than half a step. */
+#define EXPONENT_LEAST 12.0
+#define LN_2 0x1.62e42fefa39efp-1
 /* Logarithms and powers of smaller numbers are those of the least positive float. */
 #define LEAST 0x1p-149
 
@@ -23,7 +26,7 @@
 /* The pieces of a function's table (functions.def). */
 struct pieces {
     size_t segments;
-    double range; /* 0: as far as the values reach */
+    double range; /* 0: as far as the values reach, and an exponential as far as it is not 0 */
     int positive; /* above 0 only */
 };
 
@@ -162,8 +165,12 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest
         const double reach = largest > 0.0f ? (double)largest * CNNVP_FORMAT_MARGIN : ldexp(256.0, -in_frac);
         const double most = reach > pieces.range ? reach : pieces.range;
         const double range = pieces.range > 0.0 ? bounded(pieces.range * widening_of(post), most) : reach;
-        if (cnnvp_pwl_table_of(call_function, &limited, range, pieces.positive, in_frac, out_frac, pieces.segments,
-                               words, &count, &shift) != 0)
+        const double top = (15 - out_frac) * LN_2; /* the exponent of the largest word */
+        const int exponential = post->kind == CNNVP_GRAPH_EXP && top > -range;
+        const double high = exponential ? fmin(range, top) : range;
+        const double low = pieces.positive ? 0.0 : exponential ? fmax(-range, high - EXPONENT_LEAST) : -range;
+        if (cnnvp_pwl_table_of(call_function, &limited, low, high, in_frac, out_frac, pieces.segments, words, &count,
+                               &shift) != 0)
             return cnnvp_compiler_error(
                 error, "the function of values with %d fraction bits has no table with results of %d", (int)in_frac,
                 (int)out_frac);

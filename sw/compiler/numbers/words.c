@@ -70,13 +70,14 @@ static int settle(struct cnnvp_graph *graph)
 }
 
 /* Flags of `readers`: layers that read the tensor, directly or through copies (SUM: also that make it); BEFORE_PRODUCT:
- * a product depends on it; OF_VECTOR: the vector unit computes or reads it. */
-enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8, BEFORE_PRODUCT = 16, OF_VECTOR = 32 };
+ * a product depends on it; OF_VECTOR: the vector unit computes or reads it; DENSE: a fully connected layer, which the
+ * vector unit cannot do. */
+enum { PRODUCT = 1, SUM = 2, STATISTICS = 4, LONG_SUM = 8, BEFORE_PRODUCT = 16, OF_VECTOR = 32, DENSE = 64 };
 
 static uint32_t reader_of(const struct cnnvp_graph_layer *layer)
 {
     if (is_product(layer))
-        return PRODUCT;
+        return layer->op == CNNVP_OP_FC ? PRODUCT | DENSE : PRODUCT;
     if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
         return STATISTICS;
     return cnnvp_graph_aligns_operands(layer) ? SUM : 0;
@@ -146,7 +147,7 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)
 {
     int products = 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        if (!is_product(&graph->layers[i]))
+        if (!is_product(&graph->layers[i]) || graph->layers[i].constant != 0)
             continue;
         if (graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)].whole == 0)
             return 0;
@@ -170,7 +171,8 @@ static void keep_wide(struct cnnvp_graph *graph)
         const int long_sum = (tensor->readers & (PRODUCT | LONG_SUM)) == LONG_SUM;
         const int last = (tensor->readers & OF_VECTOR) != 0 || tensor->height * tensor->width == 1;
         const int count = tensor->counts != 0 && (tensor->readers & PRODUCT) == 0;
-        if (tensor->whole == 0 && (quantised || count || long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
+        const int wide = quantised && (tensor->readers & PRODUCT) == 0; /* products read words of 0 for constants */
+        if (tensor->whole == 0 && (wide || count || long_sum || (last && (tensor->readers & BEFORE_PRODUCT) == 0)))
             tensor->narrow = 0;
     }
 }
@@ -191,11 +193,14 @@ void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_opti
         const int quantised = in->whole != 0 || out->whole != 0;
         layer->narrow_weights =
             narrow && is_product(layer) &&
-            (!quantised || (options->scales && cnnvp_graph_is_scaled(graph, layer) && layer->steps.narrow));
-        /* Between quantised and unquantised numbers, the unquantised ones keep 16 bits: only the file's own rounding
-         * counts. */
-        if (in->whole != out->whole)
-            (in->whole != 0 ? out : in)->narrow = 0;
+            (!quantised || (options->scales && cnnvp_graph_is_scaled(graph, layer) && layer->steps.narrow) ||
+             (options->only && layer->op == CNNVP_OP_FC && in->whole == 0));
+        /* Between quantised and unquantised numbers, the unquantised ones keep 16 bits, unless a fully connected
+         * layer on an array that takes only 8 reads them: only the file's own rounding counts. */
+        struct cnnvp_graph_tensor *unquantised =
+            &graph->tensors[cnnvp_graph_base(graph, in->whole != 0 ? layer->out : layer->in)];
+        if (in->whole != out->whole && !(options->only && (unquantised->readers & DENSE) != 0))
+            unquantised->narrow = 0;
         if (in->whole != 0 &&
             (!takes_zero(graph, layer) || (options->only && is_product(layer) && layer->narrow_weights == 0)))
             drop_zero(graph, layer->in);

@@ -4,12 +4,25 @@
  * broadcast channels, rows and columns; adjacent dimensions that are broadcast alike are merged into one.
  */
 
+#include <string.h>
+
 #include "onnx_node.h"
 
 /* ---- constants as tensors ---- */
 
-/* A word of the network's input, for products with 0. Integers have words of 16 bits that not every array takes, so it
- * is a 0 made of them. */
+/* 1: the file has operators of quantised numbers. */
+static int is_quantised(const struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        if (graph->node[i]->op_type != NULL &&
+            (strstr(graph->node[i]->op_type, "Quant") != NULL || strstr(graph->node[i]->op_type, "QLinear") != NULL))
+            return 1;
+    return 0;
+}
+
+/* A word of the network's input, for products with 0. Integers, and floats that a QuantizeLinear reads, have words of
+ * 16 bits that not every array takes, so it is a 0 made of them. */
 static cnnvp_result first_word(struct cnnvp_import *import, int32_t *first)
 {
     struct cnnvp_graph *graph = import->graph;
@@ -25,7 +38,7 @@ static cnnvp_result first_word(struct cnnvp_import *import, int32_t *first)
     *first = cnnvp_graph_channel_view(graph, words, 0, 1);
     if (*first == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
-    if (input.counts == 0)
+    if (input.counts == 0 && !is_quantised(import))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_scale(import, *first, 0.0f, 0.0f, 1, &layer));
     *first = import->zero = layer->out;
@@ -42,6 +55,7 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
     CNNVP_TRY(first_word(import, &first));
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_FC, first, 1, count, 1, 1, &layer));
     layer->has_bias = 1;
+    layer->constant = 1;
     *out = layer->out;
     if (graph->weightless)
         return CNNVP_DONE;

@@ -597,6 +597,15 @@ const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, con
                : NULL;
 }
 
+int cnnvp_import_one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
+{
+    struct cnnvp_error why;
+    const Onnx__TensorProto *constant =
+        index < node->n_input ? cnnvp_import_known_constant(import, node->input[index]) : NULL;
+    return constant != NULL && cnnvp_onnx_elements(constant) == 1 &&
+           cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE;
+}
+
 /* A list of values with these names, followed by the list `after`. A value's type is the file's, or else a float tensor
  * of any shape. NULL: no memory. */
 static Onnx__ValueInfoProto **take(struct cnnvp_import *import, const char *const *names, size_t count,

@@ -4,8 +4,10 @@
  * RMSNormalization over them without the mean, GroupNormalization over groups of channels, and LRN over neighbouring
  * channels. LayerNormalization reshapes the normalised words to one map and uses the layer of InstanceNormalization.
  * Its scale and offset belong to positions of the map, so the result is permuted to make them channels, and back.
- * Normalisations that an exporter has decomposed are recognised.
+ * RMSNormalization counts the mean as 0. Normalisations that an exporter has decomposed are recognised.
  */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "onnx_text.h"
@@ -27,16 +29,18 @@ static struct split split_at(const struct cnnvp_import *import, int32_t in, int6
     return split;
 }
 
-/* (x - mean) / sqrt(variance + epsilon) of each map. */
-static cnnvp_result normalise(struct cnnvp_import *import, int32_t *in, int64_t maps, int64_t words, float epsilon)
+/* (x - mean) / sqrt(variance + epsilon) * scale of each map. about_zero: the mean counts as 0. */
+static cnnvp_result normalise(struct cnnvp_import *import, int32_t *in, int64_t maps, int64_t words, float epsilon,
+                              int about_zero, float scale)
 {
     struct cnnvp_graph_layer *layer;
     const int64_t dims[4] = {0, maps, 1, words};
     if (!(epsilon >= 0.0f))
         return cnnvp_import_error(import, "epsilon is %g; 0 or more is needed", (double)epsilon);
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, 4, dims, in));
-    CNNVP_TRY(cnnvp_import_affine(import, *in, NULL, NULL, 1, &layer));
+    CNNVP_TRY(cnnvp_import_scale(import, *in, scale, 0.0f, 1, &layer));
     layer->norm = CNNVP_NORM_DATA;
+    layer->about_zero = about_zero != 0;
     layer->epsilon = epsilon;
     *in = layer->out;
     return CNNVP_DONE;
@@ -58,7 +62,7 @@ static cnnvp_result read_places(struct cnnvp_import *import, size_t index, int64
     return cnnvp_import_floats(import, constant, (size_t)words, values);
 }
 
-cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
+static cnnvp_result normalise_last(struct cnnvp_import *import, int about_zero)
 {
     int32_t in;
     int64_t axis;
@@ -74,13 +78,19 @@ cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
     const struct split split = split_at(import, in, axis);
     CNNVP_TRY(read_places(import, 1, split.words, &scale));
     CNNVP_TRY(read_places(import, 2, split.words, &offset));
-    CNNVP_TRY(normalise(import, &in, split.maps, split.words, cnnvp_onnx_float(import->node, "epsilon", 1e-5f)));
+    CNNVP_TRY(normalise(import, &in, split.maps, split.words, cnnvp_onnx_float(import->node, "epsilon", 1e-5f),
+                        about_zero, 1.0f));
     if (axis + 1 == rank && rank <= 4)
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, rank, split.dims, &in));
     const enum cnnvp_import_each each = rank == 2 ? CNNVP_EACH_CHANNEL : CNNVP_EACH_LAST; /* (N, features) */
     if (cnnvp_import_has(import, 1) || cnnvp_import_has(import, 2))
         CNNVP_TRY(cnnvp_import_line(import, in, each, scale, offset, 1, &in));
     return cnnvp_import_view(import, in, split.rank, split.dims);
+}
+
+cnnvp_result cnnvp_operator_layer_norm(struct cnnvp_import *import)
+{
+    return normalise_last(import, 0);
 }
 
 /* Scale and offset have one value per group before operator set 21, and one per channel since then. */
@@ -115,7 +125,8 @@ cnnvp_result cnnvp_operator_group_norm(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* x / sqrt(mean of x * x + epsilon) * scale, with the mean over the last dimensions. */
+/* x / sqrt(mean of x * x + epsilon) * scale, with the mean over the last dimensions. A scale that is computed or
+ * broadcast takes more layers. */
 cnnvp_result cnnvp_operator_rms_norm(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -123,6 +134,10 @@ cnnvp_result cnnvp_operator_rms_norm(struct cnnvp_import *import)
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(find_counted(import, cnnvp_onnx_int(import->node, "axis", -1), rank, &axis));
+    const Onnx__TensorProto *scale =
+        import->node->n_input > 1 ? cnnvp_import_known_constant(import, import->node->input[1]) : NULL;
+    if (scale != NULL && scale->n_dims == rank - axis)
+        return normalise_last(import, 1);
     say(&text, "square = Mul(a, a); mean = ReduceMean <keepdims = 1> (square, [%zu", axis);
     for (size_t i = axis + 1; i < rank; ++i)
         say(&text, ", %zu", i);
@@ -160,32 +175,25 @@ cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
 
 /* ---- decomposed normalisations ---- */
 
+/* A smaller limit of lengths only keeps 0 from dividing. */
+#define LENGTH_MIN 1e-6f
+
 static int same(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* 1: input `index` of the node is a constant with one element. */
-static int one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index, float *number)
-{
-    struct cnnvp_error why;
-    const Onnx__TensorProto *constant =
-        index < node->n_input ? cnnvp_import_known_constant(import, node->input[index]) : NULL;
-    return constant != NULL && cnnvp_onnx_elements(constant) == 1 &&
-           cnnvp_onnx_number(&import->onnx, constant, number, &why) == CNNVP_DONE;
-}
-
-/* The number of last dimensions that `name` is a ReduceMean over, with keepdims; 0: it is not such a mean. `rank`
- * counts the file's dimensions. *of is the operand. */
-static size_t averaged(struct cnnvp_import *import, const char *name, int64_t rank, const char **of)
+/* The number of last dimensions that `name` is reduced over by op_type, with keepdims; 0: it is not. `rank` counts the
+ * file's dimensions. *of is the operand. */
+static size_t reduced(struct cnnvp_import *import, const char *name, const char *op_type, int64_t rank, const char **of)
 {
     int64_t axes[CNNVP_ONNX_RANK];
     size_t count = 0;
     const Onnx__NodeProto *node = import->node;
-    const Onnx__NodeProto *mean = cnnvp_import_maker(import, name, "ReduceMean");
-    if (mean == NULL || cnnvp_onnx_int(mean, "keepdims", 1) == 0)
+    const Onnx__NodeProto *reduction = cnnvp_import_maker(import, name, op_type);
+    if (reduction == NULL || cnnvp_onnx_int(reduction, "keepdims", 1) == 0)
         return 0;
-    import->node = mean;
+    import->node = reduction;
     if (cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count) != CNNVP_DONE)
         count = 0;
     import->node = node;
@@ -196,7 +204,7 @@ static size_t averaged(struct cnnvp_import *import, const char *name, int64_t ra
             return 0;
         found |= 1u << back;
     }
-    *of = mean->input[0];
+    *of = reduction->input[0];
     return count != 0 && found + 2u == 2u << count ? count : 0;
 }
 
@@ -208,7 +216,7 @@ static size_t centred(struct cnnvp_import *import, const char *name, int64_t ran
     if (difference == NULL || difference->n_input != 2)
         return 0;
     *x = difference->input[0];
-    const size_t count = averaged(import, difference->input[1], rank, &of);
+    const size_t count = reduced(import, difference->input[1], "ReduceMean", rank, &of);
     return same(of, *x) ? count : 0;
 }
 
@@ -222,29 +230,64 @@ static int squared(const struct cnnvp_import *import, const char *name, const ch
         *of = product->input[0];
         return 1;
     }
-    if (power == NULL || !one_number(import, power, 1, &exponent) || exponent < 2.0f || exponent > 2.0f)
+    if (power == NULL || !cnnvp_import_one_number(import, power, 1, &exponent) || exponent < 2.0f || exponent > 2.0f)
         return 0;
     *of = power->input[0];
     return 1;
 }
 
-/* The number of last dimensions if `root` is sqrt(mean of the squares of *of over them + epsilon); else 0. */
-static size_t deviation(struct cnnvp_import *import, const char *root, int64_t rank, const char **of, float *epsilon)
+/* What a decomposed normalisation divides by: sqrt(mean of the squares of `of` + epsilon) over `count` last dimensions,
+ * or with their sum in place of the mean. */
+struct divisor {
+    const char *of;
+    size_t count;
+    float epsilon;
+    int sum;
+};
+
+/* Reads the file's sqrt(mean or sum of squares + number). */
+static struct divisor root_of(struct cnnvp_import *import, const char *name, int64_t rank)
 {
+    struct divisor divisor = {.of = "", .epsilon = FLT_MIN};
     const char *square = "";
-    const Onnx__NodeProto *outer = cnnvp_import_maker(import, root, "Sqrt");
-    const Onnx__NodeProto *sum = outer != NULL ? cnnvp_import_maker(import, outer->input[0], "Add") : NULL;
-    if (sum == NULL || sum->n_input != 2)
-        return 0;
-    const size_t number = one_number(import, sum, 0, epsilon) ? 0 : 1;
-    if (!one_number(import, sum, number, epsilon) || !(*epsilon >= 0.0f))
-        return 0;
-    const size_t count = averaged(import, sum->input[1 - number], rank, &square);
-    return count != 0 && squared(import, square, of) ? count : 0;
+    const Onnx__NodeProto *root = cnnvp_import_maker(import, name, "Sqrt");
+    const char *reduction = root != NULL ? root->input[0] : "";
+    const Onnx__NodeProto *sum = cnnvp_import_maker(import, reduction, "Add");
+    if (sum != NULL && sum->n_input == 2) {
+        const size_t number = cnnvp_import_one_number(import, sum, 0, &divisor.epsilon) ? 0 : 1;
+        reduction = sum->input[1 - number];
+        if (!cnnvp_import_one_number(import, sum, number, &divisor.epsilon) || !(divisor.epsilon >= 0.0f))
+            return divisor;
+    }
+    size_t count = reduced(import, reduction, "ReduceMean", rank, &square);
+    divisor.sum = count == 0;
+    count = divisor.sum ? reduced(import, reduction, "ReduceSum", rank, &square) : count;
+    divisor.count = count != 0 && squared(import, square, &divisor.of) ? count : 0;
+    return divisor;
 }
 
-/* (x - mean) / sqrt(mean of its square + epsilon), with Div or with Reciprocal and Mul, becomes one normalisation of x.
- * The intermediate layers are dropped later if nothing else reads them. */
+/* Reads ReduceL2, which a limit up to LENGTH_MIN may keep from being 0. */
+static struct divisor length_of(struct cnnvp_import *import, const char *name, int64_t rank)
+{
+    struct divisor divisor = {.of = "", .epsilon = FLT_MIN, .sum = 1};
+    float least = 0.0f;
+    const Onnx__NodeProto *wide = cnnvp_import_maker(import, name, "Expand");
+    name = wide != NULL ? wide->input[0] : name;
+    const Onnx__NodeProto *clip = cnnvp_import_maker(import, name, "Clip");
+    if (clip != NULL) {
+        const int one_limit = clip->n_input == 2 || (clip->n_input == 3 && same(clip->input[2], ""));
+        if (!one_limit || !cnnvp_import_one_number(import, clip, 1, &least) || !(least <= LENGTH_MIN))
+            return divisor;
+        name = clip->input[0];
+    }
+    divisor.count = reduced(import, name, "ReduceL2", rank, &divisor.of);
+    return divisor;
+}
+
+/* (x - mean) / sqrt(mean of its square + epsilon), with Div or with an inverse and Mul, becomes one normalisation of x;
+ * so do x / sqrt(mean of its square + epsilon) and x / its length. Squares of their own would need the format of the
+ * largest one, in which those of rows with smaller numbers are 0. The intermediate layers are dropped later if nothing
+ * else reads them. */
 cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numerator, int *done)
 {
     const Onnx__NodeProto *node = import->node;
@@ -252,21 +295,31 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     const char *below = node->input[1];
     *done = 0;
     if (same(node->op_type, "Mul")) {
+        float one = 0.0f;
         const Onnx__NodeProto *inverse = cnnvp_import_maker(import, below, "Reciprocal");
-        if (inverse == NULL)
+        const Onnx__NodeProto *quotient = cnnvp_import_maker(import, below, "Div");
+        if (quotient != NULL && cnnvp_import_one_number(import, quotient, 0, &one) && one >= 1.0f && one <= 1.0f)
+            below = quotient->input[1];
+        else if (inverse != NULL)
+            below = inverse->input[0];
+        else
             return CNNVP_DONE;
-        below = inverse->input[0];
     }
     int64_t dims[CNNVP_ONNX_RANK];
     const char *x = "";
     const char *other = "";
-    const char *of = "";
-    float epsilon;
     const uint32_t rank = cnnvp_import_all_dims(import, numerator, dims);
     const int64_t own = (int64_t)rank - (import->single != 0);
-    const size_t count = centred(import, above, own, &x);
-    if (count == 0 || count >= rank || deviation(import, below, own, &of, &epsilon) != count ||
-        !(same(of, above) || (centred(import, of, own, &other) == count && same(x, other))) ||
+    struct divisor divisor = root_of(import, below, own);
+    if (divisor.count == 0)
+        divisor = length_of(import, below, own);
+    const size_t count = divisor.count;
+    if (count == 0 || count >= rank)
+        return CNNVP_DONE;
+    const int about_zero = centred(import, above, own, &x) != count;
+    x = about_zero ? above : x;
+    if (!(same(divisor.of, above) ||
+          (!about_zero && centred(import, divisor.of, own, &other) == count && same(x, other))) ||
         cnnvp_import_known_tensor(import, x) == CNNVP_GRAPH_NONE)
         return CNNVP_DONE;
     int32_t in = cnnvp_import_known_tensor(import, x);
@@ -277,6 +330,8 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     if (cnnvp_graph_words(&import->graph->tensors[in]) != (size_t)(split.maps * split.words))
         return CNNVP_DONE;
     *done = 1;
-    CNNVP_TRY(normalise(import, &in, split.maps, split.words, epsilon));
+    const float words = divisor.sum ? (float)split.words : 1.0f;
+    CNNVP_TRY(
+        normalise(import, &in, split.maps, split.words, divisor.epsilon / words, about_zero, 1.0f / sqrtf(words)));
     return cnnvp_import_view(import, in, rank, dims);
 }

@@ -454,6 +454,11 @@ int cnnvp_import_is_one_of(const char *op_type, const char *names);
 /* The node of the file's graph that computes `name`, if it has an input and its operator is op_type (NULL: any); else
  * NULL. */
 const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type);
+/* 1: input `index` of the node is a constant with one element. */
+int cnnvp_import_one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index,
+                            float *number);
+/* onnx_activation.c: sigmoid(x) if the file computes `name` as 1 + exp(-x); else CNNVP_GRAPH_NONE. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_logistic(struct cnnvp_import *import, const char *name, int32_t *out);
 
 /* Check the attributes of QuantizeLinear and DequantizeLinear (operator set 21 and later), and that scales are in
  * range. */

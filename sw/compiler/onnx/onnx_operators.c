@@ -402,6 +402,34 @@ static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_i
     return run_images(import, found, &inputs, images);
 }
 
+/* Refuses an attribute of ONNX's operators whose value has another type than those of that name have. */
+static cnnvp_result check_attributes(struct cnnvp_import *import)
+{
+    static const struct {
+        Onnx__AttributeProto__AttributeType type;
+        const char *text;
+        const char *names;
+    } types[] = {
+        {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT, "a float",
+         " alpha beta gamma epsilon lambd bias cubic_coeff_a "},
+        {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT, "an integer",
+         " axis keepdims group transA transB ceil_mode count_include_pad blocksize batch_dims num_groups exclusive "
+         "reverse align_corners "},
+        {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS, "a list of integers",
+         " axes pads strides dilations kernel_shape perm output_padding "},
+        {ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING, "a text",
+         " auto_pad mode nearest_mode coordinate_transformation_mode padding_mode equation reduction approximate "},
+    };
+    for (size_t i = 0; i < import->node->n_attribute; ++i) {
+        const Onnx__AttributeProto *attribute = import->node->attribute[i];
+        for (size_t t = 0; t < sizeof types / sizeof types[0] && attribute->name != NULL; ++t)
+            if (attribute->has_type && attribute->type != types[t].type &&
+                cnnvp_import_is_one_of(attribute->name, types[t].names))
+                return cnnvp_import_error(import, "attribute %s is not %s", attribute->name, types[t].text);
+    }
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_one(struct cnnvp_import *import, const Onnx__NodeProto *node)
 {
     if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
@@ -418,6 +446,8 @@ static cnnvp_result import_one(struct cnnvp_import *import, const Onnx__NodeProt
                                   node->domain);
     struct cnnvp_graph_tensor like;
     const struct cnnvp_import_operator *found;
+    if (domain == CNNVP_DOMAIN_ONNX)
+        CNNVP_TRY(check_attributes(import));
     CNNVP_TRY(cnnvp_import_fold(import, &done));
     if (done)
         return CNNVP_DONE;

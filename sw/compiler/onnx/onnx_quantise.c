@@ -199,7 +199,8 @@ static void say_parts(struct cnnvp_text *text, size_t count)
     say(text, ")");
 }
 
-/* Quantises each part and concatenates the results: the same integers, without a tensor of floats. */
+/* Quantises each part and concatenates the results: the same integers, without a tensor of floats. Where the node is
+ * imported for one image (onnx_operators.c), its input has lost a leading dimension of 1 that the parts still have. */
 static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__NodeProto *concat)
 {
     const Onnx__NodeProto *whole = import->node;
@@ -214,10 +215,18 @@ static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__Node
     }
     say(&text, "y = Concat <axis = %lld> (", (long long)cnnvp_onnx_int(concat, "axis", 0));
     say_parts(&text, concat->n_input);
+    const int of_image = import->graph->single != 0 && !import->single;
     import->node = &parts;
+    import->single |= of_image;
     const cnnvp_result result = rewrite(import, &text);
     import->node = whole;
-    return result;
+    import->single = of_image ? 0 : import->single;
+    if (result != CNNVP_DONE || !of_image)
+        return result;
+    int64_t dims[CNNVP_ONNX_RANK];
+    int32_t made = cnnvp_import_known_tensor(import, whole->output[0]);
+    const uint32_t rank = cnnvp_import_all_dims(import, made, dims);
+    return cnnvp_import_view(import, made, rank - 1, dims + 1);
 }
 
 cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)

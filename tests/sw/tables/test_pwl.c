@@ -29,17 +29,18 @@ static void test_bad_tables(void **state)
     const struct plain tangent = {cnnvp_tanh}, pole = {infinite};
     (void)state;
     memset(table, 0x5a, sizeof table);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 12, 15, 64, table, &words, &shift), -1); /* no room */
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 12, 15, 64, table, &words, &shift),
+                     -1); /* no room */
     words = CNNVP_PWL_WORDS(64);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 12, 15, 63, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 12, 15, 0, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 61, 15, 64, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 12, -17, 64, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 0.0, 0, 12, 15, 64, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, (double)NAN, 0, 12, 15, 64, table, &words, &shift), -1);
-    assert_int_equal(cnnvp_pwl_table_of(call, &pole, 8.0, 0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 12, 15, 63, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 12, 15, 0, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 61, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 12, -17, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 0.0, 0.0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, (double)NAN, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table_of(call, &pole, -8.0, 8.0, 12, 15, 64, table, &words, &shift), -1);
     assert_int_equal(table[0], 0x5a5a);
-    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, 8.0, 0, 12, 15, 64, table, &words, &shift), 0);
+    assert_int_equal(cnnvp_pwl_table_of(call, &tangent, -8.0, 8.0, 12, 15, 64, table, &words, &shift), 0);
     assert_int_equal(words, CNNVP_PWL_WORDS(64));
 }
 

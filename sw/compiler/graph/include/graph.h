@@ -109,6 +109,7 @@ struct cnnvp_graph_layer {
     enum cnnvp_layer_arithmetic arithmetic; /* add */
     enum cnnvp_layer_axis axis;             /* softmax */
     enum cnnvp_layer_norm_kind norm;
+    uint32_t about_zero; /* norm with statistics of the data: 1: the mean counts as 0 */
     uint32_t
         narrow_weights; /* 1: 8-bit weights; set by cnnvp_words_choose. Weights of a product are words of in2 instead */
     float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
@@ -129,6 +130,7 @@ struct cnnvp_graph_layer {
     uint32_t from[3];
     uint32_t concat;   /* activation: 1: part of a concatenation; its output is a view of the result */
     uint32_t has_bias; /* conv, fc */
+    uint32_t constant; /* fc: 1: its weights are 0, so that its results are its biases */
     /* conv [out][in of the group][ky][kx]; fc [out][in]; norm: scales. NULL in timing-only runs. */
     float *weights;
     float *bias;      /* conv, fc: per output; norm: offsets */

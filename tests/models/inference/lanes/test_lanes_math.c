@@ -48,7 +48,7 @@ static void check_function(double (*function)(double), double range, int in_frac
     size_t words = sizeof table / sizeof table[0];
     int shift = 0;
     bench_open(&bench, 16, 0);
-    assert_int_equal(cnnvp_pwl_table_of(call, &(struct plain){function}, range, 0, in_frac, out_frac,
+    assert_int_equal(cnnvp_pwl_table_of(call, &(struct plain){function}, -range, range, in_frac, out_frac,
                                         CNNVP_PWL_SEGMENTS, table, &words, &shift),
                      0);
     memcpy((uint8_t *)bench_data(&bench, WT, 1) + 100, table, 2u * words);

@@ -69,7 +69,7 @@ static int64_t shifted(int64_t value, int32_t s)
 static int64_t divided(int64_t a, int64_t b, int32_t shift, uint32_t rounding, uint64_t random)
 {
     if (b == 0)
-        return a < 0 ? -32768 : 32767;
+        return a > 0 ? 32767 : a < 0 ? -32768 : 0;
     wide numerator = a < 0 ? -(wide)a : a;
     wide denominator = b < 0 ? -(wide)b : b;
     if (shift < 0)
@@ -476,7 +476,7 @@ static void test_division(void **state)
         {1, 3, -15, 1, 10923},
         {-1, 3, -15, 0, -10922},
         {7, 0, 0, 1, 32767},
-        {0, 0, 3, 1, 32767},
+        {0, 0, 3, 1, 0}, /* so that 0 / (0 + an epsilon below half a step) is 0 */
         {-7, 0, 0, 1, -32768},
         {1 << 20, 1, 0, 1, 32767},
         {-(1 << 20), 1, 0, 1, -32768},

@@ -159,6 +159,8 @@ static void tables_reach_as_far_as_their_values(void **state)
     } cases[] = {
         {{CNNVP_GRAPH_EXP, 0}, 8, 11, 2, -9, 8.9, 1e-3},
         {{CNNVP_GRAPH_EXP, 0}, 1.95f, 14, 12, -1.9, 1.9, 1e-3},
+        {{CNNVP_GRAPH_EXP, 0}, 500, 6, 14, -512, 0.6, 1e-3},
+        {{CNNVP_GRAPH_EXP, 0}, 500, 6, 20, -512, -4, 1e-4},
         {{CNNVP_GRAPH_POWER, 0.5f}, 1500, 4, 9, 10, 1680, 1e-3},
         {{CNNVP_GRAPH_POWER, 1.75f}, 15, 11, 7, 0, 15, 1e-3},
         {{CNNVP_GRAPH_LOG, 0}, 12, 11, 11, 0.1, 13, 1e-2},

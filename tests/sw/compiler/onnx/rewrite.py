@@ -175,6 +175,7 @@ def sums():
     run("mean", [node("Mean", ["x", "z", "x"], ["y"])], {"x": x, "z": x * 3}, wide * 5 / 3)
     run("shrink", [node("Shrink", ["x"], ["y"], lambd=.5, bias=.25)], {"x": x},
         numpy.where(x < -.5, wide + .25, numpy.where(x > .5, wide - .25, 0)))
+    run("shrink of overlapping sides", [node("Shrink", ["x"], ["y"], lambd=-.5, bias=.25)], {"x": x}, numpy.where(x < .5, wide + .25, wide - .25))
     sizes = dict(zip("nbchwoijdkltsp", (2, 2, 3, 4, 5, 6, 4, 5, 7, 3, 5, 4, 6, 2)))
     for equation in ("nchw->nhwc", "nchw->nc", "nchw,oc->nohw", "oc,nchw->nohw", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "bld,dk->blk",
                      "bhid,hdk->bhik", "bd,dk->bk", "bi,bj->bij", "bhi,bhi->bh", "bhwc,hkc->bhwk", "nchw,nch->nw"):
@@ -323,6 +324,30 @@ def quantised():
     case("QLinearLeakyRelu", [*one, *out[1:]], numpy.where(a < 0, .1 * a, a), alpha=.1)
     case("QLinearSoftmax", [*one, *out[1:]], softmax(a, 1), axis=1, opset=13)
     case("QLinearConcat", [*out[1:], *one, *other, *one], numpy.concatenate((a, b, a), 1), axis=1)
+    # Arrays of 8-bit words alone: constants, and weights of what is dequantised and moved.
+    on_bytes = [["-p", "systolic"]]
+    kernel = numpy.random.RandomState(4).randint(-127, 128, (36, 5))
+    moved = {"ps": s["p"], "pz": constants["pz"], "os": s["o"], "oz": constants["oz"]}
+    ends = [node("QuantizeLinear", ["m", "os", "oz"], ["o"]), last]
+    for name, operator, sizes, given in (("expanded", "Expand", [1, 4, 36, 3], x.reshape(2, 4, 36, 1)), ("repeated", "Tile", [1, 1, 2, 3], x)):
+        wide = numbers(whole(given, s["p"], z["p"]), s["p"], z["p"])
+        wide = numpy.broadcast_to(wide, (2, *sizes[1:])) if operator == "Expand" else numpy.tile(wide, sizes)
+        run(f"{name} quantised numbers on bytes", [node("QuantizeLinear", ["x", "ps", "pz"], ["p"]), node("DequantizeLinear", ["p", "ps", "pz"], ["a"]),
+            node(operator, ["a", "r"], ["m"]), *ends], {"x": given}, numbers(whole(wide, s["o"], z["o"]), s["o"], z["o"]),
+            {"r": numpy.array(sizes), **moved}, steps=float(s["o"]), forms=on_bytes)
+    run("rows of quantised numbers on bytes", [node("QuantizeLinear", ["x", "ps", "pz"], ["p"]), node("DequantizeLinear", ["p", "ps", "pz"], ["a"]),
+        node("Gather", ["a", "i"], ["g"], axis=1), node("DequantizeLinear", ["k", "ks"], ["w"]), node("Gemm", ["g", "w"], ["m"]), *ends],
+        {"x": x.reshape(2, 4, 36)}, a.reshape(2, 4, 36)[:, 2] @ kernel * .001, {"i": numpy.array(2), "k": kernel.astype(numpy.int8), "ks": f32(.001), **moved},
+        limit=25, forms=on_bytes)
+    # A Reshape that mixes the first dimension makes the whole input one image.
+    pairs = [node("QuantizeLinear", ["x", "ps", "pz"], ["p"]), node("DequantizeLinear", ["p", "ps", "pz"], ["a"]),
+             node("QuantizeLinear", ["x", "rs", "rz"], ["r"]), node("DequantizeLinear", ["r", "rs", "rz"], ["b"])]
+    scales = {key: constants[key] for key in ("ps", "pz", "rs", "rz", "os", "oz")}
+    for axis in (1, -1):
+        wanted = numbers(whole(numpy.concatenate((a, b), axis), s["o"], z["o"]), s["o"], z["o"])[:1]
+        run(f"join of one image along {axis}", [node("Reshape", ["v", "form"], ["x"]), *pairs, node("Concat", ["a", "b"], ["c"], axis=axis),
+            node("QuantizeLinear", ["c", "os", "oz"], ["o"]), last], {"v": x[0].reshape(8, 18)}, wanted, {"form": numpy.array([1, 4, 6, 6]), **scales},
+            batch=8, steps=float(s["o"]))
 
     x = normal(1, 3, 7, 7)
     scale = max(x.max(), 0) / 255 - min(x.min(), 0) / 255
@@ -536,6 +561,47 @@ def exported():
     wanted = (x - x.mean(-1, keepdims=True)) / numpy.sqrt(x.var(-1, keepdims=True) + 1e-12)
     run("layer norm beside tokens of zeros", [node("LayerNormalization", ["x", "s"], ["y"], epsilon=1e-12)], {"x": x}, wanted * slope.repeat(4),
         {"s": slope.repeat(4)}, opset=17)
+    # A row with large numbers, such as the first token of a language model, leaves the others their precision.
+    rows = x * f32([300, 1, 1, 2, .5, 1, 4]).reshape(7, 1)
+    squares = (rows.astype(float) ** 2).sum(-1, keepdims=True)
+    rms, length = rows / numpy.sqrt(squares / 24 + 1e-5), rows / numpy.sqrt(squares + 1e-24)
+    by_rms = [node("Pow", ["x", "two"], ["s"]), node("ReduceMean", ["s"], ["m"], axes=[-1]), node("Add", ["m", "e"], ["d"]), node("Sqrt", ["d"], ["r"])]
+    for part in (slice(0, 1), slice(1, 7)):
+        rows_of = [node("Slice", ["z", "from", "to", "axis"], ["y"])]
+        ends = {"from": numpy.array([part.start]), "to": numpy.array([part.stop]), "axis": numpy.array([1])}
+        run(f"root mean square of rows {part.start}", [*by_rms, node("Div", ["one", "r"], ["i"]), node("Mul", ["x", "i"], ["z"]), *rows_of], {"x": rows},
+            rms[:, part], {"two": f32(2), "e": f32(1e-5), "one": f32(1), **ends}, opset=17, limit=34)
+        run(f"RMSNormalization of rows {part.start}", [node("RMSNormalization", ["x", "s"], ["z"], epsilon=1e-5), *rows_of], {"x": rows},
+            (rms * slope.repeat(4))[:, part], {"s": slope.repeat(4), **ends}, opset=23, limit=34)
+        run(f"length of rows {part.start}", [node("ReduceL2", ["x"], ["r"], axes=[-1]), node("Clip", ["r", "e", ""], ["c"]), node("Div", ["x", "c"], ["z"]),
+            *rows_of], {"x": rows}, length[:, part], {"e": f32(1e-12), **ends}, opset=17, limit=34)
+    wide = numpy.linspace(-20, 20, 300).reshape(2, 3, 50).astype(f32)
+    logistic = 1 / (1 + numpy.exp(-wide.astype(float)))
+    one, plus = {"one": f32(1)}, [node("Exp", ["n"], ["e"]), node("Add", ["e", "one"], ["d"])]
+    negative = [node("Neg", ["x"], ["n"]), *plus]
+    run("logarithm of a sigmoid", [node("Sigmoid", ["x"], ["s"]), node("Log", ["s"], ["y"])], {"x": wide}, numpy.log(logistic))
+    run("softplus taken apart", [node("Identity", ["x"], ["n"]), *plus[:1], node("Add", ["one", "e"], ["d"]), node("Log", ["d"], ["y"])], {"x": wide},
+        -numpy.log(1 - logistic), one, limit=50)
+    run("softplus of -x taken apart", [*negative, node("Log", ["d"], ["y"])], {"x": wide}, -numpy.log(logistic), one)
+    run("sigmoid taken apart", [*negative, node("Reciprocal", ["d"], ["y"])], {"x": wide}, logistic, one)
+    run("sigmoid of -x taken apart", [node("Exp", ["x"], ["e"]), node("Add", ["e", "one"], ["d"]), node("Div", ["three", "d"], ["y"])], {"x": wide},
+        3 * (1 - logistic), {**one, "three": f32(3)})
+    run("swish taken apart", [*negative, node("Div", ["x", "d"], ["y"])], {"x": wide}, wide * logistic, one)
+    run("not a sigmoid", [*negative[:2], node("Add", ["e", "two"], ["d"]), node("Reciprocal", ["d"], ["y"])], {"x": wide / 8},
+        1 / (2 + numpy.exp(-wide.astype(float) / 8)), {"two": f32(2)}, limit=50)
+    run("a sigmoid of more dimensions", [*negative, node("Div", ["deep", "d"], ["y"])], {"x": wide[:, 0] / 8}, 1 / (1 + numpy.exp(-wide[:, 0] / 8.))[None],
+        {**one, "deep": f32([[[1]]])}, limit=50, batch=2)
+    for reach, limit in ((3, 75), (30, 60), (300, 40), (1000, 30)):
+        angles = numpy.linspace(-reach, reach, 300).reshape(2, 3, 50).astype(f32)
+        for operator, function in (("Sin", numpy.sin), ("Cos", numpy.cos)):
+            run(f"{operator} up to {reach}", [node(operator, ["x"], ["y"])], {"x": angles}, function(angles.astype(float)), limit=limit)
+    # States that begin far below all numbers, as those of RWKV, do not widen the format of a maximum.
+    for operator, far, function in (("Max", -1e38, numpy.maximum), ("Min", 1e38, numpy.minimum)):
+        edge = numpy.where(numpy.arange(24) % 3, far, .25).astype(f32)
+        for name, limit in (("vector", edge), ("matrix", numpy.tile(edge, (7, 1)))):
+            run(f"{operator} with a {name}", [node(operator, ["m", "x"], ["y"])], {"x": x}, function(x, limit), {"m": limit}, limit=70)
+    run("0 / (0 + epsilon)", [node("Abs", ["x"], ["a"]), node("Add", ["a", "e"], ["d"]), node("Div", ["x", "d"], ["y"])], {"x": x}, numpy.sign(x),
+        {"e": f32(1e-12)})
     z = normal(2, 3, 5)
     run("never no number", [node("Softmax", ["x"], ["p"], axis=-1), node("IsNaN", ["p"], ["n"]), node("Where", ["n", "zero", "p"], ["y"])], {"x": z},
         softmax(z.astype(float)), {"zero": f32(0)})
@@ -590,7 +656,7 @@ def exported():
     maps = normal(1, 3, 12, 10)
     for mode, a in (("linear", 0), ("cubic", -.5)):
         wanted = stretched(stretched(maps, 5, mode, a, 2), 4, mode, a, 3)
-        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": a, "coordinate_transformation_mode": "half_pixel"}
+        resize = {"mode": mode, "antialias": 1, "exclude_outside": 1, "cubic_coeff_a": float(a), "coordinate_transformation_mode": "half_pixel"}
         sizes = {"n": numpy.array([1, 3, 5, 4])}
         run(f"fewer pixels {mode}", [node("Resize", ["x", "", "", "n"], ["y"], **resize)], {"x": maps}, wanted, sizes, opset=18)
         ones = numpy.ones((1, 3, 5, 4), f32)

@@ -69,6 +69,59 @@ static void what_is_one_normalisation(void **state)
     }
 }
 
+/* x / sqrt(mean of its square + epsilon), and x / its length, of rows of 6. */
+static void what_is_one_normalisation_about_zero(void **state)
+{
+#define MEAN "s = Pow(x, two) v = ReduceMean <axes = [-1]> (s) "
+#define ROOT MEAN "e = Add(v, eps) r = Sqrt(e) "
+    static const struct {
+        const char *nodes;
+        int one;
+        double parts, epsilon, factor; /* x / sqrt(squares / parts + epsilon) * factor */
+    } forms[] = {
+        {ROOT "y = Div(x, r)", 1, 6, 2, 1},
+        {ROOT "i = Reciprocal(r) y = Mul(x, i)", 1, 6, 2, 1},
+        {ROOT "i = Div(one, r) y = Mul(x, i)", 1, 6, 2, 1},
+        {ROOT "i = Div(two, r) y = Mul(x, i)", 0, 6, 2, 2},
+        {ROOT "z = Neg(x) y = Div(z, r)", 0, 6, 2, -1},
+        {MEAN "r = Sqrt(v) y = Div(x, r)", 1, 6, 0, 1},
+        {"s = Mul(x, x) v = ReduceSum(s, last) e = Add(eps, v) r = Sqrt(e) y = Div(x, r)", 1, 1, 2, 1},
+        {"r = ReduceL2 <axes = [2]> (x) y = Div(x, r)", 1, 1, 0, 1},
+        {"r = ReduceL2 <axes = [-1]> (x) c = Clip(r, tiny) w = Expand(c, all) y = Div(x, w)", 1, 1, 0, 1},
+        {"r = ReduceL2 <axes = [-1]> (x) c = Clip(r, tiny, large) y = Div(x, c)", 0, 1, 0, 1},
+        {"r = ReduceL2 <axes = [-1]> (x) c = Clip(r, one) y = Div(x, c)", 0, 1, 0, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; ++i) {
+        struct builder b;
+        struct cnnvp_graph graph;
+        char text[500];
+        float y[24];
+        (void)snprintf(text, sizeof text,
+                       "float[N, 4, 6] x float eps = {2} float one = {1} float two = {2} float tiny = {1e-12} "
+                       "float large = {1e6} int64[1] last = {-1} int64[3] all = {1, 4, 6} %s",
+                       forms[i].nodes);
+        onnx_case_parse(&b, 14, text);
+        onnx_case_must_import(&b, &graph);
+        const struct cnnvp_graph_layer *layer = &graph.layers[0];
+        const int is_one = graph.layer_count == 1 && layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA &&
+                           layer->about_zero != 0;
+        if (is_one != forms[i].one)
+            fail_msg("form %zu is %d normalisation", i, is_one);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 24; ++k) {
+            double squares = 0;
+            for (int j = k / 6 * 6; j < k / 6 * 6 + 6; ++j)
+                squares += 0.25 * (j + 1) * 0.25 * (j + 1);
+            const double wanted = 0.25 * (k + 1) / sqrt(squares / forms[i].parts + forms[i].epsilon) * forms[i].factor;
+            if (fabs((double)y[k] - wanted) > 1e-4)
+                fail_msg("form %zu, element %d: %g in place of %g", i, k, (double)y[k], wanted);
+        }
+        cnnvp_graph_clear(&graph);
+        builder_free(&b);
+    }
+}
+
 /* What else reads a step on the way keeps it. */
 static void steps_that_are_read_stay(void **state)
 {
@@ -90,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_one_normalisation),
+        cmocka_unit_test(what_is_one_normalisation_about_zero),
         cmocka_unit_test(steps_that_are_read_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

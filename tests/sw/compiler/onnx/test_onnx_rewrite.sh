@@ -19,6 +19,11 @@ save("letters.onnx", "Einsum", 1, equation="bi->bi")
 save("heads.onnx", "Attention", 2)
 save("top.onnx", "TopK", 1)
 save("axis.onnx", "ArgMax", 1, axis=3)
+save("slope.onnx", "LeakyRelu", 1, alpha=1)
+save("place.onnx", "Softmax", 1, axis=1.0)
+save("window.onnx", "ReduceSum", 1, keepdims=[0])
+save("order.onnx", "Transpose", 1, perm="210")
+save("formula.onnx", "Einsum", 1, equation=1)
 import numpy
 from onnx import numpy_helper
 def constants(file, operator, inputs, given, opset=18, **attributes):
@@ -80,6 +85,11 @@ refused 2 'operand 0 has 3 dimensions, "bi" letters' run letters.onnx
 refused 2 'node "y" (Attention): input 2 is missing' run heads.onnx
 refused 2 "it sorts: this operator is no accelerator's business; to run what comes before it: --until r" run top.onnx
 refused 2 'axis 3 of 3 dimensions' run axis.onnx
+refused 2 'node "y" (LeakyRelu): attribute alpha is not a float' run slope.onnx
+refused 2 'node "y" (Softmax): attribute axis is not an integer' run place.onnx
+refused 2 'node "y" (ReduceSum): attribute keepdims is not an integer' run window.onnx
+refused 2 'node "y" (Transpose): attribute perm is not a list of integers' run order.onnx
+refused 2 'node "y" (Einsum): attribute equation is not a text' run formula.onnx
 
 [ "$SLOWER" = 1 ] || { # the zoo's own tests are what a sanitizer sees it in
     finish
