@@ -70,6 +70,12 @@ refused 2 "table.yaml:1:1: order is that of blocks" \
     run "$network" --timing-only -q --plan "$SOURCE/tests/data/plans/table.yaml" --schedule fused
 refused 2 "which leaves --objective no choice" run "$network" --timing-only -q --plan all.yaml --objective energy
 expect 0 run "$network" --timing-only -q --plan all.yaml
+# Groups of a plan are not run layer by layer; its cuts are.
+expect 0 run "$network" --timing-only -q --plan all.yaml --schedule layer
+expect 0 run "$network" --timing-only -q --schedule fused --plan-out groups.yaml
+refused 2 "groups.yaml:1:1: the plan's groups run tile by tile, not layer by layer: leave out --schedule layer" \
+    run "$network" --timing-only -q --plan groups.yaml --schedule layer
+expect 0 run "$network" --timing-only -q --plan groups.yaml
 # Trials choose the tiles of layers that are left out, and leave the plan's as they are, where layers are alike too.
 echo 'cuts: {conv12: {unit: pe_array, group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}}' >one.yaml
 expect 0 run vgg16_cifar --timing-only -q --plan one.yaml --tune --plan-out tuned.yaml
