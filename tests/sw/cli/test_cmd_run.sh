@@ -83,6 +83,13 @@ grep -q '"conv12": {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out:
     fail "--tune changes a plan's tiles"
 absent plan.yaml a.npy
 rm all.yaml one.yaml tuned.yaml
+# Two alike accelerators are one where the run says what it waited for, whatever the second one's suffix.
+sed 's/_2\b/B/g' "$SOURCE/scripts/examples/accelerators/dual.yaml" >suffix.yaml
+for platform in "$SOURCE/scripts/examples/accelerators/dual.yaml" suffix.yaml; do
+    expect 0 run "$network" -n 8 --timing-only -p "$platform"
+    grep '^bound by' out >>bounds
+done
+[ "$(sort -u bounds | wc -l)" -eq 1 ] && ! grep -q 'B ' bounds || fail "by the suffix: $(cat bounds)"
 # An installed network by its name, with the same statistics; a file of that name wins, a folder does not.
 expect 0 run lenet5 -q -i "$input" -o named.npy --stats named.json
 cmp -s out.npy named.npy && grep -q '"name": *"lenet5.onnx"' named.json || fail "run lenet5"

@@ -89,6 +89,9 @@ const links = blockLinks(run), order = blockColumns(links);
 assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9], ["input_buffer_2", 1e9, 2e9]]);
 assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["input_buffer_2", 2], ["instruction", 0]]);
 assert.deepStrictEqual([...order.back].map(l => l.from), ["dma"]);
+/* What a run waited for: alike units of several accelerators together. */
+assert.deepStrictEqual(joinedPath({ critical_path: { pe_array: 1, dram: 3, pe_array_2: 2 }, alike: { pe_array_2: "pe_array" } }), { pe_array: 3, dram: 3 });
+assert.deepStrictEqual(joinedPath({ critical_path: { pe_array_2: 2 } }), { pe_array_2: 2 });
 /* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */
 const roof = { bytes_per_s: 1e9, shared: true, bytes: l => l.bytes }, level = (name, start_ps, macs, cycles, bytes) => ({ name, start_ps, macs, cycles, bytes, phase: "forward" });
 const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l.name).join("+"), g.macs, g.cycles, g.bytes]);
