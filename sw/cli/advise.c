@@ -27,6 +27,7 @@
 #include "base.h"
 #include "compiler.h"
 #include "config.h"
+#include "memory/dram/dram_timing.h"
 #include "output_file.h"
 #include "value.h"
 
@@ -391,6 +392,19 @@ static int is_in_several(const struct advice *advice, const char *name)
     return count > 1;
 }
 
+/* What a value stands for: where an off-chip memory counts something (a number without a unit), 0 means as many as the
+ * part has. Other numbers of the part, such as its timings, are nobody's choice. */
+static uint64_t meant(const struct advice *advice, const struct cnnvp_config_instance *instance,
+                      const struct cnnvp_param *param, uint64_t value)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(advice->config);
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        if (value == 0 && param->unit[0] == '\0' && strcmp(instance->model, "dram") == 0 &&
+            strcmp(resolved->instances[i].name, instance->name) == 0)
+            return cnnvp_dram_of_part(resolved->instances[i].values, param->name);
+    return value;
+}
+
 /* Accelerators that share images are alike, so a parameter changes in all of them. */
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
                           const struct cnnvp_param *param)
@@ -407,7 +421,7 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     if (is_in_several(advice, instance->name))
         (void)snprintf(name, sizeof name, CNNVP_ALL_ACCELERATORS "%.60s.%.60s", instance->name, param->name);
     if (param->type == CNNVP_PARAM_UINT)
-        add_number(advice, param, name, value, part / 2);
+        add_number(advice, param, name, meant(advice, instance, param, value), part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)
         add_number(advice, param, name, value, part / 2 + share_of(advice, NULL));
     else if (param->type == CNNVP_PARAM_ENUM)
@@ -689,9 +703,12 @@ cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config,
         const size_t name = strcspn(best->setting, "=");
         const char *value = best->setting + name + 1;
         const int flag = strcmp(value, "true") == 0;
-        (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy\n", "to try", (int)name, best->setting,
+        (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy", "to try", (int)name, best->setting,
                       flag ? "" : " ", flag ? "" : value, schedule == CNNVP_SCHEDULE_AUTO ? " --schedule layer" : "",
                       percent(best->costs.ps, now->ps), percent(best->costs.picojoules, now->picojoules));
+        if (counts_traffic(&advice))
+            (void)fprintf(stream, ", %+.1f %% traffic", percent(best->costs.bytes, now->bytes));
+        (void)fputc('\n', stream);
     }
     end(&advice);
     return CNNVP_DONE;
