@@ -29,9 +29,18 @@ static void take_clocks(struct cnnvp_access *access, const struct cnnvp_fx16_clo
     access->clock_count = clocks->count;
 }
 
-static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
+/* Accesses a buffer. Adds to *cycles those by which its port lengthens the command. */
+static int access_buffer(const struct cnnvp_fx16_unit *unit, uint32_t port, struct cnnvp_access *access,
+                         struct cnnvp_fx16_stalls *stalls, uint64_t *cycles)
 {
-    return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
+    const uint64_t mhz = unit->ops->clock_mhz(unit->host);
+    const cnnvp_time now = unit->ops->now(unit->host);
+    const cnnvp_time before = stalls->at_once ? 0 : stalls->until;
+    access->delay = before;
+    const int status = unit->ops->access(unit->host, port, access);
+    stalls->until = access->delay;
+    *cycles += cnnvp_delay_cycles(mhz, now, access->delay) - cnnvp_delay_cycles(mhz, now, before);
+    return status;
 }
 
 /* Checks that these words of the output half exist, without accessing them. */
@@ -78,9 +87,8 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.mode = tile->ones                        ? CNNVP_READ_ONES
                   : tile->kind == CNNVP_FX16_WINDOW ? traffic->input_mode
                                                     : CNNVP_READ_SEQUENTIAL;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_input, &access, stalls, &stalls->input);
     data->input = access.data;
-    stalls->input = stall_cycles(unit, &access);
     return status;
 }
 
@@ -98,9 +106,7 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.words = traffic->ones_words;
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
-    stalls->input += stall_cycles(unit, &access);
-    return status;
+    return access_buffer(unit, CNNVP_FX16_PORT_input, &access, stalls, &stalls->input);
 }
 
 /* Extends a byte range by `bytes` bytes at an address; no change if `bytes` is 0. */
@@ -132,14 +138,13 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     access.cycles = traffic->weight_cycles;
     take_clocks(&access, &traffic->weight);
     access.mode = CNNVP_READ_SEQUENTIAL;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_weight, &access, stalls, &stalls->weight);
     if (status == CNNVP_OK && access.data != NULL) {
         const uint8_t *words = access.data;
         data->weights = tile->weight_span != 0 ? (const void *)(words + (tile->weight_addr - begin)) : NULL;
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
         data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
-    stalls->weight = stall_cycles(unit, &access);
     return status;
 }
 
@@ -334,8 +339,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
                          : traffic->output_words - results + cnnvp_fx16_words(tile, CNNVP_NARROW_OUT, results);
     access.cycles = traffic->output_cycles;
     take_clocks(&access, &traffic->output);
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
-    stalls->output = stall_cycles(unit, &access);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_output, &access, stalls, &stalls->output);
     *saturated = status == CNNVP_OK ? update.saturated : 0;
     return status;
 }
