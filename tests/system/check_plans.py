@@ -434,6 +434,23 @@ def check_channels():
         assert own["total"]["time_ps"] <= 1.01 * same["total"]["time_ps"], [stats["total"] for stats in (small, same, own)]
 
 
+def check_tall():
+    """An array of more rows has tiles as low as the smaller one's, if these are faster."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(14))
+        net.shape, net.maps = (48, 56, 56), [("input", (48, 56, 56))]
+        net.node("Conv", ["input", net.parameter(32, 48, 3, 3)], (32, 56, 56), kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        words = ["-s", "input_buffer.size=32KiB", "-s", "weight_buffer.size=64KiB", "-s"]
+        times = []
+        for more in (["pe_array.rows=24", "--plan-out", plan], ["pe_array.rows=48", "--plan", plan], ["pe_array.rows=48"]):
+            stats, _, error = run(folder, *words, *more)
+            assert stats is not None, error
+            times.append(stats["total"]["time_ps"])
+        assert times[2] <= 1.01 * times[1], times
+
+
 def check_layouts():
     """Maps lie in memory as the plan says, and all of them are the same words, by each accelerator."""
     with tempfile.TemporaryDirectory() as folder:
@@ -636,6 +653,7 @@ def main():
     check_tuned()
     check_functions()
     check_channels()
+    check_tall()
     check_layouts()
     check_bursts()
     check_blocks()

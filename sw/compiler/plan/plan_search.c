@@ -18,7 +18,7 @@
 
 /* On large arrays, tiles down to 1 / ARRAY_PART of their rows and columns are tried. Then PEs idle, but more channels
  * are on chip. */
-#define ARRAY_PART 4u
+#define ARRAY_PART 8u
 #define SMALL_EDGE 8u /* edges of at most this length are not divided */
 
 /* A batch may take longer by 1 / BATCH_PART of the shortest time, to load less. */

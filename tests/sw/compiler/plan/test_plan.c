@@ -14,7 +14,7 @@ static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
 /* A quarter of an array's side, but not of less than 8. */
 static uint32_t least_edge(uint32_t side)
 {
-    return side <= 8 ? side : side >= 32 ? side / 4 : 8;
+    return side <= 8 ? side : side >= 64 ? side / 8 : 8;
 }
 
 /* Half as high as the smallest tile, of an array with more rows than 8, and at least as wide as gives as many PEs. */
