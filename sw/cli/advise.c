@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "cnnvp_integer.h"
 #include "compiler.h"
 #include "config.h"
 #include "memory/dram/dram_timing.h"
@@ -428,8 +429,8 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
         add_choices(advice, param->choices, name, text, part);
 }
 
-/* Adds other ways to run that compute the same result: batches up to the number of images, instruction lists, maps on
- * chip. */
+/* Adds other ways to run that compute the same result: batches of 4, 16 and 64 images or of all if there are fewer,
+ * instruction lists, maps on chip. */
 static void add_ways(struct advice *advice)
 {
     const struct cnnvp_options *now = &advice->options;
@@ -437,8 +438,8 @@ static void add_ways(struct advice *advice)
     const uint64_t images = now->images != 0 ? now->images : input != NULL && input->rank != 0 ? input->shape[0] : 1u;
     char from[24], to[24];
     (void)snprintf(from, sizeof from, "%" PRIu64, now->batch != 0 ? now->batch : 1u);
-    for (uint64_t batch = 4; batch <= images && batch <= 64; batch *= 4) {
-        (void)snprintf(to, sizeof to, "%" PRIu64, batch);
+    for (uint64_t batch = 4; batch < 4 * images && batch <= 64; batch *= 4) {
+        (void)snprintf(to, sizeof to, "%" PRIu64, cnnvp_minimum(batch, images));
         add_change(advice, "--batch", from, to, "", 1);
     }
     if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
