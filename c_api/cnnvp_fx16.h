@@ -258,6 +258,9 @@ struct cnnvp_fx16_stalls {
     uint64_t input;
     uint64_t weight;
     uint64_t output;
+    cnnvp_time until; /* delay after the accesses so far */
+    int at_once;      /* 0: an access begins when the one before has ended, so their cycles add up; 1: all begin at
+                       * once */
 };
 
 /* Frees the memory that the links hold. Serves as the callback `fini` of an engine that holds nothing else. */

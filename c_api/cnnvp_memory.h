@@ -20,7 +20,7 @@ struct cnnvp_memory_options {
 struct cnnvp_memory_result {
     uint64_t reads; /* bursts of 64 bytes */
     uint64_t writes;
-    uint64_t clocks; /* memory clocks until the last data crossed the buses */
+    uint64_t clocks; /* memory clocks until the last data crossed the buses, or to the line E if that is later */
     uint64_t time_ps;
     double bytes_per_s;
     double mean_read_latency_ps; /* from the controller's acceptance of a read to its last data */

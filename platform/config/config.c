@@ -115,14 +115,18 @@ static cnnvp_result set_one(cnnvp_config *config, const char *assignment, struct
 
 /* For an instruction element of the first one's model: the part of its name after CNNVP_INSTRUCTION_ELEMENT. NULL for
  * other instances. */
-static const char *element_suffix(const struct cnnvp_draft_unit *unit, const struct cnnvp_draft_unit *first)
+static const char *suffix_of(const char *name, const char *model, const char *first)
 {
     const size_t length = strlen(CNNVP_INSTRUCTION_ELEMENT);
+    const int alike = model != NULL && first != NULL && strcmp(model, first) == 0;
+    return alike && strncmp(name, CNNVP_INSTRUCTION_ELEMENT, length) == 0 ? name + length : NULL;
+}
+
+static const char *element_suffix(const struct cnnvp_draft_unit *unit, const struct cnnvp_draft_unit *first)
+{
     const struct cnnvp_setting *model = cnnvp_draft_setting(unit, "model", 0);
     const struct cnnvp_setting *wanted = cnnvp_draft_setting(first, "model", 0);
-    const int alike = model != NULL && wanted != NULL && model->text != NULL && wanted->text != NULL &&
-                      strcmp(model->text, wanted->text) == 0;
-    return alike && strncmp(unit->name, CNNVP_INSTRUCTION_ELEMENT, length) == 0 ? unit->name + length : NULL;
+    return suffix_of(unit->name, model != NULL ? model->text : NULL, wanted != NULL ? wanted->text : NULL);
 }
 
 /* Applies "NAME.PARAM=VALUE" to NAME and to the instances whose names are NAME with an accelerator's suffix. */
@@ -162,18 +166,18 @@ size_t cnnvp_config_first_length(const cnnvp_config *config, const char *name)
 
 uint32_t cnnvp_resolved_first(const struct cnnvp_resolved *resolved, uint32_t instance)
 {
-    const size_t element = strlen(CNNVP_INSTRUCTION_ELEMENT);
-    const char *name = resolved->instances[instance].name;
+    const char *name = resolved->instances[instance].name, *model = NULL;
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        if (strcmp(resolved->instances[i].name, CNNVP_INSTRUCTION_ELEMENT) == 0)
+            model = resolved->instances[i].model;
     for (size_t i = 0; i < resolved->instance_count; ++i) {
-        const struct cnnvp_instance *other = &resolved->instances[i];
-        const size_t suffix = strlen(other->name) - (strlen(other->name) < element ? strlen(other->name) : element);
-        if (suffix == 0 || suffix >= strlen(name) || strcmp(other->model, CNNVP_INSTRUCTION_ELEMENT) != 0 ||
-            strncmp(other->name, CNNVP_INSTRUCTION_ELEMENT, element) != 0 ||
-            strcmp(name + strlen(name) - suffix, other->name + element) != 0)
+        const char *suffix = suffix_of(resolved->instances[i].name, resolved->instances[i].model, model);
+        const size_t length = strlen(name), end = suffix != NULL ? strlen(suffix) : 0;
+        if (end == 0 || end >= length || strcmp(name + length - end, suffix) != 0)
             continue;
         for (uint32_t first = 0; first < resolved->instance_count; ++first)
-            if (strlen(resolved->instances[first].name) == strlen(name) - suffix &&
-                strncmp(resolved->instances[first].name, name, strlen(name) - suffix) == 0)
+            if (strlen(resolved->instances[first].name) == length - end &&
+                strncmp(resolved->instances[first].name, name, length - end) == 0)
                 return first;
     }
     return instance;

@@ -370,6 +370,22 @@ static void join_answers(struct cnnvp_path_answer *answer, const struct cnnvp_pa
     *answer = later;
 }
 
+/* The access began when the earlier ones had ended, so their parts are waited for, too. */
+static void add_earlier(struct cnnvp_path_answer *answer, const struct cnnvp_path_answer *earlier)
+{
+    for (uint32_t i = 0; i < earlier->count; ++i) {
+        uint32_t k = 0;
+        while (k < answer->count && answer->parts[k].instance != earlier->parts[i].instance)
+            ++k;
+        if (k == CNNVP_PATH_PARTS)
+            --k;
+        else if (k == answer->count)
+            answer->parts[answer->count++] = (struct cnnvp_path_part){.instance = earlier->parts[i].instance};
+        answer->parts[k].ps += earlier->parts[i].ps;
+        answer->parts[k].gain += earlier->parts[i].gain;
+    }
+}
+
 void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answer *callers, uint32_t instance,
                           cnnvp_time before, cnnvp_time after)
 {
@@ -394,7 +410,9 @@ void cnnvp_path_take_time(struct cnnvp_path *path, const struct cnnvp_path_answe
     else
         answer->parts[CNNVP_PATH_PARTS - 1].ps += own;
     answer->end = after;
-    if (callers->end != 0)
+    if (callers->end != 0 && callers->end == before)
+        add_earlier(answer, callers);
+    else if (callers->end != 0)
         join_answers(answer, callers);
 }
 

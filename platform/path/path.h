@@ -54,8 +54,9 @@ struct cnnvp_path_here {
     uint32_t tag; /* tag of time for which the code names no other */
 };
 
-/* Time of accesses that are answered at once: for the chain of instances behind the access that ends last, how long
- * each was waited for, and how much earlier all accesses would end if its delays were halved. */
+/* Time of accesses that are answered at once: for the chain of instances behind the access that ends last, and behind
+ * those after which it began, how long each was waited for, and how much earlier all accesses would end if its delays
+ * were halved. */
 enum { CNNVP_PATH_PARTS = 4 };
 struct cnnvp_path_answer {
     cnnvp_time end; /* relative to now; 0: no time was taken, and the other members are not valid */

@@ -77,6 +77,22 @@ static void add_sums(struct stats_builder *b, json_t *object, uint32_t first, ui
     set_text(b, object, "bound_by", longest);
 }
 
+/* The first accelerator's instances, by those of further accelerators that are like them, if there are any. */
+static void add_alike(struct stats_builder *b, json_t *summary)
+{
+    const struct cnnvp_resolved *platform = b->stats->platform;
+    json_t *alike = NULL;
+
+    for (size_t i = 0; i < platform->instance_count; ++i) {
+        const uint32_t first = cnnvp_resolved_first(platform, (uint32_t)i);
+        if (first == i)
+            continue;
+        if (alike == NULL)
+            alike = set_object(b, summary, "alike");
+        set_text(b, alike, platform->instances[i].name, platform->instances[first].name);
+    }
+}
+
 void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -85,6 +101,7 @@ void cnnvp_stats_add_path(struct stats_builder *b, json_t *summary)
         if (stats->platform->instances[i].unit != NULL && cnnvp_resolved_first(stats->platform, (uint32_t)i) == i)
             set_count(b, gains, stats->platform->instances[i].name, stats->path_gains[i]);
     add_sums(b, summary, 0, UINT32_MAX, 1);
+    add_alike(b, summary);
 }
 
 void cnnvp_stats_add_layer_path(struct stats_builder *b, json_t *layer, uint32_t tag)

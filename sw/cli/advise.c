@@ -25,8 +25,10 @@
 #include <unistd.h>
 
 #include "base.h"
+#include "cnnvp_integer.h"
 #include "compiler.h"
 #include "config.h"
+#include "memory/dram/dram_timing.h"
 #include "output_file.h"
 #include "value.h"
 
@@ -391,6 +393,19 @@ static int is_in_several(const struct advice *advice, const char *name)
     return count > 1;
 }
 
+/* What a value stands for: where an off-chip memory counts something (a number without a unit), 0 means as many as the
+ * part has. Other numbers of the part, such as its timings, are nobody's choice. */
+static uint64_t meant(const struct advice *advice, const struct cnnvp_config_instance *instance,
+                      const struct cnnvp_param *param, uint64_t value)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(advice->config);
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        if (value == 0 && param->unit[0] == '\0' && strcmp(instance->model, "dram") == 0 &&
+            strcmp(resolved->instances[i].name, instance->name) == 0)
+            return cnnvp_dram_of_part(resolved->instances[i].values, param->name);
+    return value;
+}
+
 /* Accelerators that share images are alike, so a parameter changes in all of them. */
 static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
                           const struct cnnvp_param *param)
@@ -407,15 +422,15 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
     if (is_in_several(advice, instance->name))
         (void)snprintf(name, sizeof name, CNNVP_ALL_ACCELERATORS "%.60s.%.60s", instance->name, param->name);
     if (param->type == CNNVP_PARAM_UINT)
-        add_number(advice, param, name, value, part / 2);
+        add_number(advice, param, name, meant(advice, instance, param, value), part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)
         add_number(advice, param, name, value, part / 2 + share_of(advice, NULL));
     else if (param->type == CNNVP_PARAM_ENUM)
         add_choices(advice, param->choices, name, text, part);
 }
 
-/* Adds other ways to run that compute the same result: batches up to the number of images, instruction lists, maps on
- * chip. */
+/* Adds other ways to run that compute the same result: batches of 4, 16 and 64 images or of all if there are fewer,
+ * instruction lists, maps on chip. */
 static void add_ways(struct advice *advice)
 {
     const struct cnnvp_options *now = &advice->options;
@@ -423,8 +438,8 @@ static void add_ways(struct advice *advice)
     const uint64_t images = now->images != 0 ? now->images : input != NULL && input->rank != 0 ? input->shape[0] : 1u;
     char from[24], to[24];
     (void)snprintf(from, sizeof from, "%" PRIu64, now->batch != 0 ? now->batch : 1u);
-    for (uint64_t batch = 4; batch <= images && batch <= 64; batch *= 4) {
-        (void)snprintf(to, sizeof to, "%" PRIu64, batch);
+    for (uint64_t batch = 4; batch < 4 * images && batch <= 64; batch *= 4) {
+        (void)snprintf(to, sizeof to, "%" PRIu64, cnnvp_minimum(batch, images));
         add_change(advice, "--batch", from, to, "", 1);
     }
     if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
@@ -689,9 +704,12 @@ cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config,
         const size_t name = strcspn(best->setting, "=");
         const char *value = best->setting + name + 1;
         const int flag = strcmp(value, "true") == 0;
-        (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy\n", "to try", (int)name, best->setting,
+        (void)fprintf(stream, "%-20s  %.*s%s%s%s: %+.1f %% time, %+.1f %% energy", "to try", (int)name, best->setting,
                       flag ? "" : " ", flag ? "" : value, schedule == CNNVP_SCHEDULE_AUTO ? " --schedule layer" : "",
                       percent(best->costs.ps, now->ps), percent(best->costs.picojoules, now->picojoules));
+        if (counts_traffic(&advice))
+            (void)fprintf(stream, ", %+.1f %% traffic", percent(best->costs.bytes, now->bytes));
+        (void)fputc('\n', stream);
     }
     end(&advice);
     return CNNVP_DONE;

@@ -452,20 +452,16 @@ static void print_small_core(const json_t *root, FILE *stream)
                       "a small core", cli_time_text(shown, least), 100.0 * (least / time - 1));
 }
 
-/* The critical path with a further accelerator's units, which are alike and have no gain of their own, added to those
- * of the first. NULL: out of memory. */
+/* The critical path with a further accelerator's units added to those of the first, which are alike. NULL: out of
+ * memory. */
 static json_t *joined_path(const json_t *summary)
 {
-    const json_t *gains = json_object_get(summary, "gain_if_twice_as_fast");
+    const json_t *alike = json_object_get(summary, "alike");
     json_t *joined = json_object(), *part;
     const char *name;
     json_object_foreach(json_object_get(summary, "critical_path"), name, part)
     {
-        const char *suffix = strrchr(name, '_');
-        char first[64];
-        (void)snprintf(first, sizeof first, "%s", name);
-        if (suffix != NULL && json_object_get(gains, name) == NULL)
-            first[suffix - name < 63 ? suffix - name : 63] = '\0';
+        const char *like = json_string_value(json_object_get(alike, name)), *first = like != NULL ? like : name;
         (void)json_object_set_new(joined, first, json_real(number(joined, first) + json_number_value(part)));
     }
     return joined;

@@ -164,6 +164,7 @@ struct run {
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
     uint64_t until; /* clock at which the trace ends; DRAM_NEVER: no E yet */
+    uint64_t end;   /* ps: time of the line E; 0: none */
     struct dram_windows windows;
 };
 
@@ -242,12 +243,12 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
                         struct cnnvp_memory_result *result)
 {
     const struct dram_counts *counts = &from->counts;
-    const uint64_t clocks = cnnvp_maximum(from->clocks, from->last_data);
+    const uint64_t clocks = cnnvp_maximum(cnnvp_maximum(from->clocks, from->last_data), run->end / run->tck_ps);
     *result = (struct cnnvp_memory_result){
         .reads = from->reads,
         .writes = from->writes,
         .clocks = clocks,
-        .time_ps = clocks * run->tck_ps,
+        .time_ps = cnnvp_maximum(clocks * run->tck_ps, run->end),
         .row_hits = counts->hits,
         .row_misses = counts->misses,
         .row_conflicts = counts->conflicts,
@@ -267,6 +268,7 @@ struct progress {
     uint64_t bursts;
     uint64_t clock; /* of the last burst with a time */
     uint64_t until; /* clock of the line E; DRAM_NEVER: no E yet */
+    uint64_t end;   /* its time in ps; 0: none */
     int timed;      /* 1: bursts have times, as the first burst decides for all */
 };
 
@@ -301,6 +303,7 @@ static int replay_line(struct reader *reader, struct dram_replay *replay, const 
         progress->clock = at;
     if (line.kind == LINE_END) {
         progress->until = run->untimed ? DRAM_NEVER : at;
+        progress->end = run->untimed ? 0 : line.time;
         return 0;
     }
     progress->timed = line.timed;
@@ -322,6 +325,7 @@ static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *repl
         if (replay_line(reader, replay, run, line, &progress, error) < 0)
             return CNNVP_BAD_INPUT;
     run->until = progress.until;
+    run->end = progress.end;
     if (ferror(reader->stream))
         return cnnvp_config_error(error, reader->file, "cannot be read: %s", strerror(errno));
     if (status == 0 && !progress.bursts)

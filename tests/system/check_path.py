@@ -186,6 +186,12 @@ def main():
     mobile = os.path.join(folder.name, "mobile")
     for unit in ("weight_buffer", "input_buffer", "vector"):
         check_gain(unit, 0.01, "-p", "window", network=mobile)
+    # An array waits for one port after the other.
+    ports = ("-p", "systolic", "-s", "output_buffer.width_words=4", "-s", "input_buffer.width_words=8")
+    for unit in ("input_buffer", "output_buffer", "pe_array"):
+        check_gain(unit, 0.01, *ports, network=mobile)
+    for unit in ("scratchpad", "pe_array"):
+        check_gain(unit, 0.01, "-p", "unified", "-s", "scratchpad.width_words=8", network=mobile)
     # Data wait in the DMA until the command takes them, which the array holds back.
     check_gain("pe_array", 0.02, "-s", "cpu.timing=off", "-s", "dram.preset=hbm2", *(
         word for buffer in ("input", "weight", "output") for word in ("-s", f"{buffer}_buffer.pingpong=off")), network=mobile)

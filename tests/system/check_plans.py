@@ -415,6 +415,42 @@ def check_functions():
         assert stats is None and re.search(r"p.yaml:1:\d+: layer \"n0\": no write-out does its function", error), error
 
 
+def check_channels():
+    """An array of twice the columns takes as few channels at a time as the smaller one, if larger tiles of them are faster."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(13))
+        net.shape, net.maps = (64, 64, 64), [("input", (64, 64, 64))]
+        net.node("Conv", ["input", net.parameter(64, 1, 3, 3)], (64, 32, 32), kernel_shape=[3, 3], strides=[2, 2],
+                 pads=[1] * 4, group=64)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        words = ["-p", "systolic", "-s", "input_buffer.size=32KiB", "-s", "pe_array.rows=32", "-s"]
+        small, output, error = run(folder, *words, "pe_array.cols=16", "--plan-out", plan)
+        assert small is not None, error
+        same, again, error = run(folder, *words, "pe_array.cols=32", "--plan", plan)
+        assert same is not None and again == output, error
+        own, again, error = run(folder, *words, "pe_array.cols=32")
+        assert own is not None and again == output, error
+        assert own["total"]["time_ps"] <= 1.01 * same["total"]["time_ps"], [stats["total"] for stats in (small, same, own)]
+
+
+def check_tall():
+    """An array of more rows has tiles as low as the smaller one's, if these are faster."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(14))
+        net.shape, net.maps = (48, 56, 56), [("input", (48, 56, 56))]
+        net.node("Conv", ["input", net.parameter(32, 48, 3, 3)], (32, 56, 56), kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        words = ["-s", "input_buffer.size=32KiB", "-s", "weight_buffer.size=64KiB", "-s"]
+        times = []
+        for more in (["pe_array.rows=24", "--plan-out", plan], ["pe_array.rows=48", "--plan", plan], ["pe_array.rows=48"]):
+            stats, _, error = run(folder, *words, *more)
+            assert stats is not None, error
+            times.append(stats["total"]["time_ps"])
+        assert times[2] <= 1.01 * times[1], times
+
+
 def check_layouts():
     """Maps lie in memory as the plan says, and all of them are the same words, by each accelerator."""
     with tempfile.TemporaryDirectory() as folder:
@@ -616,6 +652,8 @@ def main():
     check_units()
     check_tuned()
     check_functions()
+    check_channels()
+    check_tall()
     check_layouts()
     check_bursts()
     check_blocks()

@@ -286,6 +286,8 @@ def run(network, *, platform=None, set=None, input=None, calibration=None, label
     log: called with a level and a line; by default lines go to the logger "cnnvp"."""
     given = {name: value for name, value in (("input", input), ("calibration", calibration), ("labels", labels)) if value is not None}
     options |= {name: value for name, value in given.items() if isinstance(value, (str, os.PathLike))}
+    if isinstance(input, dict) and not input:
+        raise Error("input: the dictionary has no array; without `input`, values are random")
     with _work("run", options) as work:
         named = given.pop("input") if isinstance(input, dict) else {}
         arrays = {name: _load(value, name) for name, value in given.items()}

@@ -69,8 +69,12 @@ def load_results(file):
 
 def records(points, *statistics):
     """One flat dictionary for each point, as for pandas.DataFrame: parameters, status, and the named statistics, such as
-    "energy.total_pj" or "layers.C1.cycles". Without names: all statistics of `total`."""
-    result = []
+    "energy.total_pj" or "layers.C1.cycles"; None where a point lacks one, an error if every point does. Without names: all
+    statistics of `total`."""
+    points, result = list(points), []
+    for name in statistics:
+        if any(point.stats for point in points) and all(_find(point.stats, name) is None for point in points):
+            raise Error(f"{name}: no point has a statistic of that name")
     for point in points:
         names = statistics or [f"total.{name}" for name in point.stats.get("total", {})]
         result.append({**point.params, "status": point.status, **{name: _find(point.stats, name) for name in names}})

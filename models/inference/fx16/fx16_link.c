@@ -25,6 +25,19 @@ static void take_clocks(struct cnnvp_access *access, const struct cnnvp_fx16_clo
     access->clock_count = clocks->count;
 }
 
+/* Accesses a buffer. Adds to *cycles those by which its port lengthens the command. */
+static int access_buffer(const struct cnnvp_fx16_unit *unit, uint32_t port, struct cnnvp_access *access,
+                         struct cnnvp_fx16_stalls *stalls, uint64_t *cycles)
+{
+    const cnnvp_time before = stalls->at_once ? 0 : stalls->until;
+    access->delay = before;
+    const int status = unit->ops->access(unit->host, port, access);
+    stalls->until = access->delay;
+    *cycles += cnnvp_command_stalls(unit->host, unit->ops, access->delay) -
+               cnnvp_command_stalls(unit->host, unit->ops, before);
+    return status;
+}
+
 /* Checks that these words of the output half exist, without accessing them. */
 static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
                        const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t words, uint32_t word_bytes)
@@ -69,9 +82,8 @@ static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_c
     access.mode = tile->ones                        ? CNNVP_READ_ONES
                   : tile->kind == CNNVP_FX16_WINDOW ? traffic->input_mode
                                                     : CNNVP_READ_SEQUENTIAL;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_input, &access, stalls, &stalls->input);
     data->input = access.data;
-    stalls->input = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -89,9 +101,7 @@ static int borrow_ones(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
     access.words = traffic->ones_words;
     access.cycles = traffic->ones_cycles;
     access.mode = CNNVP_READ_ONES;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
-    stalls->input += cnnvp_command_stalls(unit->host, unit->ops, access.delay);
-    return status;
+    return access_buffer(unit, CNNVP_FX16_PORT_input, &access, stalls, &stalls->input);
 }
 
 /* Extends a byte range by `bytes` bytes at an address; no change if `bytes` is 0. */
@@ -123,14 +133,13 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     access.cycles = traffic->weight_cycles;
     take_clocks(&access, &traffic->weight);
     access.mode = CNNVP_READ_SEQUENTIAL;
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_weight, &access, stalls, &stalls->weight);
     if (status == CNNVP_OK && access.data != NULL) {
         const uint8_t *words = access.data;
         data->weights = tile->weight_span != 0 ? (const void *)(words + (tile->weight_addr - begin)) : NULL;
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
         data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
-    stalls->weight = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
     return status;
 }
 
@@ -325,8 +334,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
                          : traffic->output_words - results + cnnvp_fx16_words(tile, CNNVP_NARROW_OUT, results);
     access.cycles = traffic->output_cycles;
     take_clocks(&access, &traffic->output);
-    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
-    stalls->output = cnnvp_command_stalls(unit->host, unit->ops, access.delay);
+    const int status = access_buffer(unit, CNNVP_FX16_PORT_output, &access, stalls, &stalls->output);
     *saturated = status == CNNVP_OK ? update.saturated : 0;
     return status;
 }

@@ -238,7 +238,7 @@ static int execute_window(struct lanes *lanes, const struct cnnvp_command *comma
     struct lanes_cost cost;
     struct cnnvp_fx16_traffic traffic;
     struct cnnvp_fx16_data data = {0};
-    struct cnnvp_fx16_stalls stalls = {0};
+    struct cnnvp_fx16_stalls stalls = {.at_once = 1};
     uint64_t clipped = 0;
     const char *error = lanes_window_decode(command, &tile);
     if (error != NULL)

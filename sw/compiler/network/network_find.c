@@ -51,9 +51,9 @@ cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struc
     const int there = stat(name, &status) == 0;
     if (there && !(bare && S_ISDIR(status.st_mode)))
         return take(name, path, room, error);
-    if (!bare)
+    if (!bare && *name != '\0')
         return refuse_file(&arena, name, error);
-    const char *installed = cnnvp_installed_find(&arena, &networks, name);
+    const char *installed = bare ? cnnvp_installed_find(&arena, &networks, name) : NULL;
     return installed != NULL ? take(installed, path, room, error) : refuse_word(&arena, name, error);
 }
 

@@ -85,6 +85,18 @@ cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct
     return check_residents(network, error);
 }
 
+cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network, const struct cnnvp_options *options,
+                                        struct cnnvp_error *error)
+{
+    const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, "schedule");
+    if (option == NULL || !options->given[option - cnnvp_command_option_table] || options->plan == NULL ||
+        options->schedule != CNNVP_SCHEDULE_LAYER || network->plan.run_count == 0)
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, network->plan.choice_place,
+                              "the plan's groups run tile by tile, not layer by layer: leave out --schedule layer, or "
+                              "the groups");
+}
+
 int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor)
 {
     const struct cnnvp_graph *graph = &network->graph;

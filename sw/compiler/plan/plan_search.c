@@ -18,7 +18,7 @@
 
 /* On large arrays, tiles down to 1 / ARRAY_PART of their rows and columns are tried. Then PEs idle, but more channels
  * are on chip. */
-#define ARRAY_PART 4u
+#define ARRAY_PART 8u
 #define SMALL_EDGE 8u /* edges of at most this length are not divided */
 
 /* A batch may take longer by 1 / BATCH_PART of the shortest time, to load less. */
@@ -492,7 +492,9 @@ static void consider_tiles(struct search *search)
     struct cnnvp_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
     struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), common_multiple(tiling->in, block_of(&layer->in)));
-    struct candidates groups = parts_of(layer->out.channels, common_multiple(tiling->out, group_block(layer)));
+    /* Half of the lanes idle, and the tiles of the others may be twice as large, which share more of their edges. */
+    const uint32_t lanes = cnnvp_plan_is_channelwise(layer) ? cnnvp_divide_up32(tiling->out, 2u) : tiling->out;
+    struct candidates groups = parts_of(layer->out.channels, common_multiple(lanes, group_block(layer)));
     const uint32_t edge = least_edge(tiling->rows), pes = edge * least_edge(tiling->cols);
     struct candidates heights = parts_of(layer->out.height, edge);
     struct candidates widths = parts_of(layer->out.width, least_edge(tiling->cols));

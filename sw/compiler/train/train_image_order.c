@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cnnvp_data.h"
+#include "cnnvp_integer.h"
 #include "input_file.h"
 
 enum { DIGITS = 11 }; /* most characters of a number and its separator */
@@ -45,7 +46,7 @@ static cnnvp_result read_file(const char *file, uint64_t images, uint64_t epochs
     CNNVP_TRY(cnnvp_input_text(file, most * DIGITS + 4096u, &text, NULL, error));
     struct reader reader = {file, text, 1};
     uint64_t count = 0;
-    order->numbers = malloc(most * sizeof *order->numbers);
+    order->numbers = malloc(cnnvp_minimum(most, strlen(text)) * sizeof *order->numbers);
     if (order->numbers == NULL)
         return cnnvp_compiler_no_memory(error);
     for (skip_blanks(&reader); *reader.at != '\0' && count < most; skip_blanks(&reader))

@@ -12,6 +12,7 @@
 
 #include "cnnvp_bfp.h"
 #include "cnnvp_command.h"
+#include "cnnvp_integer.h"
 #include "cnnvp_network.h"
 #include "network.h"
 #include "onnx.h"
@@ -180,6 +181,15 @@ static cnnvp_result check_biases(const struct cnnvp_trainer *trainer, struct cnn
     return CNNVP_DONE;
 }
 
+/* Leaves out the epochs after the last step, whose order of images needs memory, too. */
+static void limit_epochs(struct cnnvp_trainer *trainer)
+{
+    struct cnnvp_trainer_options *options = &trainer->options;
+    const uint64_t steps = cnnvp_divide_up(trainer->images, options->batch);
+    if (options->steps != 0)
+        options->epochs = cnnvp_minimum(options->epochs, cnnvp_divide_up(options->steps, steps));
+}
+
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
@@ -201,11 +211,12 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     if (options->evaluation != NULL)
         CNNVP_TRY(check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error));
     CNNVP_TRY(check_spill(trainer, error));
+    CNNVP_TRY(cnnvp_train_image_order_read(
+        options->shuffle, options->seed, trainer->images, options->epochs, &trainer->order, error));
+    limit_epochs(trainer);
     if (options->epochs > MOST / trainer->images)
         return cnnvp_compiler_error(error, "%llu epochs of %llu images are more than 2^32 images",
                                     (unsigned long long)options->epochs, (unsigned long long)trainer->images);
-    CNNVP_TRY(cnnvp_train_image_order_read(
-        options->shuffle, options->seed, trainer->images, options->epochs, &trainer->order, error));
     trainer->hash = hash_of(trainer);
     const struct cnnvp_train_build_options build = build_options_of(trainer);
     CNNVP_TRY(cnnvp_train_build(&trainer->graph, &trainer->net, &trainer->target, &build, &trainer->build, error));

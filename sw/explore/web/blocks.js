@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the platform as blocks, with the traffic of its links. */
 /* The links with traffic: {from, to, bytes, read, written, commands, rate, most}. `most` is the highest rate of the link's target, 0 if
-   unknown: for a buffer its port width in 16-bit words per cycle of its clock, for off-chip memory the peak rate of its bus. */
+   unknown: for a buffer its port width in 16-bit words per cycle of its clock, or what the DMA moves through that port if this is
+   less, for off-chip memory the peak rate of its bus. */
 function blockLinks(stats) {
     const units = stats.platform.units, seconds = stats.total.time_ps * 1e-12;
     return stats.links.filter(l => l.read_bytes + l.write_bytes + l.transactions > 0).map(l => {
-        const bytes = l.read_bytes + l.write_bytes, rate = bytes / seconds, to = stats.units[l.to] || {}, target = units[l.to] || {}, width = target.width_words;
-        return { from: l.from, to: l.to, bytes, read: l.read_bytes, written: l.write_bytes, commands: l.transactions, rate, most: width ? 2e6 * width * clockOf(units, target) : to.bus_bytes_per_s || 0 };
+        const bytes = l.read_bytes + l.write_bytes, rate = bytes / seconds, to = stats.units[l.to] || {}, target = units[l.to] || {}, width = target.width_words, dma = units[l.from] || {};
+        return { from: l.from, to: l.to, bytes, read: l.read_bytes, written: l.write_bytes, commands: l.transactions, rate, most: width ? 1e6 * Math.min(2 * width * clockOf(units, target), (dma.port_bytes || Infinity) * clockOf(units, dma)) : to.bus_bytes_per_s || 0 };
     });
 }
 /* The distance of each block from those without incoming links. A link that closes a cycle, as the DMA's completion signal, leads back. */

@@ -5,6 +5,15 @@ const layerLabel = l => l.name + (l.phase === "forward" ? "" : " " + l.phase);
 const atOnce = stats => (stats.accelerators || []).filter(a => a.cycles > a.idle_cycles).length || 1;
 /* The clock of an instance in MHz, that of the array if it follows another's: a what-if's speedup is the instance's own. */
 const clockOf = (units, unit = {}) => ((units[unit.clock] || units.pe_array || {}).clock_mhz || 1000) * (unit.speedup || 1);
+/* The critical path, with the instances of further accelerators added to the first one's that they are like. */
+function joinedPath(summary) {
+    const joined = {};
+    for (const [name, ps] of Object.entries(summary.critical_path)) {
+        const first = (summary.alike || {})[name] || name;
+        joined[first] = (joined[first] || 0) + ps;
+    }
+    return joined;
+}
 const runTitle = stats => (stats.network && ends(stats.network.name) || stats.command) + " on " + (stats.platform.platform || "a platform");
 const boundNames = { compute: "compute", mapping: "idle PEs", memory: "memory", port: "buffer ports", vector: "vector unit", core: "RISC-V core", instruction: "instructions", pipeline: "pipeline" };
 const boundColours = { compute: "#2a9d4a", mapping: "#a9d8b3", memory: "#1f6fd1", port: "#5fa8d8", vector: "#8a4fc0", core: "#c0932a", instruction: "#c03a6b", pipeline: "#7a7a7a" };

@@ -14,7 +14,7 @@ if (stats.summary && stats.summary.bound_by && stats.total.accel_cycles) {
     const fact = addFact(summaryHolder, ["bound by", boundNames[stats.summary.bound_by] || stats.summary.bound_by], { className: "fact first" });
     fact.querySelector("b").dataset.value = stats.summary.bound_by;
     if (stats.summary.critical_path)
-        make(fact, "i", "the time waited for " + Object.entries(stats.summary.critical_path).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= 0.001 * stats.total.time_ps).map(([name, ps]) => name + " " + percent(ps / stats.total.time_ps)).join(", ") + "; cycles of the array:");
+        make(fact, "i", "the time waited for " + Object.entries(joinedPath(stats.summary)).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= 0.001 * stats.total.time_ps).map(([name, ps]) => name + " " + percent(ps / stats.total.time_ps)).join(", ") + "; cycles of the array:");
     make(fact, "i", addShares(fact, stats.summary.bound_shares));
     make(fact, "i", sentence(stats));
     const gains = Object.entries(stats.summary.gain_if_twice_as_fast || {}).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= .001 * stats.total.time_ps);

@@ -151,6 +151,8 @@ for words, options in ((["-s", "pe_array.row=1"], {"set": {"pe_array.row": 1}}),
     digits = str.maketrans("", "", "0123456789. munps")
     assert done[0].startswith("cnnvp: ") and (said.translate(digits)[:20] in done[0].translate(digits)), (said, done)
 raises('did you mean "lenet5"?', cnnvp.run, "lenet6")
+raises('there is no file and no installed network ""', cnnvp.run, "")
+raises("input: the dictionary has no array", cnnvp.run, "lenet5", input={})
 raises("network has classes 0 to 9", cnnvp.run, "lenet5", input=images, labels=[0, 1, 2, 10])
 numpy.save("short.npy", [1, 2, 3])
 raises("labels: (3,) of int64 for 4 images", cnnvp.run, "lenet5", input=images, labels="short.npy")
@@ -291,11 +293,12 @@ head, row = (line.split(",") for line in pathlib.Path("training.csv").read_text(
 for name, value in cnnvp.records(cnnvp.load_results("training.sqlite"), *paths)[0].items():
     assert name == "status" or value == float(row[head.index(name)]), (name, value)
 dotted = cnnvp.Point(params={}, status="ok", stats={"layers": [{"name": "a", "b.c": 1}, {"name": "a.b", "c": 2}, {"name": "a.b", "c": 3}]})
-assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c", "layers.a.d") == [
-    {"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2, "layers.a.d": None}]
+assert cnnvp.records([dotted], "layers.a.b.c", "layers.1.c") == [{"status": "ok", "layers.a.b.c": 2, "layers.1.c": 2}]
+raises("layers.a.d: no point has a statistic of that name", cnnvp.records, [dotted], "layers.a.b.c", "layers.a.d")
 series = cnnvp.Point(params={}, status="ok", stats={"memory": {"over_time": {"read_bytes": [0, 312]}}})
-assert cnnvp.records([series], "memory.over_time.read_bytes.1", "memory.over_time.read_bytes.x") == [
-    {"status": "ok", "memory.over_time.read_bytes.1": 312, "memory.over_time.read_bytes.x": None}]
+assert cnnvp.records([series, dotted], "memory.over_time.read_bytes.1") == [
+    {"status": "ok", "memory.over_time.read_bytes.1": value} for value in (312, None)]
+raises("memory.over_time.read_bytes.x: no point", cnnvp.records, [series], "memory.over_time.read_bytes.x")
 # A folder is no network and no platform.
 for name in ("lenet5", "nfu"):
     os.mkdir(name)

@@ -200,6 +200,31 @@ static void side_by_side(void **state)
     }
 }
 
+/* Three accesses one after the other take 30, 20 and 5, the third by the first one's target, and the caller 45: each
+ * has its time. */
+static void one_after_the_other(void **state)
+{
+    const struct judge expected = {.at = 1100,
+                                   .ps = {[0][0] = 1000, [1][2] = 35, [2][2] = 20, [4][2] = 45},
+                                   .sooner = {600, 1082.5, 1090, 1100, 1077.5}};
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    struct cnnvp_path_answer outer, inner;
+
+    (void)state;
+    cnnvp_path_ask(path, &outer);
+    cnnvp_path_ask(path, &inner);
+    cnnvp_path_answered(path, &inner, 1, 0, 30);
+    cnnvp_path_ask(path, &inner);
+    cnnvp_path_answered(path, &inner, 2, 30, 50);
+    cnnvp_path_ask(path, &inner);
+    cnnvp_path_answered(path, &inner, 1, 50, 55);
+    cnnvp_path_answered(path, &outer, 4, 0, 100);
+    struct cnnvp_path_node *end = cnnvp_path_end(path, 2, 1000);
+    compare_gains(path, end, &expected);
+    cnnvp_path_drop(path, end);
+    cnnvp_path_free(path);
+}
+
 /* An access takes 100: of the two that its target has made the one that ends last took 30 of them, of which 5 were its
  * own target's; a later access of the caller that ends earlier changes nothing. */
 /* A tag that no layer can have is work for none. */
@@ -284,9 +309,15 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one),       cmocka_unit_test(over_time),       cmocka_unit_test(what_runs),
-        cmocka_unit_test(side_by_side), cmocka_unit_test(tags_beyond_all), cmocka_unit_test(stopped),
-        cmocka_unit_test(answers),      cmocka_unit_test(waits_ahead),
+        cmocka_unit_test(in_one),
+        cmocka_unit_test(over_time),
+        cmocka_unit_test(what_runs),
+        cmocka_unit_test(side_by_side),
+        cmocka_unit_test(one_after_the_other),
+        cmocka_unit_test(tags_beyond_all),
+        cmocka_unit_test(stopped),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(waits_ahead),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }

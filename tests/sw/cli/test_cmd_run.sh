@@ -70,6 +70,12 @@ refused 2 "table.yaml:1:1: order is that of blocks" \
     run "$network" --timing-only -q --plan "$SOURCE/tests/data/plans/table.yaml" --schedule fused
 refused 2 "which leaves --objective no choice" run "$network" --timing-only -q --plan all.yaml --objective energy
 expect 0 run "$network" --timing-only -q --plan all.yaml
+# Groups of a plan are not run layer by layer; its cuts are.
+expect 0 run "$network" --timing-only -q --plan all.yaml --schedule layer
+expect 0 run "$network" --timing-only -q --schedule fused --plan-out groups.yaml
+refused 2 "groups.yaml:1:1: the plan's groups run tile by tile, not layer by layer: leave out --schedule layer" \
+    run "$network" --timing-only -q --plan groups.yaml --schedule layer
+expect 0 run "$network" --timing-only -q --plan groups.yaml
 # Trials choose the tiles of layers that are left out, and leave the plan's as they are, where layers are alike too.
 echo 'cuts: {conv12: {unit: pe_array, group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out: 4}}' >one.yaml
 expect 0 run vgg16_cifar --timing-only -q --plan one.yaml --tune --plan-out tuned.yaml
@@ -77,6 +83,13 @@ grep -q '"conv12": {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out:
     fail "--tune changes a plan's tiles"
 absent plan.yaml a.npy
 rm all.yaml one.yaml tuned.yaml
+# Two alike accelerators are one where the run says what it waited for, whatever the second one's suffix.
+sed 's/_2\b/B/g' "$SOURCE/scripts/examples/accelerators/dual.yaml" >suffix.yaml
+for platform in "$SOURCE/scripts/examples/accelerators/dual.yaml" suffix.yaml; do
+    expect 0 run "$network" -n 8 --timing-only -p "$platform"
+    grep '^bound by' out >>bounds
+done
+[ "$(sort -u bounds | wc -l)" -eq 1 ] && ! grep -q 'B ' bounds || fail "by the suffix: $(cat bounds)"
 # An installed network by its name, with the same statistics; a file of that name wins, a folder does not.
 expect 0 run lenet5 -q -i "$input" -o named.npy --stats named.json
 cmp -s out.npy named.npy && grep -q '"name": *"lenet5.onnx"' named.json || fail "run lenet5"

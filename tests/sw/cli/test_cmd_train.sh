@@ -61,6 +61,11 @@ assert training["steps"] == 7 and abs(training["loss"] - loss) < 1e-6, training
 words = open("table").read().splitlines()[2].split()
 assert words[:2] == ["2", "7"] and abs(float(words[2]) - loss) < 1e-4 and words[4:6] == ["-", "-"], words
 PYTHON
+# Epochs after the last step need no memory, and change nothing.
+# shellcheck disable=SC2086
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 40000000 --steps 7 --batch 16 --lr 0.05 --seed 3 -q \
+    --log more.csv
+cmp cut.csv more.csv || fail "epochs after the last step change the training"
 # Where nothing is left to do there is no loss.
 # shellcheck disable=SC2086
 expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 2 --steps 7 --batch 16 --lr 0.05 --seed 3 -q \

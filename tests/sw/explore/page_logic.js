@@ -79,16 +79,20 @@ assert.deepStrictEqual(oneImage({ begin: [0, 5], length: [5, 5], tag: [1, 2] }, 
 const fused = { begin: [0, 1, 2, 3, 4, 5, 6], tag: [1, 2, 1, 2, 1, 2, 3] };
 assert.deepStrictEqual(oneImage(fused, 7), [0, 7]);
 assert.deepStrictEqual(oneImage({ begin: [0, 7, 14].flatMap(at => fused.begin.map(b => at + b)), tag: [0, 1, 2].flatMap(() => fused.tag) }, 21), [7, 7]);
-/* Blocks: links that carried something; one that leads back changes no order; shares of ports and of the bus. */
+/* Blocks: links that carried something; one that leads back changes no order; shares of ports, the DMA's narrower one too, and of the
+   bus. */
 const carried = { from: "dma", to: "dram", read_bytes: 600, write_bytes: 400, transactions: 3 }, run = {
-    total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, pe_array_2: { clock_mhz: 250 }, input_buffer_2: { width_words: 4, clock: "pe_array_2" } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
+    total: { time_ps: 1e6 }, platform: { units: { pe_array: { clock_mhz: 500 }, dma: { port_bytes: 6, clock: "pe_array" }, input_buffer: { width_words: 4 }, pe_array_2: { clock_mhz: 250 }, input_buffer_2: { width_words: 4, clock: "pe_array_2" } } }, units: { dram: { bus_bytes_per_s: 4e9 } },
     links: [{ from: "instruction", to: "dma", read_bytes: 0, write_bytes: 0, transactions: 3 }, { from: "dma", to: "instruction", read_bytes: 0, write_bytes: 0, transactions: 3 }, carried,
         { from: "dma", to: "input_buffer", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "dma", to: "input_buffer_2", read_bytes: 0, write_bytes: 1000, transactions: 1 }, { from: "bus", to: "uart", read_bytes: 0, write_bytes: 0, transactions: 0 }]
 };
 const links = blockLinks(run), order = blockColumns(links);
-assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 4e9], ["input_buffer_2", 1e9, 2e9]]);
+assert.deepStrictEqual(links.map(l => [l.to, l.rate, l.most]), [["dma", 0, 0], ["instruction", 0, 0], ["dram", 1e9, 4e9], ["input_buffer", 1e9, 3e9], ["input_buffer_2", 1e9, 2e9]]);
 assert.deepStrictEqual([...order.column].sort(), [["dma", 1], ["dram", 2], ["input_buffer", 2], ["input_buffer_2", 2], ["instruction", 0]]);
 assert.deepStrictEqual([...order.back].map(l => l.from), ["dma"]);
+/* What a run waited for: alike units of several accelerators together. */
+assert.deepStrictEqual(joinedPath({ critical_path: { pe_array: 1, dram: 3, pe_array_2: 2 }, alike: { pe_array_2: "pe_array" } }), { pe_array: 3, dram: 3 });
+assert.deepStrictEqual(joinedPath({ critical_path: { pe_array_2: 2 } }), { pe_array_2: 2 });
 /* The roofline, by a byte a cycle: what moves more than its own time can joins the one before, the first the next; B has no MACs. */
 const roof = { bytes_per_s: 1e9, shared: true, bytes: l => l.bytes }, level = (name, start_ps, macs, cycles, bytes) => ({ name, start_ps, macs, cycles, bytes, phase: "forward" });
 const shown = list => roofGroups(roof, 1000, list).map(g => [g.layers.map(l => l.name).join("+"), g.macs, g.cycles, g.bytes]);
@@ -97,12 +101,12 @@ assert.deepStrictEqual(shown([level("A", 1, 8, 100, 30), level("F5", 2, 7, 200, 
 assert.deepStrictEqual(shown([level("A", 1, 8, 10, 30), level("F5", 2, 7, 200, 80)]), [["A+F5", 15, 210, 110]]);
 /* Two accelerators that share the images, and one without work: each counts its own cycles, which run at the same time. */
 const two = { accelerators: [{ cycles: 100, idle_cycles: 10 }, { cycles: 90, idle_cycles: 0 }, { cycles: 7, idle_cycles: 7 }], layers: [{ name: "C1", phase: "forward", pes: 64, macs: 1920, cycles: 60, input_words: 10 }],
-    platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 } } }, units: {}, memory: { peak_bytes_per_s: 0 } };
+    platform: { units: { pe_array: { clock_mhz: 500 }, dma: { port_bytes: 6, clock: "pe_array" }, input_buffer: { width_words: 4 } } }, units: {}, memory: { peak_bytes_per_s: 0 } };
 const both = roofLevels(two, roofLayers(two));
 assert.deepStrictEqual([both.pes, both.mhz, both.list.map(l => l.bytes_per_s)], [128, 500, [8e9]]);
 assert.deepStrictEqual(roofDots(both, roofLayers(two)).map(d => d.rate), [3.2e10]); /* 1920 MACs in 30 cycles of 2 ns */
 /* What if the array, or the buffer, were twice as fast: cycles are of the faster clock, and the port of another unit stays as it is. */
-const faster = (unit, speedup) => roofLevels(Object.assign({}, two, { platform: { units: { pe_array: { clock_mhz: 500 }, input_buffer: { width_words: 4 }, [unit]: Object.assign({ speedup }, two.platform.units[unit]) } } }), roofLayers(two));
+const faster = (unit, speedup) => roofLevels(Object.assign({}, two, { platform: { units: { pe_array: { clock_mhz: 500 }, dma: { port_bytes: 6, clock: "pe_array" }, input_buffer: { width_words: 4 }, [unit]: Object.assign({ speedup }, two.platform.units[unit]) } } }), roofLayers(two));
 assert.deepStrictEqual([faster("pe_array", 2), faster("input_buffer", 2)].map(roofs => [roofs.mhz, roofs.list[0].bytes_per_s, roofDots(roofs, roofLayers(two))[0].rate]), [[1000, 8e9, 6.4e10], [500, 1.6e10, 3.2e10]]);
 /* What was set: the entries of the energy table, too. */
 assert.deepStrictEqual(settings({ energy: { technology: "28nm" }, total: { images: 2 }, seed: 0, schedule: { name: "fused" }, platform: { energy: { table: "horowitz", technology: "28nm", dram_byte: 100 }, units: { dma: { connect: {}, requests: 8 } } } }),

@@ -85,6 +85,23 @@ says 'row conflicts      0'
 expect 0 memory hex.txt --trace bandwidth.vcd
 [ -s bandwidth.vcd ] || fail "no trace"
 
+# The power until a late end is that of an idle memory: standby and refresh of ten times the time are ten times the energy.
+printf 'R 0 0\nE 100000000\n' >late.txt
+printf 'R 0 0\nE 1000000000\n' >later.txt
+expect 0 memory late.txt --stats late.json
+expect 0 memory later.txt --stats later.json
+says 'time               1000.000 us'
+/usr/bin/python3 -c '
+import json
+power = []
+for name, time in ("late", 100000000), ("later", 1000000000):
+    stats = json.load(open(name + ".json"))
+    assert stats["total"]["time_ps"] == time, stats["total"]
+    assert stats["memory"]["mean_bytes_per_s"] == 64e12 / time, stats["memory"]
+    power.append(stats["energy"]["total_pj"] / time)
+assert 0.9 < power[0] / power[1] < 1.1 and power[0] < 1, power
+' || fail "mean power to a late end"
+
 bad() {
     printf "$1" >bad.txt
     refused 2 "cnnvp: bad.txt:$2" memory bad.txt --stats bad.json --trace bad.vcd

@@ -104,6 +104,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_options_echo(const struct cnnvp_options *optio
                                                const struct cnnvp_options *defaults, struct cnnvp_arena *arena,
                                                struct cnnvp_option_echo *echo, struct cnnvp_error *error);
 
+/* BAD_INPUT: the options say --schedule layer beside a plan, which the network has, with groups. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network,
+                                                       const struct cnnvp_options *options, struct cnnvp_error *error);
+
 /* Copies one of this library's structs to a client's struct, as many bytes as the client's size member says. */
 static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)
 {

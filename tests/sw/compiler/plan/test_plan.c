@@ -14,7 +14,7 @@ static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
 /* A quarter of an array's side, but not of less than 8. */
 static uint32_t least_edge(uint32_t side)
 {
-    return side <= 8 ? side : side >= 32 ? side / 4 : 8;
+    return side <= 8 ? side : side >= 64 ? side / 8 : 8;
 }
 
 /* Half as high as the smallest tile, of an array with more rows than 8, and at least as wide as gives as many PEs. */
@@ -29,11 +29,12 @@ static void check_edges(const struct cnnvp_layer *layer, const struct cnnvp_tili
 {
     assert_true(is_low(layer, tiling) || multiple_or_whole(layer->tile_h, layer->out.height, least_edge(tiling->rows)));
     assert_true(multiple_or_whole(layer->tile_w, layer->out.width, least_edge(tiling->cols)));
-    assert_true(multiple_or_whole(layer->group_out, layer->out.channels, tiling->out));
     if (cnnvp_plan_is_channelwise(layer)) {
+        assert_true(multiple_or_whole(layer->group_out, layer->out.channels, (tiling->out + 1) / 2));
         assert_true(layer->tile_in == layer->group_out && layer->tile_out == layer->group_out);
         return;
     }
+    assert_true(multiple_or_whole(layer->group_out, layer->out.channels, tiling->out));
     assert_true(multiple_or_whole(layer->tile_in, cnnvp_layer_inputs(layer), tiling->in));
     assert_true(multiple_or_whole(layer->tile_out, layer->group_out, tiling->out));
 }
