@@ -53,67 +53,11 @@ cnnvp_result cnnvp_operator_periodic(struct cnnvp_import *import)
     return cnnvp_import_post(import, in, (enum cnnvp_graph_post_kind)import->kind, 0.0f, 0, &in);
 }
 
-/* The tensor z, or -z if *negative, if the file computes `name` as 1 + exp(z); else CNNVP_GRAPH_NONE. Not where the
- * node is imported for one image (onnx_operators.c), since tensors other than its inputs have another rank then. */
-static int32_t exponent_of(const struct cnnvp_import *import, const char *name, int *negative)
-{
-    float one = 0.0f;
-    const Onnx__NodeProto *sum = cnnvp_import_maker(import, name, "Add");
-    if (sum == NULL || sum->n_input != 2 || (import->graph->single != 0 && !import->single))
-        return CNNVP_GRAPH_NONE;
-    const size_t number = cnnvp_import_one_number(import, sum, 0, &one) ? 0 : 1;
-    const Onnx__NodeProto *power = cnnvp_import_maker(import, sum->input[1 - number], "Exp");
-    if (!cnnvp_import_one_number(import, sum, number, &one) || one < 1.0f || one > 1.0f || power == NULL)
-        return CNNVP_GRAPH_NONE;
-    const Onnx__NodeProto *less = cnnvp_import_maker(import, power->input[0], "Neg");
-    *negative = less != NULL;
-    const int32_t made = cnnvp_import_known_tensor(import, name);
-    const int32_t z = cnnvp_import_known_tensor(import, less != NULL ? less->input[0] : power->input[0]);
-    const struct cnnvp_graph_tensor *tensors = import->graph->tensors;
-    return made != CNNVP_GRAPH_NONE && z != CNNVP_GRAPH_NONE && tensors[made].rank == tensors[z].rank
-               ? z
-               : CNNVP_GRAPH_NONE;
-}
-
-/* The table's function of z or -z. */
-static cnnvp_result of_exponent(struct cnnvp_import *import, int32_t z, int negative, enum cnnvp_graph_post_kind kind,
-                                int inner, int32_t *out)
-{
-    struct cnnvp_graph_layer *layer;
-    CNNVP_TRY(cnnvp_import_expanded(import, &z));
-    if (negative) {
-        CNNVP_TRY(cnnvp_import_scale(import, z, -1.0f, 0.0f, 1, &layer));
-        z = layer->out;
-    }
-    return cnnvp_import_post(import, z, kind, 0.0f, inner, out);
-}
-
-cnnvp_result cnnvp_import_logistic(struct cnnvp_import *import, const char *name, int32_t *out)
-{
-    int negative = 0;
-    const int32_t z = exponent_of(import, name, &negative);
-    *out = CNNVP_GRAPH_NONE;
-    return z != CNNVP_GRAPH_NONE ? of_exponent(import, z, !negative, CNNVP_GRAPH_SIGMOID, 1, out) : CNNVP_DONE;
-}
-
-/* ln(1 + exp(z)) is softplus(z), and ln(sigmoid(x)) is -softplus(-x): words hold neither the exponentials of large
- * numbers nor the sigmoids of small ones. */
 cnnvp_result cnnvp_operator_logarithm(struct cnnvp_import *import)
 {
-    int negative = 0;
-    int32_t in;
-    struct cnnvp_graph_layer *layer;
-    const int32_t z = exponent_of(import, import->node->input[0], &negative);
-    if (z != CNNVP_GRAPH_NONE)
-        return of_exponent(import, z, negative, CNNVP_GRAPH_SOFTPLUS, 0, &in);
-    const Onnx__NodeProto *sigmoid = cnnvp_import_maker(import, import->node->input[0], "Sigmoid");
-    in = sigmoid != NULL && (import->graph->single == 0 || import->single)
-             ? cnnvp_import_known_tensor(import, sigmoid->input[0])
-             : CNNVP_GRAPH_NONE;
-    if (in == CNNVP_GRAPH_NONE)
-        return add_function(import, CNNVP_GRAPH_LOG, 0.0f);
-    CNNVP_TRY(of_exponent(import, in, 1, CNNVP_GRAPH_SOFTPLUS, 1, &in));
-    return cnnvp_import_scale(import, in, -1.0f, 0.0f, 0, &layer);
+    int done;
+    CNNVP_TRY(cnnvp_import_composite(import, &done));
+    return done ? CNNVP_DONE : add_function(import, CNNVP_GRAPH_LOG, values[CNNVP_GRAPH_LOG]);
 }
 
 /* Functions whose parameter is attribute alpha. */

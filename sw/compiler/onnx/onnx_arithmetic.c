@@ -199,26 +199,6 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_layer_ari
         import, in, operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN, limit, 0, &in);
 }
 
-/* x / (1 + exp(-z)) is x * sigmoid(z): words do not hold the exponentials of large numbers. Sets *done. */
-static cnnvp_result by_logistic(struct cnnvp_import *import, int *done)
-{
-    int32_t factor;
-    int32_t out;
-    float number;
-    struct cnnvp_graph_layer *layer;
-    const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, import->node->input[0]);
-    *done = 0;
-    CNNVP_TRY(cnnvp_import_logistic(import, import->node->input[1], &factor));
-    if (factor == CNNVP_GRAPH_NONE ||
-        (constant != NULL && constant->n_dims + (import->single != 0) > import->graph->tensors[factor].rank))
-        return CNNVP_DONE;
-    *done = 1;
-    if (cnnvp_import_one_number(import, import->node, 0, &number))
-        return cnnvp_import_scale(import, factor, number, 0.0f, 0, &layer);
-    CNNVP_TRY(cnnvp_import_operand_tensor(import, 0, import->graph->tensors[factor].rank, &out));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, out, factor, 0, &out);
-}
-
 cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
 {
     const enum cnnvp_layer_arithmetic operation = (enum cnnvp_layer_arithmetic)import->kind;
@@ -245,11 +225,6 @@ cnnvp_result cnnvp_operator_two(struct cnnvp_import *import)
         CNNVP_TRY(cnnvp_import_composite(import, &done));
     if (done)
         return CNNVP_DONE;
-    if (operation == CNNVP_ARITHMETIC_DIV && values[1].constant == NULL) {
-        CNNVP_TRY(by_logistic(import, &done));
-        if (done)
-            return CNNVP_DONE;
-    }
     if (constant == NULL) {
         if (divides)
             CNNVP_TRY(cnnvp_import_taken_apart(import, values[0].tensor, &done));
@@ -298,9 +273,10 @@ static cnnvp_result inverse(struct cnnvp_import *import, int32_t in, int inner, 
 cnnvp_result cnnvp_operator_reciprocal(struct cnnvp_import *import)
 {
     int32_t in;
-    CNNVP_TRY(cnnvp_import_logistic(import, import->node->input[0], &in));
-    if (in != CNNVP_GRAPH_NONE)
-        return cnnvp_import_alias(import, import->node->output[0], in);
+    int done;
+    CNNVP_TRY(cnnvp_import_composite(import, &done));
+    if (done)
+        return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     return inverse(import, in, 0, &in);
 }

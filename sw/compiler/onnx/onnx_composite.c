@@ -132,17 +132,25 @@ static double plain_sigmoid(double x, double value)
     return sigmoid(&x);
 }
 
+static double plain_softplus(double x, double value)
+{
+    (void)value;
+    return softplus(&x);
+}
+
 static const struct {
     enum cnnvp_graph_post_kind kind;
     double value;
     double (*of)(double x, double value);
+    int mirrors; /* 1: functions of -x are looked for, too */
 } functions[] = {
-    {CNNVP_GRAPH_GELU, 0.0, gelu},
-    {CNNVP_GRAPH_GELU, 1.0, gelu},
-    {CNNVP_GRAPH_SWISH, 0.0, swish},
-    {CNNVP_GRAPH_MISH, 0.0, mish},
-    {CNNVP_GRAPH_HARD_SWISH, 0.0, hard_swish},
-    {CNNVP_GRAPH_SIGMOID, 0.0, plain_sigmoid},
+    {CNNVP_GRAPH_GELU, 0.0, gelu, 0},
+    {CNNVP_GRAPH_GELU, 1.0, gelu, 0},
+    {CNNVP_GRAPH_SWISH, 0.0, swish, 0},
+    {CNNVP_GRAPH_MISH, 0.0, mish, 0},
+    {CNNVP_GRAPH_HARD_SWISH, 0.0, hard_swish, 0},
+    {CNNVP_GRAPH_SIGMOID, 0.0, plain_sigmoid, 1},
+    {CNNVP_GRAPH_SOFTPLUS, 0.0, plain_softplus, 1},
 };
 
 /* Numbers at which functions are compared. They differ by more than NEAR of a result's size at one of them. */
@@ -277,37 +285,66 @@ static int is_alpha(double x, double result, double *alpha)
     return *alpha >= 1.0 / 16.0 && *alpha <= 16.0;
 }
 
-/* The function that part 0 is of the part `source`; kind CNNVP_GRAPH_MAX: none. */
-static struct cnnvp_graph_post function_of(const struct parts *parts, size_t source)
+/* What part 0 is of a part x: scale * function(x), or of -x. */
+struct composite {
+    struct cnnvp_graph_post function; /* kind CNNVP_GRAPH_MAX: none */
+    double scale;
+    int mirrored;
+};
+
+/* 1: the results are those of the composite, whose scale follows from one of them. */
+static int has_results(const double results[PLACES], double (*of)(double x, double value), struct composite *composite)
+{
+    const double sign = composite->mirrored ? -1.0 : 1.0, value = (double)composite->function.value;
+    const size_t middle = PLACES / 2;
+    composite->scale = results[middle] / of(sign * places[middle], value);
+    if (fabs(composite->scale - 1.0) < NEAR)
+        composite->scale = 1.0;
+    for (size_t i = 0; i < PLACES; ++i) {
+        const double off = results[i] - composite->scale * of(sign * places[i], value);
+        if (!(fabs(off) <= NEAR * (1.0 + fabs(places[i])) * fmin(1.0, fabs(composite->scale))))
+            return 0;
+    }
+    return 1;
+}
+
+/* What part 0 is of the part `source`. `plain`: neither scaled nor mirrored. A product is never scaled: it may be that
+ * of a function by a constant. */
+static struct composite composite_of(const struct parts *parts, size_t source, int plain)
 {
     double results[PLACES];
+    const int scales = !plain && parts->all[0].operation->of != product;
     for (size_t i = 0; i < PLACES; ++i)
         results[i] = number_at(parts, source, places[i]);
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f) {
         double value = functions[f].value;
-        size_t i = 0;
         if (functions[f].of == swish && !is_alpha(places[PLACES / 2], results[PLACES / 2], &value))
             continue;
-        while (i < PLACES && fabs(results[i] - functions[f].of(places[i], value)) <= NEAR * (1.0 + fabs(places[i])))
-            ++i;
-        if (i == PLACES)
-            return (struct cnnvp_graph_post){functions[f].kind, (float)value};
+        for (int mirrored = 0; mirrored <= (plain ? 0 : functions[f].mirrors); ++mirrored) {
+            struct composite composite = {{functions[f].kind, (float)value}, 1.0, mirrored};
+            const int is_it = has_results(results, functions[f].of, &composite);
+            if (is_it && (fabs(composite.scale - 1.0) < NEAR || scales))
+                return composite;
+        }
     }
-    return (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
+    return (struct composite){.function = {CNNVP_GRAPH_MAX, 0.0f}};
 }
 
-/* The shape of the node's result, as tensors have it. 0: it is not that of `source`, but for dimensions of 1 in front,
- * or `source` has no floats. */
-static uint32_t shape_of(struct cnnvp_import *import, const struct cnnvp_onnx_value *source,
+/* The joint shape of the node's inputs from number `input` on, as tensors have it. 0: it is not that of `source`, but
+ * for dimensions of 1 in front, or `source` has no floats. */
+static uint32_t shape_of(struct cnnvp_import *import, const struct cnnvp_onnx_value *source, size_t input,
                          int64_t dims[CNNVP_ONNX_RANK])
 {
     const size_t front = import->single != 0;
-    size_t rank, other_rank;
+    size_t rank = 0, other_rank;
     int64_t other[CNNVP_ONNX_RANK];
-    if (source == NULL || source->tensor == CNNVP_GRAPH_NONE || source->kind != CNNVP_KIND_REAL ||
-        cnnvp_import_dims_of(import, 0, &rank, dims) != CNNVP_DONE ||
-        cnnvp_import_dims_of(import, 1, &other_rank, other) != CNNVP_DONE ||
-        !cnnvp_import_join_dims(&rank, dims, other_rank, other) || rank + front > CNNVP_ONNX_RANK)
+    if (source == NULL || source->tensor == CNNVP_GRAPH_NONE || source->kind != CNNVP_KIND_REAL)
+        return 0;
+    for (size_t i = input; i < import->node->n_input; ++i)
+        if (cnnvp_import_dims_of(import, i, &other_rank, other) != CNNVP_DONE ||
+            !cnnvp_import_join_dims(&rank, dims, other_rank, other))
+            return 0;
+    if (rank + front > CNNVP_ONNX_RANK)
         return 0;
     memmove(dims + front, dims, rank * sizeof dims[0]);
     dims[0] = front != 0 ? 1 : dims[0];
@@ -319,28 +356,86 @@ static uint32_t shape_of(struct cnnvp_import *import, const struct cnnvp_onnx_va
     return (uint32_t)rank;
 }
 
+/* Applies the function to `in`, which as many others read as `others` says. `inner`: to an intermediate result. */
+static cnnvp_result apply(struct cnnvp_import *import, int32_t in, size_t others, const struct composite *composite,
+                          int inner, int32_t *out)
+{
+    const int scales = composite->scale < 1.0 || composite->scale > 1.0;
+    const struct cnnvp_graph_post *function = &composite->function;
+    struct cnnvp_graph_layer *layer;
+    if (composite->mirrored) {
+        CNNVP_TRY(cnnvp_import_scale(import, in, -1.0f, 0.0f, 1, &layer));
+        in = layer->out;
+    }
+    if (!scales && !inner)
+        return cnnvp_import_apply(import, in, others + 1, function->kind, function->value);
+    CNNVP_TRY(cnnvp_import_post(import, in, function->kind, function->value, 1, out));
+    if (!scales)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_scale(import, *out, (float)composite->scale, 0.0f, inner, &layer));
+    *out = layer->out;
+    return CNNVP_DONE;
+}
+
+/* Imports part 0 as a function of one of the parts after `first`, if it is one. Its shape is that of the node's inputs
+ * from number `input` on. */
+static cnnvp_result join(struct cnnvp_import *import, const struct parts *parts, size_t first, size_t input, int inner,
+                         int32_t *out, int *done)
+{
+    const size_t candidates = parts->count - first;
+    for (size_t c = 0; c < 2u * candidates; ++c) {
+        const size_t i = first + c % candidates;
+        const struct cnnvp_onnx_value *source = cnnvp_import_known(import, parts->all[i].name);
+        const struct composite composite = composite_of(parts, i, c < candidates);
+        int64_t dims[CNNVP_ONNX_RANK];
+        const uint32_t rank = composite.function.kind != CNNVP_GRAPH_MAX ? shape_of(import, source, input, dims) : 0;
+        if (rank == 0)
+            continue;
+        size_t others = cnnvp_import_readers(import, parts->all[i].name);
+        for (size_t p = 0; p < parts->count; ++p)
+            for (unsigned o = 0; parts->all[p].operation != NULL && o < parts->all[p].operation->operands; ++o)
+                others -= parts->all[p].operands[o] == i;
+        int32_t in;
+        *done = 1;
+        CNNVP_TRY(cnnvp_import_shaped(import, parts->all[i].name, source->tensor, rank, dims, &in));
+        return apply(import, in, others, &composite, inner, out);
+    }
+    return CNNVP_DONE;
+}
+
+/* x / (1 + exp(-z)) is x * sigmoid(z): words do not hold the exponentials of large numbers. */
+static cnnvp_result join_divisor(struct cnnvp_import *import, int *done)
+{
+    static const struct operation inverse = {"", 1, reciprocal};
+    const Onnx__NodeProto *node = import->node;
+    const Onnx__TensorProto *constant = cnnvp_import_known_constant(import, node->input[0]);
+    struct parts parts = {.count = 1};
+    int32_t factor = CNNVP_GRAPH_NONE;
+    int32_t out;
+    parts.all[0] = (struct part){.name = "", .operation = &inverse};
+    parts.all[0].operands[0] = add_part(import, &parts, node->input[1], NULL);
+    if (parts.all[0].operands[0] == MOST_NODES)
+        return CNNVP_DONE;
+    CNNVP_TRY(join(import, &parts, 2, 1, 1, &factor, done));
+    if (!*done)
+        return CNNVP_DONE;
+    const uint32_t rank = import->graph->tensors[factor].rank;
+    *done = constant == NULL || constant->n_dims + (import->single != 0) <= rank;
+    if (!*done)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_operand_tensor(import, 0, rank, &out));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, out, factor, 0, &out);
+}
+
 cnnvp_result cnnvp_import_composite(struct cnnvp_import *import, int *done)
 {
     struct parts parts = {.count = 0};
     const Onnx__NodeProto *node = import->node;
+    int32_t out;
     *done = 0;
-    if (import->training || add_part(import, &parts, node->output[0], node) == MOST_NODES)
+    if (import->training)
         return CNNVP_DONE;
-    for (size_t i = 1; i < parts.count; ++i) {
-        const struct cnnvp_onnx_value *source = cnnvp_import_known(import, parts.all[i].name);
-        const struct cnnvp_graph_post function = function_of(&parts, i);
-        int64_t dims[CNNVP_ONNX_RANK];
-        const uint32_t rank = function.kind != CNNVP_GRAPH_MAX ? shape_of(import, source, dims) : 0;
-        if (rank == 0)
-            continue;
-        size_t others = cnnvp_import_readers(import, parts.all[i].name);
-        for (size_t p = 0; p < parts.count; ++p)
-            for (unsigned o = 0; parts.all[p].operation != NULL && o < parts.all[p].operation->operands; ++o)
-                others -= parts.all[p].operands[o] == i;
-        int32_t in;
-        *done = 1;
-        CNNVP_TRY(cnnvp_import_shaped(import, parts.all[i].name, source->tensor, rank, dims, &in));
-        return cnnvp_import_apply(import, in, others + 1, function.kind, function.value);
-    }
-    return CNNVP_DONE;
+    if (add_part(import, &parts, node->output[0], node) != MOST_NODES && parts.all[0].operation != NULL)
+        CNNVP_TRY(join(import, &parts, 1, 0, 0, &out, done));
+    return *done || strcmp(node->op_type, "Div") != 0 ? CNNVP_DONE : join_divisor(import, done);
 }

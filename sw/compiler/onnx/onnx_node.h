@@ -328,8 +328,8 @@ int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__Tensor
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
 /* Replaces *in by its maximum along the axis (1 or higher), which keeps one element. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
-/* onnx_composite.c: if the node, a product or quotient, ends a function of one number that an exporter has decomposed,
- * imports the function instead and sets *done. */
+/* onnx_composite.c: if the node, a product, quotient, inverse or logarithm, ends a function of one number that an
+ * exporter has decomposed, imports the function instead and sets *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_composite(struct cnnvp_import *import, int *done);
 /* onnx_layer_norm.c: if the quotient or product of two tensors ends a decomposed normalisation, imports the
  * normalisation instead and sets *done. */
@@ -457,8 +457,6 @@ const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, con
 /* 1: input `index` of the node is a constant with one element. */
 int cnnvp_import_one_number(const struct cnnvp_import *import, const Onnx__NodeProto *node, size_t index,
                             float *number);
-/* onnx_activation.c: sigmoid(x) if the file computes `name` as 1 + exp(-x); else CNNVP_GRAPH_NONE. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_logistic(struct cnnvp_import *import, const char *name, int32_t *out);
 
 /* Check the attributes of QuantizeLinear and DequantizeLinear (operator set 21 and later), and that scales are in
  * range. */
