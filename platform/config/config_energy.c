@@ -190,7 +190,10 @@ cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_un
 /* Compares bit by bit, so that -0 differs from 0 and the printed table reads back unchanged. */
 static int same_number(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    uint64_t bits_a, bits_b;
+    memcpy(&bits_a, &a, sizeof bits_a);
+    memcpy(&bits_b, &b, sizeof bits_b);
+    return bits_a == bits_b;
 }
 
 static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_energy_table *b)

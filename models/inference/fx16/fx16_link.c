@@ -248,7 +248,7 @@ static int check_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp_
 {
     struct cnnvp_fx16_traffic look = *traffic;
     struct cnnvp_fx16_data unwanted;
-    struct cnnvp_fx16_stalls none;
+    struct cnnvp_fx16_stalls none = {.at_once = 0};
     look.flags |= CNNVP_DEBUG;
     const int status = borrow_weights(unit, command, tile, &look, &unwanted, &none);
     return status == CNNVP_OK ? status : borrow_weights(unit, command, tile, traffic, &unwanted, &none);
