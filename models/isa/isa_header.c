@@ -8,8 +8,8 @@
 static void write_opcodes(void)
 {
     puts("/* Opcodes: bits 63:56 of an instruction. */\nenum cnnvp_opcode {");
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help)                         \
-    printf("    CNNVP_OPCODE_%s = 0x%02x, /* %s%s%s */\n", #mnemonic, code, #unit[0] != 'n' ? #unit : "", \
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help)                                     \
+    printf("    CNNVP_OPCODE_%s = 0x%02x, /* %s%s%s */\n", #mnemonic, (unsigned)(code), #unit[0] != 'n' ? #unit : "", \
            #unit[0] != 'n' ? ": " : "", help);
 #include "isa/opcodes.def"
     puts("};\n\n/* Bits of the status field, 55:48, that may be set. */\nenum cnnvp_status_mask {");
@@ -22,9 +22,9 @@ static void write_opcodes(void)
 static void write_statuses(void)
 {
     puts("/* Lowest bit of each field in the status, and how many bits it has. */\nenum cnnvp_status_field {");
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                              \
-    printf("    CNNVP_STATUS_%s = %u, /* %s */\n", #mnemonic "_" #name, lsb, help); \
-    printf("    CNNVP_STATUS_WIDTH_%s = %u,\n", #mnemonic "_" #name, width);
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                                          \
+    printf("    CNNVP_STATUS_%s = %u, /* %s */\n", #mnemonic "_" #name, (unsigned)(lsb), help); \
+    printf("    CNNVP_STATUS_WIDTH_%s = %u,\n", #mnemonic "_" #name, (unsigned)(width));
 #include "isa/opcodes.def"
     puts("};\n");
 }
@@ -44,14 +44,14 @@ static void write_element(void)
 {
     puts("/* Registers of the instruction element, from its base on. */\nenum cnnvp_element_register {");
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) \
-    printf("    CNNVP_ELEMENT_%s = 0x%02x, /* %s */\n", #name, offset, help);
+    printf("    CNNVP_ELEMENT_%s = 0x%02x, /* %s */\n", #name, (unsigned)(offset), help);
 #include "control/instruction/instruction.def"
     puts("};\n\n/* Their fields, as masks. */\nenum cnnvp_element_field {");
 #define CNNVP_FIELD(reg, name, lsb, width, help) \
     printf("    CNNVP_ELEMENT_%s = 0x%x, /* %s */\n", #reg "_" #name, ((1u << (width)) - 1u) << (lsb), help);
 #include "control/instruction/instruction.def"
     printf("};\n\n/* Values of ERROR_CAUSE: X(name, value, what it means). */\n#define CNNVP_ELEMENT_ERRORS(X)");
-#define CNNVP_ERROR_CAUSE(name, value, help) printf(" \\\n    X(%s, %u, \"%s\")", #name, value, help);
+#define CNNVP_ERROR_CAUSE(name, value, help) printf(" \\\n    X(%s, %u, \"%s\")", #name, (unsigned)(value), help);
 #include "control/instruction/instruction.def"
     puts("\n");
 }

@@ -136,8 +136,8 @@ struct cnnvp_trace {
     struct cnnvp_stream *streams;
     uint32_t stream_count;
     uint32_t fixed_streams; /* number of streams of units and of the whole platform; links follow */
-    uint32_t whole;   /* first stream of the whole platform */
-    uint32_t *tracks; /* for each instance: number of its first stream of this kind */
+    uint32_t whole;         /* first stream of the whole platform */
+    uint32_t *tracks;       /* for each instance: number of its first stream of this kind */
     uint32_t *counters;
     uint32_t *paths;
     uint32_t *levels; /* streams of its IRQ_OUT ports, in their order */

@@ -32,8 +32,9 @@
  *          float operator). ma: c_addr, mb: c_repeat, d: immediate; they are normal numbers from 2^-100 to 2^100. za,
  *          zb, zr: seed. s is not used, rounding is to nearest.
  *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a > 0,
- *          -32768 for a < 0, else 0. accumulate: div += r. store writes saturate16(div) without another shift. Stochastic: the
- *          magnitude is rounded up if the first 32 fraction bits exceed the low 32 random bits. s is not used.
+ *          -32768 for a < 0, else 0. accumulate: div += r. store writes saturate16(div) without another shift.
+ *          Stochastic: the magnitude is rounded up if the first 32 fraction bits exceed the low 32 random bits. s is
+ *          not used.
  *          scale, not with accumulate, for sums of quantised words: r = a, and the word written is that of cnnvp_scaled
  *          (cnnvp_buffer.h) with offset c_addr and multiplier `immediate`. b is not read, shift is not used.
  *   vcmp   r = max{a, b << s}, or min; accumulate: cmp = max (min) of r and cmp.  store writes cmp

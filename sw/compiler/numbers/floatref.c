@@ -309,7 +309,8 @@ static float combine(enum cnnvp_layer_arithmetic arithmetic, float a, float b)
     case CNNVP_ARITHMETIC_MUL:
         return a * b;
     case CNNVP_ARITHMETIC_DIV:
-        /* The vector unit gives the largest word where a number is divided by 0. Here it is 0, which widens no format. */
+        /* The vector unit gives the largest word where a number is divided by 0. Here it is 0, which widens no format.
+         */
         return b < 0.0f || b > 0.0f ? a / b : 0.0f;
     case CNNVP_ARITHMETIC_MAX:
         return a > b ? a : b;

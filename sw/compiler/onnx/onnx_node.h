@@ -191,7 +191,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32
 /* Applies the function to `in`, as the node's output. If `in` is a copy with permuted dimensions that nothing but the
  * function reads, the function comes before the copy, so that it can be part of the layer there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
-                                                  enum cnnvp_graph_post_kind kind, float value);
+                                               enum cnnvp_graph_post_kind kind, float value);
 /* Copies `in`, read as channels, rows and columns of these sizes, with permuted dimensions: dimension i of the result
  * is dimension from[i] of the input. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
