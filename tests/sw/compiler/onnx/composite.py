@@ -83,3 +83,17 @@ with tempfile.TemporaryDirectory() as folder:
     # A product that others read too stays where it is.
     result, layers, _ = run([node("Relu", ["a"], ["r"]), *FORMS[0][1][:-1], node("Mul", ["e", "half"], ["g"]), node("Add", ["g", "r"], ["f"])])
     assert layers.count("conv") == 2, layers
+    # Windows are made of an image as a whole, whose tensors then have a dimension more than those of nodes that take images one by one.
+    shapes = {"deep": [1, 12, 16], "windows": [4, 4, 12], "back": [1, 16, 12]}
+    before = [node("Reshape", ["x", "deep"], ["l"]), node("Transpose", ["l"], ["t"], perm=[0, 2, 1]), node("Reshape", ["t", "windows"], ["w"]),
+              node("Reshape", ["w", "back"], ["r"]), node("Add", ["r", "t"], ["n"]), node("MatMul", ["n", "first"], ["m"]), node("Add", ["bias", "m"], ["a"])]
+    numbers = [numpy_helper.from_array(numpy.float32(array), name) for name, array in
+               {"first": first, "second": second, "bias": random.randn(24), **NUMBERS}.items()]
+    numbers += [numpy_helper.from_array(numpy.int64(shape), name) for name, shape in shapes.items()]
+    graph = helper.make_graph([*before, *FORMS[0][1], node("MatMul", ["f", "second"], ["y"])], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 12, 4, 4])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], numbers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "m.onnx")
+    subprocess.run([CNNVP, "run", "m.onnx", "--timing-only", "-q", "--stats", "s.json"], check=True)
+    with open("s.json", encoding="utf-8") as file:
+        layers = [layer["op"] for layer in json.load(file)["layers"]]
+    assert "conv conv" in " ".join(layers), layers
