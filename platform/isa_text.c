@@ -38,7 +38,7 @@ static void print_uses(FILE *stream, const char *label, uint32_t resources)
                  {0xfu * ISA_USE_CUSTOM, "its unit"}};
     const char *separator = label;
     for (size_t i = 0; i < COUNT(names); ++i) {
-        if (((resources | (resources >> ISA_READ & ISA_USE_BUFFERS)) & names[i].bits) == 0)
+        if (((resources | (resources >> ISA_READ_SHIFT & ISA_USE_BUFFERS)) & names[i].bits) == 0)
             continue;
         fprintf(stream, "%s%s", separator, names[i].name);
         separator = ", ";

@@ -276,7 +276,7 @@ static uint32_t half_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
 /* The half of a buffer that a calculation reads, or overwrites with its results (output). */
 static uint32_t operand_of(const struct cnnvp_word_parts *fields, uint32_t buffer)
 {
-    return half_of(fields, buffer) << (buffer == 1u ? ISA_READ : 0);
+    return half_of(fields, buffer) << (buffer == 1u ? ISA_READ_SHIFT : 0);
 }
 
 static uint32_t cause_of(uint32_t buffer)
@@ -414,7 +414,8 @@ void cnnvp_isa_usage(const struct isa_opcode *op, const struct cnnvp_word_parts 
 uint32_t cnnvp_isa_excludes(uint32_t resources)
 {
     const uint32_t alone = resources & ISA_USE_BUFFERS;
-    return (resources & ISA_USE_UNITS) | alone | alone << ISA_READ | (resources >> ISA_READ & ISA_USE_BUFFERS);
+    return (resources & ISA_USE_UNITS) | alone | alone << ISA_READ_SHIFT |
+           (resources >> ISA_READ_SHIFT & ISA_USE_BUFFERS);
 }
 
 #define NUMBER_OF(form, name) ((uint8_t)(offsetof(struct cnnvp_##form, name) / sizeof(uint32_t)))

@@ -39,7 +39,7 @@ enum isa_code {
 };
 
 /* Resources that an instruction occupies while it runs. Calculations share a weight half, which they only read (bits of
- * ISA_USE_BUFFERS << ISA_READ); any other use of a half (bits of ISA_USE_BUFFERS) is of one instruction alone. */
+ * ISA_USE_BUFFERS << ISA_READ_SHIFT); any other use of a half (bits of ISA_USE_BUFFERS) is of one instruction alone. */
 enum isa_resource {
     ISA_USE_ARRAY = 1u << 0,
     ISA_USE_VECTOR = 1u << 1,
@@ -52,7 +52,7 @@ enum isa_resource {
     ISA_USE_UNITS = 0x3c0fu,
     ISA_USE_BUFFERS = 0x3f0u
 };
-enum { ISA_READ = 12 };
+enum { ISA_READ_SHIFT = 12 };
 
 /* What the PE array waits for while this instruction runs (models/documents.md, Accounting). In order of precedence. */
 enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_OUTPUT, ISA_CAUSE_COUNT };

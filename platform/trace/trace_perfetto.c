@@ -342,7 +342,7 @@ static unsigned char *put_about(const struct cnnvp_trace *trace, struct cnnvp_tr
         return p;
     cnnvp_isa_usage(op, &parts, &resources, &causes);
     for (unsigned i = 0; i < 3; ++i)
-        if (((resources | resources >> ISA_READ) & (3u * ISA_USE_INPUT) << 2u * i) != 0)
+        if (((resources | resources >> ISA_READ_SHIFT) & (3u * ISA_USE_INPUT) << 2u * i) != 0)
             p = put_annotation_number(p, IID_HALVES + i, about->halves >> i & 1u);
     for (uint32_t i = 0; i < about->count; ++i)
         p = put_annotation_number(p, registers_iid(op, about->opcode) + i, about->descriptor[i]);

@@ -86,7 +86,7 @@ static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
     if (self->waited_all) {
         what = "completion";
         stat = STAT_completion_wait_cycles;
-    } else if (self->blocker & (ISA_USE_BUFFERS | ISA_USE_BUFFERS << ISA_READ)) {
+    } else if (self->blocker & (ISA_USE_BUFFERS | ISA_USE_BUFFERS << ISA_READ_SHIFT)) {
         what = "buffer";
         stat = STAT_buffer_wait_cycles;
     }
