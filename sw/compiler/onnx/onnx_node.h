@@ -132,7 +132,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_dims_of(struct cnnvp_import *import, si
 int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
 /* The type and shape that the file declares for a tensor; NULL: none. */
 Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char *name);
-/* How often nodes and outputs of the network read this value. */
+/* How often nodes and outputs of the file's graph read this value; nodes in functions and rules do not count. */
 size_t cnnvp_import_readers(const struct cnnvp_import *import, const char *name);
 /* 1: the node has input `index`. */
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
@@ -189,7 +189,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_like(struct cnnvp_import *import, enum 
 CNNVP_MUST_USE cnnvp_result cnnvp_import_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind,
                                               float value, int inner, int32_t *out);
 /* Applies the function to `in`, as the node's output. If `in` is a copy with permuted dimensions that nothing but the
- * function reads, the function comes before the copy, so that it can be part of the layer there. */
+ * function reads, the function comes before the copy, so that it can be part of the layer there. Not in functions of
+ * the file, whose readers are not known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
                                                enum cnnvp_graph_post_kind kind, float value);
 /* Copies `in`, read as channels, rows and columns of these sizes, with permuted dimensions: dimension i of the result

@@ -97,3 +97,12 @@ with tempfile.TemporaryDirectory() as folder:
     with open("s.json", encoding="utf-8") as file:
         layers = [layer["op"] for layer in json.load(file)["layers"]]
     assert "conv conv" in " ".join(layers), layers
+    # In a function of the file a value has readers that the graph does not show: the sigmoid alone does not pass the copy.
+    silu = helper.make_function("own", "F", ["X"], ["Y"], chain("Sigmoid X -> s", "Mul X s -> Y"), [helper.make_opsetid("", 17)])
+    graph = helper.make_graph([node("MatMul", ["x", "first"], ["a"]), node("F", ["a"], ["f"], domain="own"), node("MatMul", ["f", "second"], ["y"])], "net",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 12])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], numbers[:2])
+    onnx.save(helper.make_model(graph, functions=[silu], opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)], ir_version=8), "m.onnx")
+    subprocess.run([CNNVP, "run", "m.onnx", "--timing-only", "-q", "--stats", "s.json"], check=True)
+    with open("s.json", encoding="utf-8") as file:
+        layers = [layer["op"] for layer in json.load(file)["layers"]]
+    assert "add" not in layers, layers
