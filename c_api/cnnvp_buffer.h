@@ -116,9 +116,11 @@ static inline uint32_t cnnvp_buffer_dma_mode(uint64_t feature_words)
     return CNNVP_BUFFER_DMA_SIDE | cnnvp_buffer_write_mode(feature_words);
 }
 
-/* Values of struct cnnvp_tiling::limits: the unit also takes commands with `scale`, and also with tables. */
+/* Values of struct cnnvp_tiling::limits: the unit also takes commands with `scale`, and also with tables. The flag
+ * CNNVP_LIMITS_ADDS beside these: it also adds results to the words at their place. */
 #define CNNVP_LIMITS_AND_SCALE 2u
 #define CNNVP_LIMITS_SCALE_AND_TABLE 3u
+#define CNNVP_LIMITS_ADDS 4u
 
 /* Bytes of a table of the instruction vact, from its header; 0 if the header is malformed. Write-outs use the same
  * tables (models/inference/lanes/lanes.h). */

@@ -78,10 +78,12 @@ enum cnnvp_round_mode {
 /* Operands with 8-bit words instead of 16-bit words: bits of `narrow` in the descriptor register `format`. A: inputs
  * (operand a). B: weights (operand b); tables, biases, scales and offsets always have 16 bits. OUT: results. */
 enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4 };
-#define CNNVP_NARROW_LSB 29u /* position of `narrow` in the register */
-#define CNNVP_SLOT_LSB 18u   /* of a vector instruction: words of a slot of partial sums; 0: four */
-#define CNNVP_TABLED_LSB 18u /* bit of a conv: its results go through a table */
-#define CNNVP_ZERO_LSB 21u   /* 8-bit field `zero`: the zero point added to 8-bit results */
+#define CNNVP_NARROW_LSB 29u  /* position of `narrow` in the register */
+#define CNNVP_SLOT_LSB 18u    /* of a vector instruction: words of a slot of partial sums; 0: four */
+#define CNNVP_TABLED_LSB 18u  /* bit of a conv: its results go through a table */
+#define CNNVP_ADDED_LSB 19u   /* bit of a conv: the words at out_addr are added to its results */
+#define CNNVP_SWAPPED_LSB 18u /* bit of a conv's addition: the result is the second operand */
+#define CNNVP_ZERO_LSB 21u    /* 8-bit field `zero`: the zero point added to 8-bit results */
 
 /* Bytes of a word of this operand, according to the register `format`. */
 static inline uint32_t cnnvp_format_bytes(uint32_t format, enum cnnvp_narrow operand)
@@ -103,6 +105,19 @@ static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
 }
 
 /*
+ * An addition of two words, as vadd does it (models/inference/lanes/lanes.h): word = saturate(round((a + (b <<
+ * b_shift))
+ * * 2^-shift)), for results of 8 bits saturate(word + zero). A negative b_shift shifts right, toward minus infinity.
+ */
+struct cnnvp_addition {
+    int32_t shift;     /* -48 .. 63 */
+    int32_t b_shift;   /* -63 .. 63 */
+    uint32_t rounding; /* enum cnnvp_round_mode, but not stochastic */
+    int32_t zero;
+    uint32_t swapped; /* 0: the new word is a; 1: it is b */
+};
+
+/*
  * CNNVP_COMMAND at an output buffer, `data` = struct cnnvp_update: results of a PE array or vector unit enter the
  * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits; there are planes * plane_words of them, plane
  * after plane. Partial sums are stored in slots of cnnvp_sum_bytes at acc_address, results as words of word_bytes at
@@ -112,7 +127,9 @@ static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
  * = 1 it stores the sum there. Otherwise it writes the result: word = saturate(round(sum * 2^-shift) + zero), clipped
  * to the limits if there are any. With scales, cnnvp_scaled (cnnvp_buffer.h) of the sum takes the place of the sum.
  * With a table, that word has 16 bits and no zero point, and goes through the function of the instruction vact: word =
- * saturate(round(function * 2^-table_shift) + zero). With of_words, `mode` maximises result words instead of sums.
+ * saturate(round(function * 2^-table_shift) + zero). With of_words, `mode` maximises result words instead of sums. With
+ * `added`, the word before the limits and the word that is at its place in the buffer are the operands of `addition`,
+ * whose result is then limited and written.
  */
 struct cnnvp_update {
     const int64_t *sums;   /* NULL in timing-only */
@@ -149,6 +166,10 @@ struct cnnvp_update {
     int32_t zero;         /* zero point of 8-bit results, -128 .. 127; 0 if the struct ends before this member */
     const int16_t *table; /* table of vact; not NULL only with partial 0; none if the struct ends before this member */
     int32_t table_shift;
+    /* 1, with partial 0 and without table or of_words: results are added to the words at out_address. 0 if the struct
+     * ends before this member. */
+    uint32_t added;
+    struct cnnvp_addition addition;
 };
 
 /* Words of a struct cnnvp_scale (cnnvp_buffer.h) in memory. */

@@ -54,6 +54,7 @@ struct cnnvp_fx16_tile {
     bool limited;    /* results are clipped to low .. high */
     bool scaled;     /* results are scaled: bias_addr holds scale records, not biases */
     uint32_t tabled; /* 1: results go through a table; 0: they do not */
+    uint32_t added;  /* 1: results are added to the words at out_addr */
     uint32_t update; /* enum cnnvp_update_mode */
     bool of_words;   /* `update` combines results with the words at out_addr (cnnvp_update), not with the sums at
                       * acc_addr */
@@ -83,6 +84,7 @@ struct cnnvp_fx16_tile {
     uint32_t seed;
     int32_t low, high;
     int32_t table_shift;
+    struct cnnvp_addition addition;
 
     uint32_t in_addr, weight_addr, bias_addr, table_addr, out_addr, acc_addr; /* bytes in the half */
     uint32_t in_half, weight_half, out_half;
@@ -122,6 +124,12 @@ static inline bool cnnvp_fx16_finds_sums(const struct cnnvp_fx16_tile *tile)
     return tile->update != CNNVP_UPDATE_INITIALISE && !tile->of_words;
 }
 
+/* Results are combined with the words at out_addr. */
+static inline bool cnnvp_fx16_finds_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->of_words || tile->added != 0;
+}
+
 /* Bytes of a word of the inputs, the weights or the results; biases always have 2. */
 static inline uint32_t cnnvp_fx16_bytes(const struct cnnvp_fx16_tile *tile, enum cnnvp_narrow operand)
 {
@@ -156,6 +164,12 @@ static inline uint64_t cnnvp_fx16_scaled_words(const struct cnnvp_fx16_tile *til
 static inline uint64_t cnnvp_fx16_tabled_words(const struct cnnvp_fx16_tile *tile)
 {
     return tile->table_span != 0 ? tile->planes * tile->plane_words : 0;
+}
+
+/* Number of results that are added to words. */
+static inline uint64_t cnnvp_fx16_added_words(const struct cnnvp_fx16_tile *tile)
+{
+    return tile->added != 0 ? tile->planes * tile->plane_words : 0;
 }
 
 /* Working memory of the fast kernels; grows when needed. */
@@ -206,6 +220,7 @@ struct cnnvp_fx16_unit {
     bool timing_only;
     bool clips;                             /* the write-out supports limits */
     bool scales;                            /* the write-out supports scales */
+    bool adds;                              /* the write-out supports additions */
     uint64_t tables;                        /* number of write-out lanes with a table; 0: no tables */
     uint32_t precision;                     /* enum cnnvp_fx16_precision */
     uint32_t rejected_stat;                 /* statistic that counts refused commands */
@@ -222,7 +237,10 @@ struct cnnvp_fx16_unit {
 /* The unit's value for cnnvp_tiling::limits. */
 static inline uint32_t cnnvp_fx16_limits(const struct cnnvp_fx16_unit *unit)
 {
-    return unit->tables != 0 ? CNNVP_LIMITS_SCALE_AND_TABLE : unit->scales ? CNNVP_LIMITS_AND_SCALE : unit->clips;
+    const uint32_t adds = unit->adds ? CNNVP_LIMITS_ADDS : 0;
+    return adds | (unit->tables != 0 ? CNNVP_LIMITS_SCALE_AND_TABLE
+                   : unit->scales    ? CNNVP_LIMITS_AND_SCALE
+                                     : unit->clips);
 }
 
 /* Clock classes of a port (struct cnnvp_buffer_clocks); none: the words are spread evenly. */
@@ -325,7 +343,7 @@ struct cnnvp_fx16_cost {
 
     uint64_t commands, rejected, busy_cycles;
     uint64_t input_port_cycles, weight_port_cycles, output_port_cycles;
-    uint64_t limited_words, scaled_words, tabled_words, table_words, saturations;
+    uint64_t limited_words, scaled_words, tabled_words, table_words, added_words, saturations;
 
     uint64_t ones_words;  /* words read as ones, in the bias cycles */
     uint64_t load_cycles; /* cycles that load kernel pieces, part of fill_cycles */

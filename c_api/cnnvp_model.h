@@ -191,7 +191,8 @@ struct cnnvp_tiling {
                             * text */
     uint64_t pes;          /* peak multiply-accumulate operations per cycle; utilization is relative to it */
     uint32_t limits;       /* what the unit does with words if a command asks for it. 0: nothing; 1: clips them to
-                            * limits (`clip`); 2: also scales them (`scale`, cnnvp_buffer.h); 3: also applies a table */
+                            * limits (`clip`); 2: also scales them (`scale`, cnnvp_buffer.h); 3: also applies a table;
+                            * CNNVP_LIMITS_ADDS beside these: also adds them to words */
 };
 
 /* A piece of memory for direct access. Valid until the simulation ends. */

@@ -33,6 +33,8 @@ struct sums {
     int bias_each, scaled; /* scaled: `biases` holds records of four words */
     const int16_t *table;  /* table that words go through; NULL: none */
     int table_shift;
+    const struct reference_format *addition; /* of results to the words at their place; NULL: none */
+    int swapped;                             /* 1: the result is the second operand */
     uint32_t acc_bits;
 };
 
@@ -132,9 +134,9 @@ static void windows(const struct window *w, const uint8_t *input, const uint8_t 
                 }
 }
 
-/* The word of a complete sum. */
+/* The word of a complete sum. `there`: the word at its place. */
 static int64_t word_of(const struct sums *sums, const struct reference_format *format, int64_t value, uint64_t index,
-                       uint64_t of)
+                       uint64_t of, int64_t there)
 {
     struct reference_format before = *format, after = *format;
     int64_t word;
@@ -143,10 +145,19 @@ static int64_t word_of(const struct sums *sums, const struct reference_format *f
         after.low = SMALLEST;
         after.high = -SMALLEST - 1;
     }
+    if (sums->addition != NULL) {
+        before.low = SMALLEST;
+        before.high = -SMALLEST - 1;
+    }
     word = sums->scaled ? reference_scaled(&before, value, sums->biases + 8 * of, index)
                         : reference_word(&before, value, format->shift, index);
     if (sums->table != NULL)
         word = reference_word(&after, cnnvp_reference_line(sums->table, word), sums->table_shift, index);
+    if (sums->addition != NULL) {
+        const int64_t a = sums->swapped ? there : word, b = sums->swapped ? word : there;
+        const int64_t shifted = cnnvp_reference_shift(b, sums->addition->addend_shift);
+        word = reference_word(sums->addition, (int64_t)((uint64_t)a + (uint64_t)shifted), sums->addition->shift, index);
+    }
     return word;
 }
 
@@ -178,9 +189,9 @@ static const char *update(struct cnnvp_reference *reference, const struct cnnvp_
         else if (mode == CNNVP_UPDATE_MAXIMISE)
             value = before > value ? before : value;
         value = cnnvp_reference_wrap(value, sums->acc_bits);
-        if (!results.sums)
-            value = word_of(sums, format, value, i, of);
         uint8_t *at = out + results.bytes * (plane * (uint64_t)results.stride + i % sums->plane);
+        if (!results.sums)
+            value = word_of(sums, format, value, i, of, reference_read(at, results.bytes));
         if (of_words && reference_read(at, results.bytes) > value)
             value = reference_read(at, results.bytes);
         reference_write(at, value, results.bytes);
@@ -240,6 +251,10 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
         sums.table = table;
         sums.table_shift = (int16_t)(d->valid_cols >> 16);
     }
+    struct reference_format addition = reference_format_of(command, d->valid_cols, 0, d->limits);
+    addition.out_bytes = format.out_bytes;
+    sums.addition = d->format >> 19 & 1u ? &addition : NULL;
+    sums.swapped = (d->valid_cols >> 18 & 1u) != 0;
     sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
     if (sums.values == NULL)
         return "results leave the output buffer's half";

@@ -78,6 +78,14 @@ struct cnnvp_layer_post {
     uint32_t format;      /* descriptor register `format` of its instruction, if a vector instruction does it */
 };
 
+/* Whether the convolution's write-out does an addition: it adds its results to the other operand, which is loaded to
+ * their place in the output half. */
+enum cnnvp_written_out {
+    CNNVP_ADDED_BY_VECTOR = 0,  /* a vector instruction does */
+    CNNVP_ADDED = 1,            /* results lie at the half's start, or behind the partial sums of input slices */
+    CNNVP_ADDED_BEHIND_SUMS = 2 /* they lie behind partial sums, which the unit keeps within an instruction */
+};
+
 /* In a fused group: an addition that follows a convolution and is done in the output buffer, in place of the
  * convolution's results. The convolution's `in2` is the other operand. */
 struct cnnvp_layer_addition {
@@ -87,6 +95,7 @@ struct cnnvp_layer_addition {
     uint32_t format;     /* descriptor register `format`; the convolution's `arithmetic` names the operation */
     uint32_t clips;      /* posts of the addition that its write-out does, as cnnvp_layer.clips */
     uint32_t limits;
+    uint32_t written_out; /* enum cnnvp_written_out */
 };
 
 /* How an addition scales quantised operands, or an average the sum of such words (status bit `scale`). These are the
@@ -97,7 +106,7 @@ struct cnnvp_layer_operands {
 };
 
 /* Values of cnnvp_layer.folded for a layer that is not folded but needs cnnvp_any_convolution: a product or scaled, or
- * one whose results pass through a table. */
+ * one whose write-out passes results through a table or adds them to words. */
 #define CNNVP_NOT_FOLDED (UINT32_C(1) << 31)
 #define CNNVP_TABLED_ALONE (CNNVP_NOT_FOLDED + 1u)
 

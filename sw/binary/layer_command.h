@@ -137,6 +137,29 @@ static inline uint32_t cnnvp_is_tabled(const struct cnnvp_layer *layer)
     return layer->format >> CNNVP_TABLED_LSB & 1u;
 }
 
+/* 1: the write-out of the layer's conv adds its results to the operand in2. */
+static inline uint32_t cnnvp_is_added(const struct cnnvp_layer *layer)
+{
+    return layer->added.tag != 0 && layer->added.written_out != CNNVP_ADDED_BY_VECTOR;
+}
+
+/* Offset in the output half of the results of a step with `words` words: after the partial sums, which must not
+ * overwrite words that results are added to. */
+static inline uint32_t cnnvp_added_at(const struct cnnvp_layer *layer, uint32_t words)
+{
+    const uint32_t inputs = layer->depthwise ? layer->tile_in : layer->in.channels;
+    return cnnvp_is_added(layer) && (layer->added.written_out == CNNVP_ADDED_BEHIND_SUMS || layer->tile_in < inputs)
+               ? words * layer->sum_bytes
+               : 0;
+}
+
+/* Makes the instruction of such a layer add. */
+static inline void cnnvp_set_addition(const struct cnnvp_layer *layer, struct cnnvp_window *window)
+{
+    window->format |= 1u << CNNVP_ADDED_LSB;
+    window->valid_cols = layer->added.format | layer->added.second << CNNVP_SWAPPED_LSB;
+}
+
 /* Sets where the table of such a layer lies: after the biases of the window's outputs. */
 static inline void cnnvp_set_table(const struct cnnvp_layer *layer, struct cnnvp_window *window)
 {

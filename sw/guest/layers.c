@@ -79,15 +79,19 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
     return window;
 }
 
-/* Pushes the windows of a layer that is folded or tabled: each row in folded parts, then the rest. With
- * CNNVP_TABLED_ALONE there is one part. */
+/* Pushes the windows of a layer that is folded or tabled or added to words: each row in folded parts, then the rest.
+ * With CNNVP_TABLED_ALONE there is one part. `results`: where added words lie in the output half. */
 static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, struct cnnvp_operation operation,
-                       uint32_t halves, const struct cnnvp_window *window)
+                       uint32_t halves, const struct cnnvp_window *window, uint32_t results)
 {
     struct cnnvp_window part = *window;
-    const uint32_t tabled = cnnvp_is_tabled(layer);
-    if (tabled)
+    const uint32_t tabled = cnnvp_is_tabled(layer) | cnnvp_is_added(layer);
+    if (cnnvp_is_tabled(layer))
         cnnvp_set_table(layer, &part);
+    if (cnnvp_is_added(layer)) {
+        cnnvp_set_addition(layer, &part);
+        part.out_addr += results;
+    }
     if (layer->folded == CNNVP_TABLED_ALONE) {
         cnnvp_push_tabled_window(guest, operation.opcode, operation.status, halves, &part);
         return;
@@ -121,14 +125,14 @@ static __attribute__((noinline)) void push_more_images(
         window.acc_addr += layer->image_bytes;
         window.seed = cnnvp_part_seed(seed, slice);
         if (layer->folded != 0 && layer->folded != CNNVP_NOT_FOLDED)
-            push_parts(guest, layer, operation, halves, &window);
+            push_parts(guest, layer, operation, halves, &window, 0);
         else
             cnnvp_push_window_again(guest, high, &window);
     }
 }
 
 /* `any` is a constant at each call, so that the compiler specialises the code. 0: the layer has no tensor as weights,
- * and is neither folded nor scaled nor tabled. */
+ * and is neither folded nor scaled nor tabled nor added to words. */
 static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                                            const struct cnnvp_step *step, const int any)
 {
@@ -164,8 +168,13 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
             weight_half = any && layer->product
                               ? cnnvp_load_tensor_weight_tile(guest, &layer->in2, weight_tile, &window.weight_addr)
                               : cnnvp_load_weight_tile(guest, weight_tile, &window.weight_addr);
-            if (epilogue == NULL)
+            if (epilogue == NULL) {
                 epilogue = cnnvp_begin_results(guest, layer, step);
+                if (any && cnnvp_is_added(layer)) {
+                    epilogue->result_address = cnnvp_added_at(layer, outputs * plane);
+                    cnnvp_load_results(guest, &layer->in2, output, epilogue->output_half, epilogue->result_address);
+                }
+            }
             window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, window.out_channels * weights);
             window.in_addr = tile.address;
             window.out_addr = out * plane_bytes;
@@ -174,7 +183,7 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
             if (by_chance)
                 window.seed = cnnvp_part_seed(epilogue->seed, out);
             if (any && layer->folded != CNNVP_NOT_FOLDED)
-                push_parts(guest, layer, operation, halves, &window);
+                push_parts(guest, layer, operation, halves, &window, epilogue->result_address);
             else if (in != 0 || out != 0)
                 cnnvp_push_window_again(guest, high | halves, &window);
             else
@@ -186,7 +195,7 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
     }
     /* cppcheck-suppress uninitvar ; the same */
     cnnvp_use_table(epilogue, weight_half, window.bias_addr + layer->bias * window.out_channels * CNNVP_WORD_BYTES);
-    if (layer->added.tag != 0) {
+    if (layer->added.tag != 0 && !cnnvp_is_added(layer)) {
         epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
         if (!layer->in2.on_chip)
             epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_INPUT, epilogue->operand.half);

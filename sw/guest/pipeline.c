@@ -140,6 +140,14 @@ void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *t
     (void)load_boxes(guest, tensor, box, 0, half, at, 0, box->rows * box->columns);
 }
 
+void cnnvp_load_results(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                        uint32_t half, uint32_t at)
+{
+    const struct cnnvp_transfer transfer =
+        planes(tensor, box, cnnvp_tensor_address(guest, tensor, box), at, box->rows * box->columns);
+    push_load(guest, &transfer, CNNVP_BUFFER_OUTPUT, half, CNNVP_BASE_LOAD, tensor->word_shift, tensor->column_stride);
+}
+
 /* Chooses the half that the next box goes to. */
 static uint32_t next_input(struct cnnvp_guest *guest)
 {
@@ -636,7 +644,8 @@ static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epil
     push_posts(guest, epilogue, (layer->op == CNNVP_OP_ACTIVATION) + layer->clips, own);
     if (layer->added.tag != 0) {
         cnnvp_element_layer(&guest->element, layer->added.tag);
-        push_addition(guest, epilogue);
+        if (!cnnvp_is_added(layer))
+            push_addition(guest, epilogue);
         push_posts(guest, epilogue, own + layer->added.clips, layer->post_count);
     }
     if (epilogue->again && layer->out.on_chip)

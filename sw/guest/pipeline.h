@@ -80,6 +80,10 @@ static inline uint32_t cnnvp_tensor_chip_address(const struct cnnvp_tensor *tens
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                          uint32_t half, uint32_t at);
 
+/* Loads a box of a tensor into an output half, dense, from byte `at` on. */
+void cnnvp_load_results(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
+                        uint32_t half, uint32_t at);
+
 /* Loads the box of the image in work and of `more_images` images after it into a half, one after the other from the
  * tensor's chip_address on. Returns the half. Loads nothing if a half holds them already. */
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,

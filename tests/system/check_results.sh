@@ -37,6 +37,34 @@ right "$networks/lenet5.onnx" -s pe_array.kernel_piece=3 --schedule fused -n 2
 for preset in nfu window systolic; do
     right "$zoo/net_mobilenetv3.onnx" -p $preset -s pe_array.write_out=table
 done
+# Additions by the write-out: the words of a pass of the vector unit, also behind partial sums, and the plan goes round.
+# plan WHO: two additions, one of them to the results of two slices of inputs
+plan() {
+    cat >"$1.yaml" <<EOF
+groups:
+  - {layers: ["/4/body/body.3/Conv", "/4/Add"], tile_h: 6, tile_w: 12, halo: recompute}
+  - {layers: ["/5/skip/skip.0/Conv", "/5/Add"], tile_h: 6, tile_w: 6, halo: recompute}
+cuts:
+  "/4/body/body.3/Conv": {group_out: 8, tile_h: 6, tile_w: 12, tile_in: 4, tile_out: 8, function: $1}
+  "/5/skip/skip.0/Conv": {function: $1}
+EOF
+}
+plan vector
+plan write_out
+for set in nfu window systolic "nfu -s pe_array.detail=cycle"; do
+    set -- "$zoo/net_resnet.onnx" -p $set -s pe_array.write_out=add
+    right "$@" --plan vector.yaml && mv checked.npy vector.npy
+    right "$@" --plan write_out.yaml --plan-out out.yaml
+    grep -q '"added_words": [1-9]' checked.json || fail "$set: nothing is added"
+    cmp -s vector.npy checked.npy || fail "$set: the write-out adds other words"
+    mv checked checked_before
+    right "$@" --plan out.yaml
+    cmp -s checked_before checked || fail "$set: the plan does not go round"
+done
+status=0
+"$cnnvp" run "$zoo/net_resnet.onnx" --plan write_out.yaml -q 2>message || status=$?
+[ $status -eq 2 ] && grep -q '^cnnvp: write_out.yaml:5:.*"/4/body/body.3/Conv": no write-out does its addition' message ||
+    fail "write_out=clip: status $status, $(cat message)"
 status=0
 "$cnnvp" run "$networks/lenet5.onnx" --check-results --timing-only -q 2>message || status=$?
 [ $status -eq 2 ] && grep -q 'compares the results that --timing-only leaves out' message ||

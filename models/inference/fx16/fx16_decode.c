@@ -147,6 +147,30 @@ static const char *check_table(uint32_t opcode, struct cnnvp_fx16_tile *tile)
                : NULL;
 }
 
+/* Decodes the addition of a conv from valid_cols. Partial sums have none. */
+static const char *check_addition(uint32_t opcode, struct cnnvp_fx16_tile *tile)
+{
+    const uint32_t format = tile->valid_col_first | tile->valid_col_end << 16;
+    tile->added = tile->partial ? 0 : tile->added;
+    if (tile->added == 0)
+        return NULL;
+    if (opcode != CNNVP_OPCODE_conv || tile->tabled != 0)
+        return "words are added to the results of a conv without a table";
+    tile->addition = (struct cnnvp_addition){
+        .shift = (int32_t)cnnvp_wrap(format, 8u),
+        .b_shift = (int32_t)cnnvp_wrap(format >> 8, 8u),
+        .rounding = format >> 16 & 3u,
+        .zero = (int32_t)cnnvp_wrap(format >> CNNVP_ZERO_LSB, 8u),
+        .swapped = format >> CNNVP_SWAPPED_LSB & 1u};
+    if (tile->addition.shift < -48 || tile->addition.shift > 63 || tile->addition.b_shift < -63 ||
+        tile->addition.b_shift > 63 || tile->addition.rounding == CNNVP_ROUNDING_STOCHASTIC)
+        return "valid_cols, the format of an addition: a shift of -48 to 63, a bias shift of -63 to 63, no stochastic "
+               "rounding";
+    return tile->addition.zero != 0 && (tile->narrow & CNNVP_NARROW_OUT) == 0
+               ? "results with a zero point have 8 bits"
+               : NULL;
+}
+
 static const char *check_addresses(const struct cnnvp_fx16_tile *tile)
 {
     if (tile->in_addr % cnnvp_fx16_bytes(tile, CNNVP_NARROW_A) != 0)
@@ -217,6 +241,8 @@ int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_til
             *reason = check_addresses(tile);
         if (*reason == NULL)
             *reason = check_table(command->opcode, tile);
+        if (*reason == NULL)
+            *reason = check_addition(command->opcode, tile);
         if (*reason == NULL)
             *reason = tile->kind == CNNVP_FX16_MATMUL ? check_matmul(tile) : check_window(tile);
         break;

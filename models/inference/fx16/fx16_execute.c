@@ -33,6 +33,7 @@ static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *wo
     struct cnnvp_fx16_traffic *traffic = &work->traffic;
     if (work->tile.table_span != 0)
         load_table(unit, work);
+    work->cost.fill_cycles += work->tile.added != 0 ? CNNVP_WRITE_OUT_ADD_STAGES : 0;
     traffic->input_words = cost->input_words - cost->ones_words;
     traffic->input_cycles = cycles_of(cost); /* a port that all operands share is theirs for the whole command */
     traffic->ones_words = cost->ones_words;
@@ -50,6 +51,8 @@ static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const str
         return "write_out is round: it has no limits";
     if (tile->table_span != 0 && unit->tables == 0)
         return "write_out: it is not table, and the command has one";
+    if (tile->added != 0 && !unit->adds)
+        return "write_out: it is not add, and the command adds results to words";
     return tile->scaled && !unit->scales ? "write_out: it is not scale, and the command scales" : NULL;
 }
 
@@ -176,6 +179,7 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     cost->scaled_words = cnnvp_fx16_scaled_words(&work.tile);
     cost->tabled_words = cnnvp_fx16_tabled_words(&work.tile);
     cost->table_words = 2u * cost->tabled_words + work.tile.table_span * unit->tables;
+    cost->added_words = cnnvp_fx16_added_words(&work.tile);
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
     cost->busy_cycles = busy_cycles_of(cost);
     take_words(&work.tile, cost);

@@ -188,8 +188,8 @@ static const char *failure(int status)
     case CNNVP_E_FATAL:
         return "the array found its own state broken";
     case CNNVP_E_NOSUP:
-        return "the unit lacks what the command asks for: limits, scales or a table (write_out), words of its size "
-               "(precision)";
+        return "the unit lacks what the command asks for: limits, scales, a table or an addition (write_out), words of "
+               "its size (precision)";
     case CNNVP_E_INVAL:
         return "a buffer refused the access, or the table's header is malformed or says more segments than the command";
     default:
@@ -258,9 +258,9 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
                      struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
 {
-    const bool lacks =
-        (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
-        (tile->table_span != 0 && unit->tables == 0) || (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
+    const bool lacks = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
+                       (tile->table_span != 0 && unit->tables == 0) || (tile->added != 0 && !unit->adds) ||
+                       (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
     int status = lacks ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = check_weights(unit, command, tile, traffic);
@@ -322,6 +322,8 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .zero = tile->zero,
         .table = data->table,
         .table_shift = tile->table_shift,
+        .added = tile->added,
+        .addition = tile->addition,
     };
     /* If sums and 8-bit results cross the port together, access.words counts in units of 16 bits. */
     const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;

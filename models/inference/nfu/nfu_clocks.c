@@ -82,24 +82,27 @@ static void window_weights(const struct cnnvp_fx16_tile *tile, uint64_t tiles, s
                                    .times = tiles, .columns = words, .places = tile->out_channels, .pitch = words});
 }
 
-/* Words of a result that are written, and words that are read before that. Each takes a clock. */
-static void result_words(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint32_t words[2])
+/* Words of a result that are written, and those of its old sum and its old word, which are read before that. Each takes
+ * a clock. */
+static void result_words(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, uint32_t words[3])
 {
-    words[0] = tile->partial ? cnnvp_sum_words(shape->acc_bits) : 1u;
-    words[1] = cnnvp_nfu_writeout_steps(shape, tile) - words[0];
+    const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
+    words[0] = tile->partial ? of_sum : 1u;
+    words[1] = cnnvp_fx16_finds_sums(tile) ? of_sum : 0;
+    words[2] = cnnvp_fx16_finds_words(tile);
 }
 
 static void window_output(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                           const struct cnnvp_parts x[2], const struct cnnvp_parts y[2],
                           struct cnnvp_fx16_clocks *clocks)
 {
-    uint32_t words[2];
+    uint32_t words[3];
     result_words(shape, tile, words);
-    for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
+    for (unsigned i = 0; i < 3u; ++i)
         for (const struct cnnvp_parts *w = x; w < x + 2; ++w)
             for (const struct cnnvp_parts *h = y; h < y + 2 && w->count != 0; ++h)
                 cnnvp_fx16_add(clocks, (struct cnnvp_buffer_clocks){
-                                           .times = tile->out_channels * h->count,
+                                           .times = words[i] != 0 ? tile->out_channels * h->count : 0,
                                            .column = w->first * words[i],
                                            .cycles = words[i],
                                            .rows = h->size,
@@ -130,7 +133,7 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
 {
     const uint32_t pes = shape->rows * shape->cols;
     const uint32_t neurons = shape->single_neuron ? 1u : pes; /* neurons at once */
-    uint32_t words[2];
+    uint32_t words[3];
     result_words(shape, tile, words);
     if (shape->single_neuron) {
         add_run(&traffic->input, tile->inputs, pes, 1u, 1u, tile->outputs);
@@ -164,8 +167,8 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
     }
     if (tile->bias_words != 0)
         add_run(&traffic->weight, tile->outputs, neurons, cnnvp_fx16_record_words(tile), tile->bias_words, 1u);
-    for (unsigned i = 0; i < 2u && words[i] != 0; ++i)
-        add_run(&traffic->output, tile->outputs, neurons, words[i], words[i], 1u);
+    for (unsigned i = 0; i < 3u; ++i)
+        add_run(&traffic->output, tile->outputs, neurons, words[i], words[i], words[i] != 0);
 }
 
 void cnnvp_nfu_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,

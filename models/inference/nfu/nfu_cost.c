@@ -35,7 +35,8 @@ bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnv
 uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
 {
     const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
-    return (tile->partial ? of_sum : 1u) + (tile->of_words ? 1u : cnnvp_fx16_finds_sums(tile) ? of_sum : 0u);
+    return (tile->partial ? of_sum : 1u) + (cnnvp_fx16_finds_sums(tile) ? of_sum : 0u) +
+           (cnnvp_fx16_finds_words(tile) ? 1u : 0u);
 }
 
 /* True if results leave from the write-out's register while the array computes on. */

@@ -166,8 +166,8 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
     struct cnnvp_nfu_beat *beat = &run->ports[CNNVP_NFU_OUTPUT];
     const struct cnnvp_fx16_tile *tile = run->tile;
     const bool finds = !tile->of_words && tile->update != CNNVP_UPDATE_INITIALISE;
-    const uint64_t words[] = {tile->of_words ? 1u : finds ? sum_words(run) : 0, result_words(run)};
-    for (unsigned i = 0; i < 2u; ++i) {
+    const uint64_t words[] = {finds ? sum_words(run) : 0, tile->of_words || tile->added ? 1u : 0, result_words(run)};
+    for (unsigned i = 0; i < 3u; ++i) {
         for (uint64_t row = 0; row < h; ++row)
             for (uint64_t word = 0; word < w * words[i]; ++word)
                 if (map)
@@ -180,7 +180,7 @@ static void leave(struct run *run, bool map, uint64_t x0, uint64_t y0, uint64_t 
     const bool stays = tile->partial || run->shape->pipeline < CNNVP_NFU_REGISTER_STAGE || finds;
     const uint64_t now = clocks_of(run);
     const uint64_t begin = now < run->busy_until ? run->busy_until : now;
-    run->busy_until = begin + words[0] + words[1];
+    run->busy_until = begin + words[0] + words[1] + words[2];
     run->cost->writeout_cycles += (stays ? run->busy_until : begin) - now;
 }
 

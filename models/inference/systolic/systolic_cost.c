@@ -172,7 +172,8 @@ static void add_output(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_syst
                        const struct cnnvp_fx16_tile *tile, const struct mapping *map)
 {
     const uint32_t written = tile->partial ? shape->sum_words : 1u;
-    const uint32_t read = cnnvp_fx16_finds_sums(tile) ? shape->sum_words : tile->of_words ? 1u : 0;
+    const uint32_t read =
+        (cnnvp_fx16_finds_sums(tile) ? shape->sum_words : 0) + (cnnvp_fx16_finds_words(tile) ? 1u : 0);
     const uint64_t planes = tile->kind == CNNVP_FX16_MATMUL ? 1u : map->n;
     for (const struct cnnvp_parts *part = map->by_cols; part < map->by_cols + 2; ++part) {
         if (part->count == 0)

@@ -67,7 +67,7 @@ static void add_updates(struct cnnvp_fx16_clocks *clocks, const struct cnnvp_win
 {
     const uint32_t of_sum = cnnvp_sum_words(shape->acc_bits);
     const uint32_t found = cnnvp_fx16_finds_sums(tile) ? of_sum : 0;
-    const uint32_t word = tile->of_words ? 1u : 0;
+    const uint32_t word = cnnvp_fx16_finds_words(tile);
     const uint32_t last = tile->partial ? of_sum : 1u;
     if (passes == 1u) {
         add_update(clocks, update, found + word, last, times);

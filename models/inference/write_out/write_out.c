@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "cnnvp_fx16.h"
 #include "unit/parts.h"
 
 /* Saturates to 16 bits, and counts values that this changes. */
@@ -147,10 +148,29 @@ void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count,
     }
 }
 
+enum { AT_ONCE = 64 };
+
+/* Adds the words that were at the place of the results, in place. */
+static uint64_t add_words(const struct cnnvp_write_out *stage, uint64_t count, int16_t *words)
+{
+    const struct cnnvp_addition *addition = &stage->addition;
+    const struct cnnvp_write_out after = {.shift = addition->shift, .rounding = addition->rounding};
+    int64_t sums[AT_ONCE];
+    uint64_t saturated = 0;
+    for (uint64_t i = 0; i < count; i += AT_ONCE) {
+        const uint64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
+        const int16_t *const a = (addition->swapped ? stage->added : words) + i;
+        const int16_t *const b = (addition->swapped ? words : stage->added) + i;
+        for (uint64_t k = 0; k < n; ++k)
+            sums[k] = (int64_t)((uint64_t)a[k] + (uint64_t)cnnvp_fx16_bias(b[k], addition->b_shift));
+        saturated += round_words(&after, sums, n, 0, words + i);
+    }
+    return saturated;
+}
+
 /* Takes 16-bit words through the table, in place. */
 static uint64_t look_up(const struct cnnvp_write_out *stage, uint64_t count, uint64_t first, int16_t *words)
 {
-    enum { AT_ONCE = 64 };
     struct cnnvp_write_out after = *stage;
     int64_t lines[AT_ONCE];
     uint64_t saturated = 0;
@@ -174,6 +194,10 @@ uint64_t cnnvp_write_out(const struct cnnvp_write_out *stage, const int64_t *sum
                                                : round_words(stage, sums, count, first, words);
     if (stage->word_bytes == 1u && stage->table == NULL)
         saturated = narrow_words(words, count, stage->zero);
+    if (stage->added != NULL) {
+        const uint64_t beyond = add_words(stage, count, words);
+        saturated += stage->word_bytes == 1u ? narrow_words(words, count, (int16_t)stage->addition.zero) : beyond;
+    }
     for (uint64_t i = 0; stage->clips && i < count; ++i)
         words[i] = words[i] < low ? low : words[i] > high ? high : words[i];
     if (stage->table == NULL)
@@ -204,7 +228,13 @@ void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, lanes, "write-out: zero point");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, lanes, "write-out: offset and multiplier");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_WRITE_OUT_SCALE_STAGES * lanes, "write-out: stages");
-    if (has < CNNVP_WRITE_OUT_TABLES)
+    if (has == CNNVP_WRITE_OUT_ADDS) {
+        cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 6u * lanes,
+                       "write-out: addition, its rounding, and shifters as two adders");
+        cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, CNNVP_WRITE_OUT_ADD_STAGES * lanes,
+                       "write-out: stages of an addition");
+    }
+    if (has != CNNVP_WRITE_OUT_TABLES)
         return;
     cnnvp_table_parts(costs, lanes);
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "table: rounding, and a shifter as two adders");

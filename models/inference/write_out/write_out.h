@@ -11,6 +11,8 @@
  *           function: word = saturate(round(R * 2^-table_shift) + zero), where R is that of vact
  *           (inference/lanes/lanes.h). Each lane has its own memory for the table's segments. The command loads the
  *           table before its first result
+ *   add     as scale, and also, if the command says so, that word and the word at its place in the output buffer are
+ *           added (struct cnnvp_addition), and the limits apply to the result: a residual connection
  * The stage has one lane for each result of a clock.
  */
 #ifndef CNNVP_WRITE_OUT_H
@@ -23,13 +25,16 @@ enum cnnvp_write_out_has {
     CNNVP_WRITE_OUT_ROUNDS,
     CNNVP_WRITE_OUT_CLIPS,
     CNNVP_WRITE_OUT_SCALES,
-    CNNVP_WRITE_OUT_TABLES
+    CNNVP_WRITE_OUT_TABLES,
+    CNNVP_WRITE_OUT_ADDS
 };
 
 /* Additional pipeline stages if sums are scaled: offset and conversion to binary32, multiplier, rounding. */
 #define CNNVP_WRITE_OUT_SCALE_STAGES 3u
 /* Additional pipeline stages of a table: segment, line, rounding. */
 #define CNNVP_WRITE_OUT_TABLE_STAGES 3u
+/* Additional pipeline stages of an addition: sum, rounding. */
+#define CNNVP_WRITE_OUT_ADD_STAGES 2u
 /* Most segments of a table. */
 #define CNNVP_WRITE_OUT_TABLE_SEGMENTS 256u
 
@@ -46,6 +51,8 @@ struct cnnvp_write_out {
     int16_t zero;        /* zero point of 8-bit results */
     const void *table;   /* as in struct cnnvp_update; NULL: none */
     int32_t table_shift;
+    const int16_t *added; /* the word at the place of each result; NULL: nothing is added */
+    struct cnnvp_addition addition;
 };
 
 /* Converts sums[i] to words[i]. first + i is the index of the sum, which selects its scale record and the random number

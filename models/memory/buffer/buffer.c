@@ -313,13 +313,13 @@ static void account_update(struct buffer *buffer, struct buffer_region *region, 
     count(buffer, STAT_read_bytes, access, 2u * kept_words);
     count(buffer, by_mode[update->mode], access, sums);
     uint64_t found_words = 0;
-    if (update->mode != CNNVP_UPDATE_INITIALISE) {
-        found_words = update->of_words ? result_words : slot_words;
-        count(buffer, STAT_partial_read_words, access, found_words);
-        count(buffer, STAT_read_bytes, access, 2u * found_words);
-        if (!update->of_words)
-            buffer_live_drop(live, update->acc_address, acc_end);
+    if (update->mode != CNNVP_UPDATE_INITIALISE && !update->of_words) {
+        found_words = slot_words;
+        buffer_live_drop(live, update->acc_address, acc_end);
     }
+    found_words += update->of_words || update->added ? result_words : 0;
+    count(buffer, STAT_partial_read_words, access, found_words);
+    count(buffer, STAT_read_bytes, access, 2u * found_words);
     if (update->partial) {
         count(buffer, STAT_partial_write_words, access, slot_words);
         count(buffer, STAT_written_bytes, access, 2u * slot_words);

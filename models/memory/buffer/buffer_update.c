@@ -31,7 +31,7 @@ static int uses_sums(const struct cnnvp_update *update)
 /* 1 if writing word i never overwrites a partial sum j > i, so that one pass in order is correct. */
 static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end, uint64_t acc_end)
 {
-    if (update->of_words && uses_sums(update)) /* partial sums of passes must not overwrite words */
+    if ((update->of_words || update->added) && uses_sums(update)) /* partial sums must not overwrite words */
         return !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end);
     if (!(finds_sums(update) || update->passes > 1u) ||
         !ranges_overlap(update->out_address, out_end, update->acc_address, acc_end))
@@ -48,6 +48,12 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
     return 1;
 }
 
+static int is_addition(const struct cnnvp_addition *addition)
+{
+    return addition->shift >= -48 && addition->shift <= 63 && addition->b_shift >= -63 && addition->b_shift <= 63 &&
+           addition->rounding <= CNNVP_ROUNDING_FLOOR && addition->rounding != CNNVP_ROUNDING_STOCHASTIC;
+}
+
 int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
 {
     if (update->planes == 0 || update->plane_words == 0 || update->mode > CNNVP_UPDATE_MAXIMISE ||
@@ -55,7 +61,9 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
         update->shift < -48 || update->shift > 63 || update->word_bytes - 1u > 1u ||
         (update->clip && update->low > update->high) ||
         (update->scales != NULL && (update->scale_sums == 0 || update->partial)) || update->table_shift < -48 ||
-        update->table_shift > 63)
+        update->table_shift > 63 ||
+        (update->added &&
+         (update->partial || update->of_words || update->table != NULL || !is_addition(&update->addition))))
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
         return CNNVP_E_INVAL;
@@ -120,7 +128,7 @@ static void maximise_words(int16_t *words, const uint8_t *kept, uint64_t count, 
 void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
 {
     int64_t sums[CHUNK];
-    int16_t words[CHUNK];
+    int16_t words[CHUNK], before[CHUNK];
     const int keeps_sums = uses_sums(update);
     const uint32_t slot = cnnvp_sum_bytes(update->acc_bits);
     const struct cnnvp_write_out stage = {
@@ -135,7 +143,9 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .scales = update->scales,
         .scale_sums = update->scale_sums,
         .table = update->table,
-        .table_shift = update->table_shift};
+        .table_shift = update->table_shift,
+        .added = update->added ? before : NULL,
+        .addition = update->addition};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
     update->saturated = 0;
     for (uint64_t plane = 0; plane < update->planes; ++plane)
@@ -150,9 +160,11 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
                     cnnvp_put_sum(kept + i * slot, sums[i], slot);
                 continue;
             }
-            update->saturated += cnnvp_write_out(&stage, sums, count, index, words);
             uint8_t *const out =
                 half + update->out_address + update->word_bytes * (plane * update->plane_stride + word);
+            if (update->added)
+                cnnvp_get_words(out, count, update->word_bytes, before);
+            update->saturated += cnnvp_write_out(&stage, sums, count, index, words);
             if (update->of_words)
                 maximise_words(words, out, count, update->word_bytes);
             cnnvp_put_words(out, words, count, update->word_bytes);

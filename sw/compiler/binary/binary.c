@@ -295,6 +295,18 @@ static struct cnnvp_target for_layers(const struct cnnvp_target *target, int div
     return own;
 }
 
+/* 1: the convolution has an addition after it in the same group, which its write-out may do. */
+static int may_write_addition(const struct cnnvp_graph *graph, const struct cnnvp_binary_options *options,
+                              const struct cnnvp_build *build, size_t layer)
+{
+    int grouped = options->planned != NULL && options->planned[layer].added.written_out;
+    for (size_t i = 0; options->plan != NULL && i < options->plan->run_count; ++i) {
+        const struct cnnvp_plan_run *run = &options->plan->runs[i];
+        grouped |= layer >= run->first && layer + 1 < run->first + run->count;
+    }
+    return grouped && cnnvp_plan_table_words(&build->layers[layer]) == 0 && cnnvp_group_adds(graph, build, layer);
+}
+
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *whole,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
@@ -306,10 +318,12 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     for (size_t i = 0; i < graph->layer_count; ++i)
         cnnvp_binary_describe_layer(graph, i, options, build);
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_plan_cut wanted =
+        struct cnnvp_plan_cut wanted =
             options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i])
             : options->plan != NULL  ? options->plan->cuts[i]
                                      : (struct cnnvp_plan_cut){CNNVP_PLAN_ANY_UNIT};
+        if (may_write_addition(graph, options, build, i))
+            wanted.function = CNNVP_PLAN_ANY_FUNCTION;
         if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)
             CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
         CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, &wanted,

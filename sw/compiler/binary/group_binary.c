@@ -2,6 +2,7 @@
 /* Fused groups in the network binary: their slots, cuts and weights, and the contents of their tables. */
 #include "group_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,7 +168,7 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
                                const char *place, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t index = group->first + number;
-    struct cnnvp_layer tile = in_slots(graph, build, group, number, group->members[number].layer);
+    struct cnnvp_layer tile = in_slots(graph, build, group, number, group->members[number].layer), written;
     struct cnnvp_plan_finalists finalists;
     struct cnnvp_plan_use smallest;
     struct cnnvp_plan_cut cut = plan->cuts[index];
@@ -175,16 +176,36 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
     tile.out.width = cnnvp_plan_group_columns(group, number);
     cnnvp_plan_cut_layer(&tile, cut);
     const char *name = graph->layers[index].name;
-    CNNVP_TRY(cut.group_out != 0 ? cnnvp_plan_check(&tile, name, plan->cut_places[index], limits, error)
-                                 : cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
-    if (cut.group_out == 0 && finalists.count == 0)
+    int written_out;
+    build->layers[index].added = (struct cnnvp_layer_addition){0};
+    CNNVP_TRY(cnnvp_plan_write_addition(&tile, name, limits, &written, &written_out, error));
+    if (cut.function == CNNVP_PLAN_WRITE_OUT_FUNCTION && cnnvp_plan_table_words(&tile) == 0 && !written_out)
+        return cnnvp_config_error(
+            error, plan->cut_places[index], "layer \"%s\": no write-out does its addition, only the vector unit", name);
+    written_out &= cut.function != CNNVP_PLAN_VECTOR_FUNCTION;
+    if (cut.group_out != 0) {
+        written_out &= cut.function == CNNVP_PLAN_WRITE_OUT_FUNCTION;
+        CNNVP_TRY(cnnvp_plan_check(written_out ? &written : &tile, name, plan->cut_places[index], limits, error));
+    } else {
+        double score = INFINITY;
+        CNNVP_TRY(cnnvp_plan_layer(&tile, name, limits, &finalists, &smallest, error));
+        if (finalists.count != 0 && cut.function != CNNVP_PLAN_WRITE_OUT_FUNCTION) {
+            score = finalists.all[0].score;
+            cut = finalists.all[0].cut;
+        }
+        if (written_out)
+            CNNVP_TRY(cnnvp_plan_layer(&written, name, limits, &finalists, &smallest, error));
+        written_out &= finalists.count != 0 && finalists.all[0].score < score;
+        if (written_out)
+            cut = finalists.all[0].cut;
+    }
+    if (cut.group_out == 0)
         return cnnvp_config_error(error, place,
                                   "layer \"%s\": its tiles of %u x %u in the group do not fit into a half of each "
                                   "buffer; take smaller tiles or fewer layers",
                                   name, tile.out.height, tile.out.width);
-    if (cut.group_out == 0)
-        cut = finalists.all[0].cut;
     cnnvp_plan_cut_layer(&build->layers[index], cut);
+    build->layers[index].added.written_out = written_out ? written.added.written_out : CNNVP_ADDED_BY_VECTOR;
     return CNNVP_DONE;
 }
 
@@ -265,8 +286,10 @@ cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp
     struct cnnvp_plan_group group = {0};
     const cnnvp_result result = make_group(graph, target, plan, run, build, &group, error);
     cnnvp_plan_group_clear(&group);
-    for (size_t i = run->first; i < run->first + run->count; ++i)
+    for (size_t i = run->first; i < run->first + run->count; ++i) {
         plan->cuts[i] = result == CNNVP_DONE ? cnnvp_plan_cut_of(&build->layers[i]) : (struct cnnvp_plan_cut){0};
+        build->layers[i].added.written_out = CNNVP_ADDED_BY_VECTOR;
+    }
     return result;
 }
 
@@ -372,6 +395,7 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
         to->layer.fill = build->entries[group->first + number + 1].fill;
     }
     *layer = in_slots(graph, build, group, number, *layer);
+    cnnvp_plan_set_addition(layer, build->layers[group->first + number].added.written_out);
     if (is_slot(member->in))
         to->layer.frees_in = group->slots[member->in].last == number;
     if (is_slot(member->in2))

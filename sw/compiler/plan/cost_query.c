@@ -148,6 +148,10 @@ static struct cnnvp_command window_command(const struct cnnvp_layer *layer, cons
     window.valid_cols = cnnvp_pack(0, columns);
     if (cnnvp_is_tabled(layer))
         cnnvp_set_table(layer, &window);
+    if (cnnvp_is_added(layer)) {
+        cnnvp_set_addition(layer, &window);
+        window.out_addr = cnnvp_added_at(layer, slice->out * slice->rows * slice->columns);
+    }
     cnnvp_plan_put_descriptor(&command, &window, sizeof window);
     return command;
 }
@@ -475,10 +479,11 @@ struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_cost_query *query, 
     if (known)
         return (struct cnnvp_plan_vectors){answer->ps[0], answer->ps[1]};
     query->vectors = 0;
-    uint64_t sum = layer->op == CNNVP_OP_ADD || layer->added.tag != 0 ? arithmetic_ps(query, box)
-                   : layer->op == CNNVP_OP_NORM                       ? norm_ps(query, channels, rows * columns)
-                   : layer->op == CNNVP_OP_SOFTMAX                    ? softmax_ps(query, channels, rows, columns)
-                                                                      : 0;
+    const int adds = layer->op == CNNVP_OP_ADD || (layer->added.tag != 0 && !cnnvp_is_added(layer));
+    uint64_t sum = adds                            ? arithmetic_ps(query, box)
+                   : layer->op == CNNVP_OP_NORM    ? norm_ps(query, channels, rows * columns)
+                   : layer->op == CNNVP_OP_SOFTMAX ? softmax_ps(query, channels, rows, columns)
+                                                   : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         if (cnnvp_is_written_out(layer, i))
             continue;

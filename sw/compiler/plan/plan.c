@@ -128,11 +128,15 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
     }
     if (layer->op != CNNVP_OP_ADD)
         use.input_bytes *= first;
-    if (layer->added.tag != 0 && !layer->in2.on_chip)
+    if (layer->added.tag != 0 && !layer->in2.on_chip && !cnnvp_is_added(layer))
         use.input_bytes = cnnvp_maximum(use.input_bytes, words << layer->in2.word_shift);
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
     use.output_bytes = words * (sums ? cnnvp_maximum32(layer->sum_bytes, result_bytes) : result_bytes);
+    if (cnnvp_is_added(layer))
+        use.output_bytes =
+            words * ((sums || layer->added.written_out == CNNVP_ADDED_BEHIND_SUMS ? layer->sum_bytes : 0) +
+                     result_bytes_of(layer, 0));
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
         use.output_bytes += words * result_bytes_of(layer, 0);
     if (layer->op == CNNVP_OP_POOL && is_swept_in_parts(layer) && result_bytes > CNNVP_WORD_BYTES)
@@ -186,12 +190,13 @@ void cnnvp_plan_cut_layer(struct cnnvp_layer *layer, struct cnnvp_plan_cut cut)
 struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_layer *layer)
 {
     const int has_choice = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL;
-    const int has_function = layer->op == CNNVP_OP_CONV && cnnvp_plan_table_words(layer) != 0;
+    const int written_out = cnnvp_is_tabled(layer) != 0 || layer->added.written_out != CNNVP_ADDED_BY_VECTOR;
+    const int has_function = layer->op == CNNVP_OP_CONV && (cnnvp_plan_table_words(layer) != 0 || written_out);
     return (struct cnnvp_plan_cut){
         has_choice ? 1u + layer->unit : CNNVP_PLAN_ANY_UNIT,
-        !has_function            ? CNNVP_PLAN_ANY_FUNCTION
-        : cnnvp_is_tabled(layer) ? CNNVP_PLAN_WRITE_OUT_FUNCTION
-                                 : CNNVP_PLAN_VECTOR_FUNCTION,
+        !has_function ? CNNVP_PLAN_ANY_FUNCTION
+        : written_out ? CNNVP_PLAN_WRITE_OUT_FUNCTION
+                      : CNNVP_PLAN_VECTOR_FUNCTION,
         layer->group_out,
         layer->tile_h,
         layer->tile_w,

@@ -176,7 +176,7 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
         (layer->format >> 16 & 3u) == CNNVP_ROUNDING_STOCHASTIC)
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
-    if (tiling.limits < CNNVP_LIMITS_SCALE_AND_TABLE)
+    if ((tiling.limits & ~CNNVP_LIMITS_ADDS) < CNNVP_LIMITS_SCALE_AND_TABLE)
         return CNNVP_DONE;
     const uint32_t narrow = (uint32_t)CNNVP_NARROW_OUT << CNNVP_NARROW_LSB;
     struct cnnvp_layer tabled = *layer;
@@ -191,6 +191,46 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
     return CNNVP_DONE;
 }
 
+void cnnvp_plan_set_addition(struct cnnvp_layer *layer, uint32_t written_out)
+{
+    layer->added.written_out = written_out;
+    if (!cnnvp_is_added(layer))
+        return;
+    layer->clips = layer->added.clips;
+    layer->limits = layer->added.limits;
+    layer->folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
+}
+
+/* 1: the addition is one of words of the same size, of an operand in memory, without scales, to results that are
+ * neither limited nor otherwise changed before. */
+static int is_plain_addition(const struct cnnvp_layer *layer)
+{
+    const uint32_t all = CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT;
+    const uint32_t narrow = layer->added.format >> CNNVP_NARROW_LSB & all;
+    const uint32_t own = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT) == 1u ? all : 0u;
+    return layer->op == CNNVP_OP_CONV && layer->unit == CNNVP_UNIT_ARRAY && layer->added.tag != 0 &&
+           layer->added.first_post == 0 && layer->arithmetic == CNNVP_ARITHMETIC_ADD && layer->operands.divisor == 0 &&
+           !layer->in2.on_chip && narrow == own && layer->tile_images <= 1u &&
+           (layer->added.format >> 16 & 3u) != CNNVP_ROUNDING_STOCHASTIC;
+}
+
+cnnvp_result cnnvp_plan_write_addition(const struct cnnvp_layer *layer, const char *name,
+                                       const struct cnnvp_plan_limits *limits, struct cnnvp_layer *written, int *taken,
+                                       struct cnnvp_error *error)
+{
+    struct cnnvp_tiling tiling;
+    *taken = 0;
+    *written = *layer;
+    if (!is_plain_addition(layer))
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &tiling, error));
+    if ((tiling.limits & CNNVP_LIMITS_ADDS) == 0)
+        return CNNVP_DONE;
+    cnnvp_plan_set_addition(written, tiling.result_bytes > CNNVP_WORD_BYTES ? CNNVP_ADDED_BEHIND_SUMS : CNNVP_ADDED);
+    const struct cnnvp_command command = last_command(written);
+    return ask_taken(limits, &command, taken, error);
+}
+
 cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
                                      const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
@@ -202,7 +242,7 @@ cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name
     if (layer->op == CNNVP_OP_CONV)
         scaled.folded = CNNVP_NOT_FOLDED;
     const cnnvp_result result = ask_tiling(&scaled, name, limits, &tiling, &refusal, error);
-    if (result != CNNVP_DONE || tiling.limits < CNNVP_LIMITS_AND_SCALE)
+    if (result != CNNVP_DONE || (tiling.limits & ~CNNVP_LIMITS_ADDS) < CNNVP_LIMITS_AND_SCALE)
         return result == CNNVP_FAILED ? CNNVP_DONE : result;
     const struct cnnvp_command command = last_command(&scaled);
     CNNVP_TRY(ask_taken(limits, &command, &taken, error));

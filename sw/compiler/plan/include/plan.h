@@ -233,6 +233,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(
     struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
     const struct cnnvp_plan_cut *wanted, size_t before, const char *place, struct cnnvp_error *error);
 
+/* Sets who does a convolution's addition, an enum cnnvp_written_out. */
+void cnnvp_plan_set_addition(struct cnnvp_layer *layer, uint32_t written_out);
+/* For a convolution with an addition: whether its unit's write-out can do that. Sets *written to the layer that does
+ * so; its results are the same words. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_write_addition(
+    const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+    struct cnnvp_layer *written, int *taken, struct cnnvp_error *error);
 /* Called before cnnvp_plan_choose_unit: gives the layer scaled results if the PE array's write-out can scale them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_scale(struct cnnvp_layer *layer, const char *name,
                                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);

@@ -70,7 +70,7 @@ static void test_windows(void **state)
           {OUT_CHANNELS, 0x1000000, "2^24"}, {OUT_STRIDE, 30, NULL}, {OUT_STRIDE, 29, "out_channel_stride"},
           {FORMAT, 63, NULL}, {FORMAT, 64, "format.shift is 64: it must be -48 to 63"}, {FORMAT, 0xd0, NULL},
           {FORMAT, 0x8000, "format.bias_shift is -128: it must be -63 to 63"}, {FORMAT, 0x30000, NULL},
-          {FORMAT, 0x80000, "format.tabled is 2: it must be 0 to 1"}, {FORMAT, 0x40000, "1 to 256 segments"},
+          {FORMAT, 0x100000, "format.added is 2: it must be 0 to 1"}, {FORMAT, 0x40000, "1 to 256 segments"},
           {FORMAT, 0x00200000, "with a zero point have 8 bits"}, {FORMAT, 0x90200000, NULL},
           {BIAS_ADDR, 1, "bias_addr is 1: it must be a multiple of 2, 0 to 2147483647"},
           {ACC_ADDR, 5, NULL}); /* there are no sums */
@@ -81,6 +81,37 @@ static void test_windows(void **state)
     CHECK(base(OP_CONV, SCALE), {BIAS_ADDR, 2, NULL}, {BIAS_ADDR, 1, "bias_addr is 1"});
     CHECK(base(OP_POOL, 0), {VALID_ROWS, 0x30004, "first is at most end"}, {VALID_COLS, 0x40004, NULL},
           {WEIGHT_ADDR, 1, NULL});
+}
+
+/* valid_cols has the format of an addition; partial sums have none. */
+static void test_addition(void **state)
+{
+    struct cnnvp_command conv = base(OP_CONV, 0), partial = base(OP_CONV, 4), pool = base(OP_POOL, 0);
+    struct cnnvp_fx16_tile tile;
+    const char *reason = "";
+    (void)state;
+    conv.descriptor[FORMAT] |= 1u << 19;
+    partial.descriptor[FORMAT] |= 1u << 19;
+    conv.descriptor[VALID_COLS] = 0x7c10d; /* shift 13, b by -63, floor, swapped */
+    CHECK(conv, {VALID_COLS, 0x3f, NULL}, {VALID_COLS, 0x40, "a shift of -48 to 63"}, {VALID_COLS, 0xd0, NULL},
+          {VALID_COLS, 0xcf, "a shift of -48 to 63"}, {VALID_COLS, 0x4000, "a bias shift of -63 to 63"},
+          {VALID_COLS, 0x20000, "no stochastic rounding"}, {VALID_COLS, 0x200000, "a zero point have 8 bits"});
+    CHECK(partial, {VALID_COLS, 0x40, NULL});
+    struct cnnvp_command both = conv;
+    both.descriptor[VALID_ROWS] = 0;
+    both.descriptor[VALID_COLS] = 1; /* a table of one segment */
+    CHECK(both, {FORMAT, 0xc0000, "without a table"});
+    assert_int_equal(cnnvp_fx16_decode(&conv, &tile, &reason), CNNVP_OK);
+    assert_int_equal(tile.added, 1);
+    assert_int_equal(tile.addition.shift, 13);
+    assert_int_equal(tile.addition.b_shift, -63);
+    assert_int_equal(tile.addition.rounding, CNNVP_ROUNDING_FLOOR);
+    assert_int_equal(tile.addition.swapped, 1);
+    assert_int_equal(cnnvp_fx16_decode(&partial, &tile, &reason), CNNVP_OK);
+    assert_int_equal(tile.added, 0);
+    pool.descriptor[FORMAT] |= 1u << 19;
+    assert_int_equal(cnnvp_fx16_decode(&pool, &tile, &reason), CNNVP_E_INVAL);
+    assert_non_null(strstr(reason, "the results of a conv"));
 }
 
 static void test_matmul(void **state)
@@ -113,10 +144,8 @@ static void test_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_meaning),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_matmul),
-        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_meaning), cmocka_unit_test(test_windows), cmocka_unit_test(test_addition),
+        cmocka_unit_test(test_matmul),  cmocka_unit_test(test_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

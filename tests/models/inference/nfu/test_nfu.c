@@ -262,6 +262,78 @@ static void test_table(void **state)
     check_refused_table(3, 0, TABLE_SEGMENTS, CNNVP_E_INVAL, "1 to 256 segments");
 }
 
+/* Asks for an addition: (a + 2 b) / 4 of the word and the one at its place, or the other way round. */
+static void set_addition(struct nfu_case *c, struct array_rig *rig, struct cnnvp_command *command, uint32_t swapped)
+{
+    load(rig, c, command);
+    for (uint32_t o = 0; o < 16u; ++o)
+        for (uint32_t i = 0; i < 100u; ++i) {
+            const int16_t word = (int16_t)(97u * (100u * o + i));
+            array_rig_poke(rig->output, 1, 256u + (o * 128u + i) * 2u, &word, 1);
+        }
+    command->descriptor[FORMAT] |= 1u << CNNVP_ADDED_LSB;
+    command->descriptor[VALID_COLS] = 2u | 1u << 8 | CNNVP_ROUNDING_FLOOR << 16 | swapped << CNNVP_SWAPPED_LSB;
+}
+
+/* The old words of a set of results take a clock more; two stages more fill once. The last write-out is not hidden. */
+static void check_addition(uint64_t detail, uint32_t swapped)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11, clipped = 0;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "detail", detail);
+    fake_set(rig.array, "write_out", 4);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    nfu_case_expect(&c, 48);
+    set_addition(&c, &rig, &command, swapped);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    for (uint32_t o = 0; o < 16u; ++o)
+        for (uint32_t i = 0; i < 100u; ++i) {
+            const int16_t *word = array_rig_peek(rig.output, 1, 256u + (o * 128u + i) * 2u, 2);
+            const int there = (int16_t)(97u * (100u * o + i));
+            const int x = cnnvp_round_fx16(c.sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped);
+            const int sum = swapped ? there + 2 * x : x + 2 * there;
+            const int quarter = (sum - (((sum % 4) + 4) % 4)) / 4;
+            assert_int_equal(*word, quarter < -3000 ? -3000 : quarter > 1000 ? 1000 : quarter);
+        }
+    assert_int_equal(fake_count(rig.array, "added_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "limited_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3 + 2);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 2);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), 9600 + 64 + 3 + 2 + 2);
+    assert_int_equal(fake_count(rig.array, "output_words"), 1600);
+    assert_int_equal(fake_count(rig.output, "partial_read_words"), 1600);
+    assert_int_equal(fake_count(rig.output, "write_words"), 1600);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+/* Without the stage the command is refused, and nothing has been done. */
+static void test_addition(void **state)
+{
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11;
+    struct nfu_case c = nfu_case_lenet_c3();
+    (void)state;
+    for (uint32_t i = 0; i < 4u; ++i)
+        check_addition(i & 1u, i >> 1);
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "write_out", 3);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    set_addition(&c, &rig, &command, 0);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_E_NOSUP);
+    assert_non_null(strstr(rig.array->message, "it is not add, and the command adds"));
+    assert_int_equal(fake_count(rig.array, "commands"), 0);
+    assert_int_equal(fake_count(rig.output, "write_words"), 0);
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
 static void test_command(void **state)
 {
     (void)state;
@@ -644,11 +716,11 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),        cmocka_unit_test(test_table),      cmocka_unit_test(test_scratchpad),
-        cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),    cmocka_unit_test(test_records),
-        cmocka_unit_test(test_partial),        cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_port_misuse),    cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),          cmocka_unit_test(test_addition),
+        cmocka_unit_test(test_scratchpad), cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall),
+        cmocka_unit_test(test_rows),       cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_records),    cmocka_unit_test(test_partial),        cmocka_unit_test(test_ones),
+        cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),    cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

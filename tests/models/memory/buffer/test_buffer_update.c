@@ -145,6 +145,40 @@ static void test_partial_sums(void **state)
     fake_sim_free(&f.sim);
 }
 
+/* Results are added to the 8-bit words at their place, whose partial sums lie elsewhere. */
+static void test_added_words(void **state)
+{
+    static const int64_t sums[] = {40, -400, 7, 1 << 20};
+    static const int8_t there[] = {5, -100, 0, 127};
+    /* A quarter, to nearest even: 10, -100, 2, and 127 at most. The sum with twice the word there, plus 3: 23, -297,
+     * 5, 384. */
+    static const int8_t expected[] = {23, -128, 5, 127};
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 0, 1);
+    struct cnnvp_update u = plain_update(sums, 2, 2);
+    u.shift = 2;
+    u.word_bytes = 1;
+    u.plane_stride = 2;
+    u.out_address = 64;
+    u.added = 1;
+    u.addition = (struct cnnvp_addition){.b_shift = 1, .rounding = CNNVP_ROUNDING_NEAREST, .zero = 3};
+    memcpy(borrow(&f, 0, 64, 4), there, 4);
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    assert_memory_equal(borrow(&f, 0, 64, 4), expected, 4);
+    assert_int_equal(u.saturated, 1 + 2); /* 2^18, and two sums */
+    assert_int_equal(fake_count(f.host, "partial_read_words"), 2);
+    assert_int_equal(fake_count(f.host, "write_words"), 2);
+    u.passes = 2; /* sums that are kept in between would overwrite the words */
+    u.acc_address = 64 - 8;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.acc_address = 68;
+    assert_int_equal(update(&f, &u), CNNVP_OK);
+    u.addition.rounding = CNNVP_ROUNDING_STOCHASTIC;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    fake_sim_free(&f.sim);
+}
+
 /* Words are maximised where they are, whatever the sums' width; those of several passes keep their sums elsewhere. */
 static void test_maxima_of_words(void **state)
 {
@@ -324,8 +358,9 @@ static void test_bad_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write_out),       cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_maxima_of_words), cmocka_unit_test(test_compaction),   cmocka_unit_test(test_bad_updates),
+        cmocka_unit_test(test_write_out),   cmocka_unit_test(test_partial_sums),    cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_added_words), cmocka_unit_test(test_maxima_of_words), cmocka_unit_test(test_compaction),
+        cmocka_unit_test(test_bad_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
