@@ -274,44 +274,87 @@ static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_sta
     return *ps < 0 ? cnnvp_compiler_no_memory(choice->error) : CNNVP_DONE;
 }
 
-/* If the network waits for the core, plans all layers again with prices that include the core's share of the critical
- * path. For the objective time it plans once more with prices by the critical path alone, the mean of both plans'
- * paths, and takes that if it is shorter. */
-static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *largest, struct cnnvp_arena *arena)
+/* The plans of all layers, to go back to. */
+struct plans {
+    struct cnnvp_plan_finalists *finalists;
+    uint32_t *blocks;
+};
+
+/* Plans all layers again by the weights of the choice. Takes the new plans, and sets *ps, if their critical path is
+ * shorter than that by `gain`, a part of it. */
+static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest, const struct plans *before,
+                                 struct cnnvp_core_stage *stages, double gain, double *ps)
 {
     const size_t layers = choice->graph->layer_count, tensors = choice->graph->tensor_count;
     struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
+    double path;
+    memcpy(before->finalists, finalists, layers * sizeof *finalists);
+    memcpy(before->blocks, choice->blocks, tensors * sizeof *choice->blocks);
+    CNNVP_TRY(choose(choice, largest));
+    CNNVP_TRY(take_path(choice, stages, &path));
+    if (path < *ps * (1 - gain)) {
+        *ps = path;
+        return CNNVP_DONE;
+    }
+    memcpy(finalists, before->finalists, layers * sizeof *finalists);
+    memcpy(choice->blocks, before->blocks, tensors * sizeof *choice->blocks);
+    return CNNVP_DONE;
+}
+
+/* The network does not wait for the core, so the core's work costs less than its time: plans the layers again in which
+ * it is long, with two weights of it. The smaller weight has to gain twice as much, since it relies more on the bounds
+ * of the core. */
+static cnnvp_result hide_core(struct choice *choice, const uint32_t *largest, const struct plans *before,
+                              struct cnnvp_core_stage *stages, double path)
+{
+    static const double core[] = {0.25, 0.125};
+    const struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
+    const size_t layers = choice->graph->layer_count;
+    for (size_t n = 0; n < sizeof core / sizeof core[0]; ++n) {
+        size_t count = 0;
+        for (size_t i = 0; i < layers; ++i)
+            if (finalists[i].all[0].core * 2u > finalists[i].all[0].units) {
+                choice->weights[i] = (struct cnnvp_plan_weights){0, 1, core[n]};
+                ++count;
+            }
+        if (count != 0)
+            CNNVP_TRY(plan_by_path(choice, largest, before, stages, (double)(n + 1) / PATH_PART, &path));
+    }
+    return CNNVP_DONE;
+}
+
+/* If the network waits for the core, plans all layers again with prices that include the core's share of the critical
+ * path. For the objective time it plans once more with prices by the critical path alone, the mean of both plans'
+ * paths. */
+static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *largest, struct cnnvp_arena *arena)
+{
+    const size_t layers = choice->graph->layer_count;
+    const struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
     struct cnnvp_core_stage *stages = cnnvp_arena_array(arena, layers, sizeof *stages);
-    struct cnnvp_plan_finalists *before = cnnvp_arena_array(arena, layers, sizeof *before);
-    uint32_t *blocks = cnnvp_arena_array(arena, tensors, sizeof *blocks);
+    const struct plans before = {
+        .finalists = cnnvp_arena_array(arena, layers, sizeof *before.finalists),
+        .blocks = cnnvp_arena_array(arena, choice->graph->tensor_count, sizeof *before.blocks)};
     double *waits = cnnvp_arena_array(arena, layers, sizeof *waits);
-    double units = 0, first, second, third;
+    const int by_time = choice->limits.objective == CNNVP_OBJECTIVE_TIME;
+    double units = 0, path;
     if (arena->failed)
         return cnnvp_compiler_no_memory(choice->error);
     for (size_t i = 0; i < layers; ++i)
         units += (double)finalists[i].all[0].units;
-    CNNVP_TRY(take_path(choice, stages, &first));
-    if (first <= units * (1 + 1 / CORE_PART))
-        return CNNVP_DONE;
+    CNNVP_TRY(take_path(choice, stages, &path));
+    if (path <= units * (1 + 1 / CORE_PART))
+        return by_time ? hide_core(choice, largest, &before, stages, path) : CNNVP_DONE;
     for (size_t i = 0; i < layers; ++i) {
         waits[i] = stages[i].waits;
         choice->weights[i] = cnnvp_core_weights(round(waits[i] * PATH_STEPS) / PATH_STEPS);
     }
     CNNVP_TRY(choose(choice, largest));
-    if (choice->limits.objective != CNNVP_OBJECTIVE_TIME)
+    if (!by_time)
         return CNNVP_DONE;
-    CNNVP_TRY(take_path(choice, stages, &second));
-    memcpy(before, finalists, layers * sizeof *before);
-    memcpy(blocks, choice->blocks, tensors * sizeof *blocks);
+    CNNVP_TRY(take_path(choice, stages, &path));
     for (size_t i = 0; i < layers; ++i)
         choice->weights[i] = cnnvp_path_weights(round((waits[i] + stages[i].waits) / 2 * PATH_STEPS) / PATH_STEPS);
-    CNNVP_TRY(choose(choice, largest));
-    CNNVP_TRY(take_path(choice, stages, &third));
-    if (third < second * (1 - 1 / PATH_PART))
-        return CNNVP_DONE;
-    memcpy(finalists, before, layers * sizeof *before);
-    memcpy(choice->blocks, blocks, tensors * sizeof *blocks);
-    return CNNVP_DONE;
+    return plan_by_path(choice, largest, &before, stages, 1 / PATH_PART, &path);
 }
 
 cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
