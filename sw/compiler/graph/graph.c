@@ -582,7 +582,7 @@ static unsigned carriers(const struct cnnvp_graph *graph, const struct cnnvp_gra
     if (!cnnvp_graph_passes(layer) || graph->tensors[cnnvp_graph_base(graph, layer->out)].scores == 0)
         return 0;
     if (layer->op == CNNVP_OP_NORM)
-        return layer->norm == CNNVP_NORM_STORED && layer->gates == 0;
+        return layer->norm == CNNVP_NORM_STORED;
     if (layer->op != CNNVP_OP_ADD)
         return 0;
     switch (layer->arithmetic) {

@@ -83,43 +83,6 @@ static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_gra
     return graph->tensors[before->out].channels == graph->tensors[norm->in].channels || norm->uniform != 0.0f;
 }
 
-/* ---- functions ---- */
-
-/* The layer that makes `gate`, if that is a (hard) sigmoid of `in` with only one reader; otherwise -1. */
-static ptrdiff_t sigmoid_of(const struct cnnvp_graph *graph, int32_t in, int32_t gate)
-{
-    const ptrdiff_t at = cnnvp_graph_producer(graph, gate);
-    if (at < 0 || cnnvp_graph_readers(graph, gate) != 1 || graph->tensors[cnnvp_graph_base(graph, in)].whole != 0)
-        return -1;
-    const struct cnnvp_graph_layer *layer = &graph->layers[at];
-    const int is_sigmoid =
-        layer->op == CNNVP_OP_ACTIVATION && layer->post_count == 1 && layer->posts[0].kind == CNNVP_GRAPH_SIGMOID;
-    return layer->in == in && layer->out == gate && (is_sigmoid || layer->gates != 0) ? at : -1;
-}
-
-/* Joins x * sigmoid(x), as exporters write SiLU and hard swish, into one function. */
-static void join_functions(struct cnnvp_graph *graph)
-{
-    for (size_t i = graph->layer_count; i-- > 0;) {
-        struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->op != CNNVP_OP_ADD || layer->arithmetic != CNNVP_ARITHMETIC_MUL || layer->post_count != 0)
-            continue;
-        ptrdiff_t at = sigmoid_of(graph, layer->in, layer->in2);
-        if (at < 0 && (at = sigmoid_of(graph, layer->in2, layer->in)) >= 0)
-            layer->in = layer->in2;
-        if (at < 0)
-            continue;
-        layer->op = CNNVP_OP_ACTIVATION;
-        layer->in2 = CNNVP_GRAPH_NONE;
-        layer->arithmetic = CNNVP_ARITHMETIC_ADD;
-        layer->posts[layer->post_count++] =
-            graph->layers[at].gates != 0 ? (struct cnnvp_graph_post){CNNVP_GRAPH_HARD_SWISH, 0.0f}
-                                         : (struct cnnvp_graph_post){CNNVP_GRAPH_SWISH, 1.0f};
-        cnnvp_graph_remove(graph, (size_t)at);
-        i -= (size_t)at < i;
-    }
-}
-
 /* ---- activations ---- */
 
 /* 1: a copy that changes the place of words. Nothing is folded into it, and it is folded into nothing. */
@@ -441,7 +404,6 @@ static void forget_steps(struct cnnvp_graph *graph)
 
 cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
-    join_functions(graph);
     CNNVP_TRY(fold_into_before(graph, error));
     CNNVP_TRY(pass_scales(graph, error));
     CNNVP_TRY(drop_rescaling(graph, error));

@@ -141,7 +141,6 @@ cnnvp_result cnnvp_operator_hard_sigmoid(struct cnnvp_import *import)
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 0.2f),
                 beta = cnnvp_onnx_float(import->node, "beta", 0.5f);
     CNNVP_TRY(cnnvp_import_scale(import, in, alpha, beta, 0, &layer));
-    layer->gates = fabsf(alpha - 1.0f / 6.0f) < 1e-6f && fabsf(beta - 0.5f) < 1e-6f;
     layer->post_count = 2;
     layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
     layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 1.0f};

@@ -39,15 +39,29 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
     return index < import->node->n_input && import->node->input[index][0] != '\0';
 }
 
+static size_t inputs_of(const Onnx__NodeProto *node, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < node->n_input; ++i)
+        count += strcmp(node->input[i], name) == 0;
+    return count;
+}
+
+static size_t readers_in(const Onnx__GraphProto *graph, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < graph->n_output; ++i)
+        count += graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        count += inputs_of(graph->node[i], name);
+    return count;
+}
+
 size_t cnnvp_import_readers(const struct cnnvp_import *import, const char *name)
 {
-    const Onnx__GraphProto *graph = import->onnx.model->graph;
-    size_t count = 0;
-    for (size_t i = 0; i < graph->n_output && name[0] != '\0'; ++i)
-        count += graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0;
-    for (size_t i = 0; i < graph->n_node && name[0] != '\0'; ++i)
-        for (size_t input = 0; input < graph->node[i]->n_input; ++input)
-            count += strcmp(graph->node[i]->input[input], name) == 0;
+    size_t count = name[0] != '\0' ? readers_in(import->onnx.model->graph, name) : 0;
+    for (const struct cnnvp_import_scope *scope = import->scope; scope != NULL && name[0] != '\0'; scope = scope->outer)
+        count += readers_in(scope->graph, name) - inputs_of(scope->node, name);
     return count;
 }
 
@@ -578,14 +592,21 @@ Onnx__TypeProto *cnnvp_import_type(const struct cnnvp_import *import, const char
     return NULL;
 }
 
-static const Onnx__NodeProto *find_maker(const struct cnnvp_import *import, const char *name)
+static const Onnx__NodeProto *maker_in(const Onnx__GraphProto *graph, const char *name)
 {
-    const Onnx__GraphProto *graph = import->onnx.model->graph;
     for (size_t i = 0; i < graph->n_node; ++i)
         for (size_t output = 0; output < graph->node[i]->n_output; ++output)
             if (strcmp(graph->node[i]->output[output], name) == 0)
                 return graph->node[i];
     return NULL;
+}
+
+static const Onnx__NodeProto *find_maker(const struct cnnvp_import *import, const char *name)
+{
+    const Onnx__NodeProto *node = maker_in(import->onnx.model->graph, name);
+    for (const struct cnnvp_import_scope *scope = import->scope; scope != NULL && node == NULL; scope = scope->outer)
+        node = maker_in(scope->graph, name);
+    return node;
 }
 
 const Onnx__NodeProto *cnnvp_import_maker(const struct cnnvp_import *import, const char *name, const char *op_type)

@@ -245,7 +245,10 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
         return cnnvp_import_no_memory(import);
     const Onnx__NodeProto *node = import->node;
     const size_t first = import->graph->layer_count;
+    const struct cnnvp_import_scope scope = {graph, node, import->scope};
+    import->scope = &scope;
     const cnnvp_result result = import_nodes(import, graph);
+    import->scope = scope.outer;
     import->node = node;
     const char *op_type = cnnvp_arena_text(&import->graph->arena, node->op_type);
     for (size_t i = first; op_type != NULL && function != NULL && i < import->graph->layer_count; ++i)

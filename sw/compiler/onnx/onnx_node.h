@@ -61,6 +61,13 @@ struct cnnvp_onnx_whole {
     int64_t axis;
 };
 
+/* The nodes of a body or branch, and what surrounds it. */
+struct cnnvp_import_scope {
+    const Onnx__GraphProto *graph;
+    const Onnx__NodeProto *node; /* in whose place they are */
+    const struct cnnvp_import_scope *outer; /* NULL: the file's graph */
+};
+
 struct cnnvp_import {
     struct cnnvp_onnx onnx;
     struct cnnvp_graph *graph;
@@ -81,7 +88,9 @@ struct cnnvp_import {
     uint32_t node_number; /* index of the node in the file */
     uint32_t node_count;  /* nodes whose import has begun */
     unsigned calls;       /* nesting depth of function calls */
-    size_t inlined;       /* nodes that came from functions, rules and branches */
+    const struct cnnvp_import_scope
+        *scope;            /* of the body or branch that is being imported; NULL: of the file's graph */
+    size_t inlined;        /* nodes that came from functions, rules and branches */
     size_t constant_bytes; /* bytes taken by computed constants */
     int training;          /* parameters stay separate and may lack values (onnx.h) */
     struct cnnvp_error *error;

@@ -124,7 +124,7 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
 cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
                                 enum cnnvp_graph_post_kind kind, float value)
 {
-    const struct cnnvp_graph_layer *layer = readers == 1 && import->calls == 0 ? turning(import->graph, in) : NULL;
+    const struct cnnvp_graph_layer *layer = readers == 1 ? turning(import->graph, in) : NULL;
     if (layer == NULL)
         return cnnvp_import_post(import, in, kind, value, 0, &in);
     const struct cnnvp_graph_layer copy = *layer;

@@ -113,7 +113,6 @@ struct cnnvp_graph_layer {
     uint32_t
         narrow_weights; /* 1: 8-bit weights; set by cnnvp_words_choose. Weights of a product are words of in2 instead */
     float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
-    uint32_t gates;     /* norm: 1: its input times its result is hard swish */
     float epsilon;      /* norm with statistics of the data, or in training */
     /* Training only: parameters of a batch norm, which the ordinary import folds into weights and bias. */
     float *mean, *variance;

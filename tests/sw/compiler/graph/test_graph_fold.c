@@ -158,90 +158,6 @@ static void shared_results_stay(void **state)
     cnnvp_graph_clear(&graph);
 }
 
-/* x times a function of x or of something else, which comes first or second. */
-static int32_t gated(struct cnnvp_graph *graph, int32_t x, int32_t of, enum cnnvp_graph_post_kind kind, int first)
-{
-    const int32_t gate = function(graph, of, kind, 0.0f);
-    const int32_t out = follow(graph, CNNVP_OP_ADD, first ? gate : x, "product");
-    struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count - 1];
-    layer->in2 = first ? x : gate;
-    layer->arithmetic = CNNVP_ARITHMETIC_MUL;
-    return out;
-}
-
-/* In a convolution, with the limit that follows; and twice. */
-static void products_with_their_sigmoid_are_swish(void **state)
-{
-    (void)state;
-    for (int first = 0; first < 2; ++first) {
-        struct cnnvp_graph graph;
-        int32_t at = begin(&graph);
-        at = function(&graph, gated(&graph, at, at, CNNVP_GRAPH_SIGMOID, first), CNNVP_GRAPH_MIN, 3.0f);
-        assert_int_equal(fold(&graph, at), 1);
-        assert_int_equal(graph.layers[0].post_count, 2);
-        post_is(&graph.layers[0].posts[0], CNNVP_GRAPH_SWISH, 1.0f);
-        post_is(&graph.layers[0].posts[1], CNNVP_GRAPH_MIN, 3.0f);
-        assert_int_equal(graph.layers[0].out, at);
-        cnnvp_graph_clear(&graph);
-        at = begin(&graph);
-        at = gated(&graph, at, at, CNNVP_GRAPH_SIGMOID, first);
-        at = gated(&graph, at, at, CNNVP_GRAPH_SIGMOID, first);
-        assert_int_equal(fold(&graph, at), 2);
-        post_is(&graph.layers[1].posts[0], CNNVP_GRAPH_SWISH, 1.0f);
-        assert_int_equal(graph.layers[1].op, CNNVP_OP_ACTIVATION);
-        assert_int_equal(graph.layers[1].in2, CNNVP_GRAPH_NONE);
-        cnnvp_graph_clear(&graph);
-    }
-}
-
-/* A hard sigmoid's line and limits. */
-static void products_with_their_hard_sigmoid_are_hard_swish(void **state)
-{
-    (void)state;
-    for (uint32_t gates = 0; gates < 2; ++gates) {
-        struct cnnvp_graph graph;
-        const int32_t conv = begin(&graph);
-        const int32_t gate =
-            norm(&graph, conv, (const float[]){0.16666667f, 0.16666667f}, (const float[]){0.5f, 0.5f}, 0.0f);
-        graph.layers[1].gates = gates;
-        graph.layers[1].post_count = 2;
-        graph.layers[1].posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
-        graph.layers[1].posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 1.0f};
-        const int32_t out = follow(&graph, CNNVP_OP_ADD, conv, "product");
-        graph.layers[2].in2 = gate;
-        graph.layers[2].arithmetic = CNNVP_ARITHMETIC_MUL;
-        assert_int_equal(fold(&graph, out), gates ? 1 : 3);
-        if (gates)
-            post_is(&graph.layers[0].posts[0], CNNVP_GRAPH_HARD_SWISH, 0.0f);
-        cnnvp_graph_clear(&graph);
-    }
-}
-
-/* The sigmoid of something else, of whole numbers, another function, a sigmoid that is read elsewhere, a sum. */
-static void other_products_stay(void **state)
-{
-    (void)state;
-    for (int other = 0; other < 5; ++other) {
-        struct cnnvp_graph graph;
-        const int32_t conv = begin(&graph);
-        const int32_t of = other == 0 ? function(&graph, conv, CNNVP_GRAPH_MAX, 0.0f) : conv;
-        graph.tensors[conv].whole = other == 1;
-        int32_t at = gated(&graph, conv, of, other == 2 ? CNNVP_GRAPH_TANH : CNNVP_GRAPH_SIGMOID, 0);
-        if (other == 3) {
-            const int32_t gate = graph.layers[1].out;
-            at = follow(&graph, CNNVP_OP_ADD, at, "sum");
-            graph.layers[3].in2 = gate;
-        } else if (other == 4) {
-            graph.layers[2].arithmetic = CNNVP_ARITHMETIC_ADD;
-        }
-        (void)fold(&graph, at);
-        for (size_t i = 0; i < graph.layer_count; ++i)
-            for (uint32_t post = 0; post < graph.layers[i].post_count; ++post)
-                assert_int_not_equal(graph.layers[i].posts[post].kind, CNNVP_GRAPH_SWISH);
-        cnnvp_graph_clear(&graph);
-    }
-}
-
 /* (q - zero) * 0.25 before a convolution: the weights take the scale, the whole numbers are read as they are. */
 static void scales_of_whole_numbers_become_weights(void **state)
 {
@@ -270,9 +186,6 @@ int main(void)
         cmocka_unit_test(second_tables_stay),
         cmocka_unit_test(shared_results_stay),
         cmocka_unit_test(scales_of_whole_numbers_become_weights),
-        cmocka_unit_test(products_with_their_sigmoid_are_swish),
-        cmocka_unit_test(products_with_their_hard_sigmoid_are_hard_swish),
-        cmocka_unit_test(other_products_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,14 +53,15 @@ first, second = random.randn(12, 24) * .6, random.randn(24, 8)
 x = random.randn(2, 5, 4, 12)
 
 
-def run(nodes, *options):
+def run(nodes, functions=()):
     """Outputs, layers and total of x * first, the nodes and * second."""
     constants = {"first": first, "second": second, **NUMBERS}
     graph = helper.make_graph([node("MatMul", ["x", "first"], ["a"]), *nodes, node("MatMul", ["f", "second"], ["y"])], "net",
                               [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", *x.shape[1:]])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
                               [numpy_helper.from_array(numpy.float32(array), name) for name, array in constants.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=8), "m.onnx")
-    subprocess.run([CNNVP, "run", "m.onnx", "-i", "x.npy", "-o", "y.npy", "-q", "--stats", "s.json", *options], check=True)
+    sets = [helper.make_opsetid("", 24), helper.make_opsetid("own", 1)]
+    onnx.save(helper.make_model(graph, functions=functions, opset_imports=sets, ir_version=8), "m.onnx")
+    subprocess.run([CNNVP, "run", "m.onnx", "-i", "x.npy", "-o", "y.npy", "-q", "--stats", "s.json"], check=True)
     with open("s.json", encoding="utf-8") as file:
         stats = json.load(file)
     return numpy.load("y.npy"), [layer["op"] for layer in stats["layers"]], stats["total"]
@@ -97,12 +98,11 @@ with tempfile.TemporaryDirectory() as folder:
     with open("s.json", encoding="utf-8") as file:
         layers = [layer["op"] for layer in json.load(file)["layers"]]
     assert "conv conv" in " ".join(layers), layers
-    # In a function of the file a value has readers that the graph does not show: the sigmoid alone does not pass the copy.
-    silu = helper.make_function("own", "F", ["X"], ["Y"], chain("Sigmoid X -> s", "Mul X s -> Y"), [helper.make_opsetid("", 17)])
-    graph = helper.make_graph([node("MatMul", ["x", "first"], ["a"]), node("F", ["a"], ["f"], domain="own"), node("MatMul", ["f", "second"], ["y"])], "net",
-                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 12])], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], numbers[:2])
-    onnx.save(helper.make_model(graph, functions=[silu], opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("own", 1)], ir_version=8), "m.onnx")
-    subprocess.run([CNNVP, "run", "m.onnx", "--timing-only", "-q", "--stats", "s.json"], check=True)
-    with open("s.json", encoding="utf-8") as file:
-        layers = [layer["op"] for layer in json.load(file)["layers"]]
-    assert "add" not in layers, layers
+    # In a function of the file, which has the numbers as constants of its own.
+    for name, form in FORMS:
+        used = {value for step in form for value in step.input} & set(NUMBERS)
+        body = [node("Constant", [], [number], value=numpy_helper.from_array(numpy.float32(NUMBERS[number]))) for number in sorted(used)]
+        own = helper.make_function("own", "F", ["a"], ["f"], [*body, *form], [helper.make_opsetid("", 24)])
+        result, layers, total = run([node("F", ["a"], ["f"], domain="own")], functions=[own])
+        whole = run([WHOLE[name]])
+        assert (result == whole[0]).all() and layers == whole[1] and total == whole[2], (name, form, layers, whole[1])

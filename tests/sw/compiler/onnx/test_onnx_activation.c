@@ -70,31 +70,11 @@ static void functions_without_attributes(void **state)
     }
 }
 
-/* Times what it is of: hard swish if its line is x / 6 + 1 / 2 (graph_fold.c), which the default is not. */
-static void hard_sigmoids_gate(void **state)
-{
-    static const struct {
-        const char *line;
-        uint32_t gates;
-    } cases[] = {
-        {"alpha = 0.16666667, beta = 0.5", 1}, {"alpha = 0.2, beta = 0.5", 0}, {"alpha = 0.16666667, beta = 0.4", 0}};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        struct cnnvp_graph graph;
-        char network[100];
-        (void)snprintf(network, sizeof network, "float[N, 4, 6, 6] x y = HardSigmoid <%s> (x)", cases[i].line);
-        onnx_case_import_text(14, network, &graph);
-        assert_int_equal(graph.layers[0].gates, cases[i].gates);
-        cnnvp_graph_clear(&graph);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_without_attributes),
         cmocka_unit_test(limits_of_clip),
-        cmocka_unit_test(hard_sigmoids_gate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
