@@ -213,6 +213,8 @@ static size_t place_of(struct cnnvp_path *path, uint32_t instance)
 struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
                                           uint32_t tag, cnnvp_time at)
 {
+    if (node == NULL)
+        node = cnnvp_path_hold(path->start);
     const cnnvp_time from = node != NULL ? node->at : 0;
     if (at <= from)
         return node;
@@ -461,6 +463,17 @@ void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now)
     path->end = cnnvp_path_hold(at_work(path, now));
     if (path->end != NULL)
         path->end = cnnvp_path_extend(path, path->end, path->end->instance, path->end->tag, now);
+}
+
+void cnnvp_path_restart(struct cnnvp_path *path, cnnvp_time now)
+{
+    struct cnnvp_path_node *const end = path->end;
+    if (end != NULL && end->at > now) { /* it does not come */
+        end->ps -= end->at - now;
+        end->at = now;
+    }
+    cnnvp_path_drop(path, path->start);
+    path->start = cnnvp_path_hold(end);
 }
 
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context)
