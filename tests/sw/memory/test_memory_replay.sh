@@ -40,6 +40,12 @@ awk '$1 == "time" { clocks = $4 } $1 == "bandwidth" { rate = $2 } END { exit !(c
     fail "writes within the bus's rate: $(cat out)"
 grep -q "\"time_ps\": *$(awk '$1 == "time" { print $4 * 833 }' out)," writes.json || fail "time of writes: $(cat out)"
 
+# Of three writes to one burst one crosses the bus: 64 bytes in 33 clocks of 833 ps, tRCD + CWL + BL after the first.
+printf 'W 0\nW 0\nW 0\n' >same.txt
+expect 0 memory same.txt
+says "6.985 GB/s, 2.328 of it on the data buses"
+says "merged writes      2"
+
 # A write alone is counted, crosses the bus and costs energy.
 echo 'W 0' >write.txt
 expect 0 memory write.txt --stats write.json
