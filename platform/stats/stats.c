@@ -194,6 +194,23 @@ static void clear_work(struct cnnvp_stats *stats)
     stats->described = 0;
 }
 
+static void clear_done(struct cnnvp_stats *stats)
+{
+    cnnvp_arena_free(&stats->done_memory);
+    stats->continues = 0;
+}
+
+/* What has been done before a reset; `moved` lies in its memory, too. */
+static void keep_done(struct cnnvp_stats *stats)
+{
+    clear_done(stats);
+    stats->done_images = cnnvp_stats_images(stats);
+    stats->done = stats->work;
+    stats->done_memory = stats->work_memory;
+    stats->work_memory = (struct cnnvp_arena){0};
+    stats->continues = 1;
+}
+
 void cnnvp_stats_fini(struct cnnvp_stats *stats)
 {
     for (size_t i = 0; stats->instances != NULL && i < stats->platform->instance_count; ++i) {
@@ -213,6 +230,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);
+    clear_done(stats);
     cnnvp_overfetch_fini(&stats->overfetch);
     cnnvp_said_clear(&stats->said);
     memset(stats, 0, sizeof *stats);
@@ -425,14 +443,16 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
         (work->tensor_count && work->tensors == NULL) || (work->place_count && work->places == NULL) ||
         !are_apart(TABLE(work->tensors, work->tensor_count)) || !are_apart(TABLE(work->places, work->place_count)))
         return CNNVP_BAD_INPUT;
-    const struct cnnvp_work_info before = stats->work;
-    const int adds = stats->was_reset && is_same_work(&before, work);
+    if (!is_same_work(&stats->work, work))
+        clear_done(stats);
+    else if (stats->was_reset)
+        keep_done(stats);
     struct cnnvp_arena memory = {0};
-    struct copying copying = {&memory, 0, adds ? &before : NULL, cnnvp_stats_images(stats)};
+    struct copying copying = {&memory, 0, stats->continues ? &stats->done : NULL, stats->done_images};
     copy_work(&copying, work, &own);
     struct cnnvp_moved_bytes *moved =
-        copy_array(&copying, adds ? stats->moved : NULL, work->tensor_count, sizeof *moved);
-    if (before.tensor_count != 0 && !adds) /* it refers to the tensors' numbers */
+        copy_array(&copying, stats->continues ? stats->moved : NULL, work->tensor_count, sizeof *moved);
+    if (stats->work.tensor_count != 0 && !stats->continues) /* it refers to the tensors' numbers */
         cnnvp_overfetch_clear(&stats->overfetch);
     clear_work(stats);
     stats->was_reset = 0;

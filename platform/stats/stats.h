@@ -123,6 +123,10 @@ struct cnnvp_stats {
     double chip_um2; /* area of all instances except the core */
     struct cnnvp_work_info work;
     struct cnnvp_arena work_memory; /* everything that `work` points to, and `moved` */
+    int continues;                  /* 1: `work` includes `done`, of the same network before the last reset */
+    struct cnnvp_work_info done;
+    struct cnnvp_arena done_memory;
+    uint64_t done_images; /* the complete ones of `done` */
     struct cnnvp_said said;
     uint64_t program; /* hash of the program on the core; 0: none */
     int described;
@@ -137,8 +141,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const st
                                              int timing_only, struct cnnvp_error *error);
 void cnnvp_stats_fini(struct cnnvp_stats *stats);
 
-/* After a reset, the same network's work is added to what was done before; otherwise an earlier description is
- * replaced. */
+/* Replaces an earlier description. The same network's work before a reset is added, in each description from then
+ * on. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work);
 
 /* Number of complete images: all if the run is complete, otherwise those whose outputs are all in memory. Training
