@@ -236,9 +236,9 @@ struct cnnvp_platform_options {
      * to standard error. Of the platform functions it may call only cnnvp_platform_interrupt. */
     void (*log)(void *context, int level, const char *line);
     void *log_context;
-    /* Called when the first work of a layer is counted, with the layer's index from 0 and the time at which that work
-     * began. NULL: not called. Of the platform functions it may call only cnnvp_platform_interrupt. That ends
-     * cnnvp_platform_run (CNNVP_END_INTERRUPTED), and a further call continues the run. */
+    /* Called when the first work of a layer since the last reset is counted, with the layer's index from 0 and the time
+     * at which that work began. NULL: not called. Of the platform functions it may call only cnnvp_platform_interrupt.
+     * That ends cnnvp_platform_run (CNNVP_END_INTERRUPTED), and a further call continues the run. */
     void (*layer)(void *context, size_t layer, uint64_t time_ps);
     void *layer_context;
 };

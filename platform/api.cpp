@@ -616,7 +616,7 @@ cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
         if (platform->design->is_driven())
             return CNNVP_FAILED; /* the kernel belongs to the program */
         platform->design->reset();
-        platform->recorder->stats.was_reset = 1;
+        cnnvp_stats_note_reset(&platform->recorder->stats);
         return CNNVP_DONE;
     });
 }

@@ -434,6 +434,13 @@ uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats)
     return outputs ? complete : 0;
 }
 
+void cnnvp_stats_note_reset(struct cnnvp_stats *stats)
+{
+    stats->was_reset = 1;
+    for (uint32_t tag = 0; tag < stats->tags; ++tag)
+        stats->times[tag].begun = 0;
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *theirs)
 {
     struct cnnvp_work_info client, own;
@@ -523,7 +530,7 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     memset(energy + (size_t)stats->tags * stats->energy_columns, 0,
            (size_t)(tags - stats->tags) * stats->energy_columns * sizeof *energy);
     for (uint32_t i = stats->tags; i < tags; ++i)
-        times[i] = (struct cnnvp_layer_times){CNNVP_TIME_NEVER, 0};
+        times[i] = (struct cnnvp_layer_times){.begin = CNNVP_TIME_NEVER};
     stats->tags = tags;
     return tag;
 }

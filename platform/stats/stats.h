@@ -67,6 +67,7 @@ struct cnnvp_instance_stats {
 struct cnnvp_layer_times {
     cnnvp_time begin; /* CNNVP_TIME_NEVER: no span yet */
     cnnvp_time end;
+    int begun; /* has had a span since the last reset */
 };
 
 struct cnnvp_link_stats {
@@ -140,6 +141,9 @@ struct cnnvp_stats {
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_resolved *platform,
                                              int timing_only, struct cnnvp_error *error);
 void cnnvp_stats_fini(struct cnnvp_stats *stats);
+
+/* The platform has been reset. */
+void cnnvp_stats_note_reset(struct cnnvp_stats *stats);
 
 /* Replaces an earlier description. The same network's work before a reset is added, in each description from then
  * on. */

@@ -312,6 +312,15 @@ static void layers_begin(void **state)
     assert_int_equal(begun, 7);
     same_output(&design, &expected);
 
+    begun = 0; /* as before, if the platform is reset */
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_INTERRUPTED);
+    assert_int_equal(begun, 3);
+    assert_int_equal(run(&design, 0).time_ps, 2 * alone.time_ps);
+    assert_int_equal(begun, 7);
+    same_output(&design, &expected);
+
     /* the last image's scores are those of the output */
     assert_int_equal(cnnvp_network_tensor(design.network, design.platform, cnnvp_network_output_name(design.network, 0),
                                           &tensor, &error),
