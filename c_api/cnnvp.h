@@ -497,7 +497,8 @@ struct cnnvp_work_info {
 };
 
 /* Replaces earlier descriptions. After cnnvp_platform_reset, the same network's images and least bytes are added to
- * those that were done before, as counts continue. */
+ * those that were done before, as counts continue. Of another network the images are added, and its work before is work
+ * of no layer; least bytes are unknown then. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
 /* Statistics as JSON, schema cnnvp-stats/2. Free with free(). */

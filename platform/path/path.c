@@ -476,6 +476,26 @@ void cnnvp_path_restart(struct cnnvp_path *path, cnnvp_time now)
     path->start = cnnvp_path_hold(end);
 }
 
+void cnnvp_path_untag(struct cnnvp_path *path)
+{
+    for (struct cnnvp_path_node *node = path->start; node != NULL; node = node->parent) {
+        struct cnnvp_path_sums *old = node->past;
+        node->tag = 0;
+        if (old == NULL)
+            continue;
+        struct cnnvp_path_sums *fresh = calloc(1, sizeof *fresh + old->size * sizeof fresh->entries[0]);
+        if (fresh == NULL)
+            return;
+        fresh->size = old->size;
+        fresh->shift = old->shift;
+        for (uint32_t i = 0; i < old->size; ++i)
+            if (old->entries[i].ps != 0)
+                put(fresh, old->entries[i].key >> INSTANCE_LSB << INSTANCE_LSB, old->entries[i].ps);
+        free(old);
+        node->past = fresh;
+    }
+}
+
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context)
 {
     path->end = cnnvp_path_extend(path, path->end, path->here.instance, 0, end);

@@ -168,6 +168,8 @@ void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
 void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now);
 /* All work is abandoned at `now`, where the last run has ended; what follows has that moment as its history. */
 void cnnvp_path_restart(struct cnnvp_path *path, cnnvp_time now);
+/* What came before the last restart is of no tag. */
+void cnnvp_path_untag(struct cnnvp_path *path);
 /* Receives a part of the path within one window. */
 typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps);
 /* Calls `give` for the parts of the path up to the last run's end, at time `end`. It may be called several times for

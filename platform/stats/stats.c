@@ -434,6 +434,25 @@ uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats)
     return outputs ? complete : 0;
 }
 
+static void add_to_none(uint64_t *rows, size_t tags, size_t columns)
+{
+    for (size_t i = columns; i < tags * columns; ++i) {
+        rows[i % columns] += rows[i];
+        rows[i] = 0;
+    }
+}
+
+/* The layers of before are not those that come. */
+static void leave_layers(struct cnnvp_stats *stats)
+{
+    stats->other_images += cnnvp_stats_images(stats);
+    add_to_none(stats->rows, stats->tags, stats->columns);
+    add_to_none(stats->energy_rows, stats->tags, stats->energy_columns);
+    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+        stats->times[tag] = (struct cnnvp_layer_times){.begin = CNNVP_TIME_NEVER};
+    stats->has_left = 1;
+}
+
 void cnnvp_stats_note_reset(struct cnnvp_stats *stats)
 {
     stats->was_reset = 1;
@@ -450,10 +469,14 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
         (work->tensor_count && work->tensors == NULL) || (work->place_count && work->places == NULL) ||
         !are_apart(TABLE(work->tensors, work->tensor_count)) || !are_apart(TABLE(work->places, work->place_count)))
         return CNNVP_BAD_INPUT;
-    if (!is_same_work(&stats->work, work))
+    stats->has_left = 0;
+    if (!is_same_work(&stats->work, work)) {
+        if (stats->described && (stats->was_reset || stats->continues))
+            leave_layers(stats);
         clear_done(stats);
-    else if (stats->was_reset)
+    } else if (stats->was_reset) {
         keep_done(stats);
+    }
     struct cnnvp_arena memory = {0};
     struct copying copying = {&memory, 0, stats->continues ? &stats->done : NULL, stats->done_images};
     copy_work(&copying, work, &own);

@@ -190,6 +190,37 @@ static void two_loads(void **state)
     clear(&design);
 }
 
+/* Of another network after a reset the layers are its own; the images, energy and time are of both. */
+static void other_network(void **state)
+{
+    static const struct cnnvp_network_options compile = {.struct_size = sizeof compile, .images = 2};
+    static const char *const members[] = {"layers.conv1.macs", "layers.conv1.cycles", "layers.conv1.critical_path.cpu"};
+    struct design design = make("pe_array.rows=8"), alone = make("pe_array.rows=8");
+    (void)state;
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    const double energy = statistic(&design, "energy.total_pj");
+    cnnvp_network_free(design.network);
+    cnnvp_network_free(alone.network);
+    assert_int_equal(cnnvp_network_new("mixed", design.config, &compile, &design.network, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_new("mixed", alone.config, &compile, &alone.network, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    load(&alone);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(run(&alone, 0).end, CNNVP_END_EXIT);
+    for (size_t i = 0; i < 3; ++i) {
+        const double own = statistic(&alone, members[i]);
+        assert_true(own > 0 && fabs(statistic(&design, members[i]) - own) < 0.02 * own);
+    }
+    assert_int_equal(statistic(&design, "total.images"), 4);
+    assert_true(statistic(&design, "summary.energy_per_image_pj") > energy / 4);
+    assert_true(statistic(&design, "summary.energy_per_image_pj") < energy / 2);
+    assert_int_equal(statistic(&design, "summary.least_dram_bytes"), 0);
+    clear(&design);
+    clear(&alone);
+}
+
 static char *text_of(const char *file, size_t *size)
 {
     FILE *stream = fopen(file, "rb");
@@ -399,9 +430,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),       cmocka_unit_test(two_loads),          cmocka_unit_test(trace_alone),
-        cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name), cmocka_unit_test(layers_begin),
-        cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),      cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),   cmocka_unit_test(other_network),
+        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

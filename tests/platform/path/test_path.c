@@ -282,6 +282,7 @@ static void restarted(void **state)
     struct cnnvp_path_node *first = cnnvp_path_extend(path, NULL, 1, 1, 10);
     struct cnnvp_path_node *next = cnnvp_path_extend(path, cnnvp_path_hold(first), 2, 2, 30);
     static struct judge expected = {.at = 45, .ps = {[1][1] = 10, [2][2] = 10, [3][3] = 25}};
+    static struct judge untagged = {.at = 45, .ps = {[1][0] = 10, [2][0] = 10, [3][3] = 25}};
 
     (void)state;
     cnnvp_path_stop(path, 20);
@@ -290,6 +291,8 @@ static void restarted(void **state)
     cnnvp_path_drop(path, next);
     struct cnnvp_path_node *again = cnnvp_path_extend(path, NULL, 3, 3, 45);
     compare(path, again, &expected);
+    cnnvp_path_untag(path);
+    compare(path, again, &untagged);
     cnnvp_path_drop(path, again);
     cnnvp_path_free(path);
 }
