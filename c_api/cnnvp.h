@@ -299,7 +299,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, u
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,
                                                     char *const *args, struct cnnvp_error *error);
 
-/* Memory as the core sees it, by bus addresses, without side effects or simulated time. BAD_INPUT: no memory there. */
+/* Memory as the core sees it, by bus addresses, without side effects or simulated time. Code that it has run it sees
+ * changed after its next fence.i, as if another core had written it. BAD_INPUT: no memory there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size);
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data,
                                                  size_t size);
