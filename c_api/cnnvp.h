@@ -236,9 +236,9 @@ struct cnnvp_platform_options {
      * to standard error. Of the platform functions it may call only cnnvp_platform_interrupt. */
     void (*log)(void *context, int level, const char *line);
     void *log_context;
-    /* Called when the first work of a layer is counted, with the layer's index from 0 and the time at which that work
-     * began. NULL: not called. Of the platform functions it may call only cnnvp_platform_interrupt. That ends
-     * cnnvp_platform_run (CNNVP_END_INTERRUPTED), and a further call continues the run. */
+    /* Called when the first work of a layer since the last reset is counted, with the layer's index from 0 and the time
+     * at which that work began. NULL: not called. Of the platform functions it may call only cnnvp_platform_interrupt.
+     * That ends cnnvp_platform_run (CNNVP_END_INTERRUPTED), and a further call continues the run. */
     void (*layer)(void *context, size_t layer, uint64_t time_ps);
     void *layer_context;
 };
@@ -299,7 +299,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_hold_step(cnnvp_platform *platform, u
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,
                                                     char *const *args, struct cnnvp_error *error);
 
-/* Memory as the core sees it, by bus addresses, without side effects or simulated time. BAD_INPUT: no memory there. */
+/* Memory as the core sees it, by bus addresses, without side effects or simulated time. Code that it has run it sees
+ * changed after its next fence.i, as if another core had written it. BAD_INPUT: no memory there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size);
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data,
                                                  size_t size);
@@ -497,7 +498,8 @@ struct cnnvp_work_info {
 };
 
 /* Replaces earlier descriptions. After cnnvp_platform_reset, the same network's images and least bytes are added to
- * those that were done before, as counts continue. */
+ * those that were done before, as counts continue. Of another network the images are added, and its work before is work
+ * of no layer; least bytes are unknown then. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
 /* Statistics as JSON, schema cnnvp-stats/2. Free with free(). */

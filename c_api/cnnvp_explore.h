@@ -70,7 +70,8 @@ void cnnvp_sweep_interrupt(void);
 /* After cnnvp_sweep_run: one row for each point of this sweep, in the order of the specification. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error);
 /* After cnnvp_sweep_run: a table of the Pareto front, that is the points that no other point with the same network
- * dominates in the objectives. Free with free(). */
+ * dominates in the objectives. Free with free(). BAD_INPUT, also before the run: there are no objectives. FAILED: the
+ * sweep has not been run. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error);
 
 /* After cnnvp_sweep_run: one line for each kind of failure of this sweep's points, with the number of failures, the

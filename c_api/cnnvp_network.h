@@ -35,7 +35,8 @@ enum cnnvp_rounding {
     CNNVP_ROUND_FLOOR = 3
 };
 /* FUSED: groups of layers run tile by tile to minimise off-chip traffic, even if that takes longer; values are those of
- * LAYER. AUTO: tries groups and layers and keeps what is better by the objective; never worse than LAYER by it. */
+ * LAYER. AUTO: tries groups and layers and keeps what is better by the objective; never worse than LAYER by it if the
+ * network takes less than 5 ms. */
 enum cnnvp_schedule {
     CNNVP_SCHEDULE_LAYER = 0,
     CNNVP_SCHEDULE_DEPTH_FIRST = 1,

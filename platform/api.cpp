@@ -580,7 +580,12 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
 
 cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)
 {
-    return inside(platform, nullptr, [&] { return cnnvp_stats_describe(&platform->recorder->stats, work); });
+    return inside(platform, nullptr, [&] {
+        const cnnvp_result result = cnnvp_stats_describe(&platform->recorder->stats, work);
+        if (cnnvp_path *path = platform->design->path(); path && platform->recorder->stats.has_left)
+            cnnvp_path_untag(path);
+        return result;
+    });
 }
 
 size_t cnnvp_platform_profile(cnnvp_platform *platform, cnnvp_profile_function *functions, size_t room,
@@ -616,7 +621,7 @@ cnnvp_result cnnvp_platform_reset(cnnvp_platform *platform)
         if (platform->design->is_driven())
             return CNNVP_FAILED; /* the kernel belongs to the program */
         platform->design->reset();
-        platform->recorder->stats.was_reset = 1;
+        cnnvp_stats_note_reset(&platform->recorder->stats);
         return CNNVP_DONE;
     });
 }

@@ -196,6 +196,11 @@ bool platform::design::raise(const std::string &instance, int level)
 
 void platform::design::reset_units()
 {
+    if (cnnvp_path *const path = control_->path()) {
+        if (!control_->ended())
+            cnnvp_path_stop(path, control_->now());
+        cnnvp_path_restart(path, control_->now());
+    }
     for (const auto &host : hosts_)
         if (host)
             host->abandon_outgoing();

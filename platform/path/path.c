@@ -213,6 +213,8 @@ static size_t place_of(struct cnnvp_path *path, uint32_t instance)
 struct cnnvp_path_node *cnnvp_path_extend(struct cnnvp_path *path, struct cnnvp_path_node *node, uint32_t instance,
                                           uint32_t tag, cnnvp_time at)
 {
+    if (node == NULL)
+        node = cnnvp_path_hold(path->start);
     const cnnvp_time from = node != NULL ? node->at : 0;
     if (at <= from)
         return node;
@@ -461,6 +463,37 @@ void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now)
     path->end = cnnvp_path_hold(at_work(path, now));
     if (path->end != NULL)
         path->end = cnnvp_path_extend(path, path->end, path->end->instance, path->end->tag, now);
+}
+
+void cnnvp_path_restart(struct cnnvp_path *path, cnnvp_time now)
+{
+    struct cnnvp_path_node *const end = path->end;
+    if (end != NULL && end->at > now) { /* it does not come */
+        end->ps -= end->at - now;
+        end->at = now;
+    }
+    cnnvp_path_drop(path, path->start);
+    path->start = cnnvp_path_hold(end);
+}
+
+void cnnvp_path_untag(struct cnnvp_path *path)
+{
+    for (struct cnnvp_path_node *node = path->start; node != NULL; node = node->parent) {
+        struct cnnvp_path_sums *old = node->past;
+        node->tag = 0;
+        if (old == NULL)
+            continue;
+        struct cnnvp_path_sums *fresh = calloc(1, sizeof *fresh + old->size * sizeof fresh->entries[0]);
+        if (fresh == NULL)
+            return;
+        fresh->size = old->size;
+        fresh->shift = old->shift;
+        for (uint32_t i = 0; i < old->size; ++i)
+            if (old->entries[i].ps != 0)
+                put(fresh, old->entries[i].key >> INSTANCE_LSB << INSTANCE_LSB, old->entries[i].ps);
+        free(old);
+        node->past = fresh;
+    }
 }
 
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context)

@@ -75,6 +75,7 @@ struct cnnvp_path_answer {
 struct cnnvp_path {
     struct cnnvp_path_here here;
     struct cnnvp_path_answer answer; /* of the accesses that the running code has made */
+    struct cnnvp_path_node *start;   /* moment from which a NULL node counts: the last reset; NULL: time 0 */
     struct cnnvp_path_node *end;     /* end of the last run */
     struct cnnvp_path_chunk *chunks;
     struct cnnvp_path_node *idle;
@@ -93,7 +94,7 @@ void cnnvp_path_free(struct cnnvp_path *path);
 /* From now on the two instances have one gain: that of the delays of both. Before either has taken time. */
 void cnnvp_path_alike(struct cnnvp_path *path, uint32_t instance, uint32_t first);
 
-/* -- nodes; NULL is a valid node without history -- */
+/* -- nodes; NULL is a valid node, the moment of the last reset or else time 0 -- */
 static inline struct cnnvp_path_node *cnnvp_path_hold(struct cnnvp_path_node *node)
 {
     if (node != NULL)
@@ -165,6 +166,10 @@ void cnnvp_path_close(struct cnnvp_path *path, cnnvp_time now);
 /* Ends a run that is stopped from outside: the end of the path is the next moment that is known to come, as far as
  * `now`; without one, the last moment. */
 void cnnvp_path_stop(struct cnnvp_path *path, cnnvp_time now);
+/* All work is abandoned at `now`, where the last run has ended; what follows has that moment as its history. */
+void cnnvp_path_restart(struct cnnvp_path *path, cnnvp_time now);
+/* What came before the last restart is of no tag. */
+void cnnvp_path_untag(struct cnnvp_path *path);
 /* Receives a part of the path within one window. */
 typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, uint32_t window, uint64_t ps);
 /* Calls `give` for the parts of the path up to the last run's end, at time `end`. It may be called several times for

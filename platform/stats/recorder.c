@@ -147,13 +147,14 @@ int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                          uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
-    const struct cnnvp_stats *stats = &recorder->stats;
+    struct cnnvp_stats *stats = &recorder->stats;
     tag = known(tag);
-    const int is_first = recorder->on_layer != NULL && tag != 0 && tag <= stats->work.layer_count &&
-                         (tag >= stats->tags || stats->times[tag].begin == CNNVP_TIME_NEVER);
-    cnnvp_stats_span(&recorder->stats, tag, begin, end);
-    if (is_first)
-        recorder->on_layer(recorder->on_layer_context, tag - 1u, begin);
+    cnnvp_stats_span(stats, tag, begin, end);
+    if (tag != 0 && tag < stats->tags && !stats->times[tag].begun) {
+        stats->times[tag].begun = 1;
+        if (recorder->on_layer != NULL && tag <= stats->work.layer_count)
+            recorder->on_layer(recorder->on_layer_context, tag - 1u, begin);
+    }
     if (recorder->trace != NULL)
         cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
     if (recorder->snapshot != NULL)
@@ -259,7 +260,7 @@ void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progre
     const struct cnnvp_stats *stats = &recorder->stats;
     progress->layers = 0;
     for (uint32_t tag = 1; tag < stats->tags; ++tag)
-        progress->layers += stats->times[tag].end != 0;
+        progress->layers += (uint64_t)stats->times[tag].begun;
     progress->share = 0;
     if (stats->work.images != 0 && stats->tags > stats->work.layer_count)
         progress->share = (images_done(stats) + share_of_image(stats)) / (double)stats->work.images;

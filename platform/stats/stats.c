@@ -194,6 +194,23 @@ static void clear_work(struct cnnvp_stats *stats)
     stats->described = 0;
 }
 
+static void clear_done(struct cnnvp_stats *stats)
+{
+    cnnvp_arena_free(&stats->done_memory);
+    stats->continues = 0;
+}
+
+/* What has been done before a reset; `moved` lies in its memory, too. */
+static void keep_done(struct cnnvp_stats *stats)
+{
+    clear_done(stats);
+    stats->done_images = cnnvp_stats_images(stats);
+    stats->done = stats->work;
+    stats->done_memory = stats->work_memory;
+    stats->work_memory = (struct cnnvp_arena){0};
+    stats->continues = 1;
+}
+
 void cnnvp_stats_fini(struct cnnvp_stats *stats)
 {
     for (size_t i = 0; stats->instances != NULL && i < stats->platform->instance_count; ++i) {
@@ -213,6 +230,7 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     free(stats->value_names);
     free(stats->links);
     clear_work(stats);
+    clear_done(stats);
     cnnvp_overfetch_fini(&stats->overfetch);
     cnnvp_said_clear(&stats->said);
     memset(stats, 0, sizeof *stats);
@@ -416,6 +434,32 @@ uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats)
     return outputs ? complete : 0;
 }
 
+static void add_to_none(uint64_t *rows, size_t tags, size_t columns)
+{
+    for (size_t i = columns; i < tags * columns; ++i) {
+        rows[i % columns] += rows[i];
+        rows[i] = 0;
+    }
+}
+
+/* The layers of before are not those that come. */
+static void leave_layers(struct cnnvp_stats *stats)
+{
+    stats->other_images += cnnvp_stats_images(stats);
+    add_to_none(stats->rows, stats->tags, stats->columns);
+    add_to_none(stats->energy_rows, stats->tags, stats->energy_columns);
+    for (uint32_t tag = 1; tag < stats->tags; ++tag)
+        stats->times[tag] = (struct cnnvp_layer_times){.begin = CNNVP_TIME_NEVER};
+    stats->has_left = 1;
+}
+
+void cnnvp_stats_note_reset(struct cnnvp_stats *stats)
+{
+    stats->was_reset = 1;
+    for (uint32_t tag = 0; tag < stats->tags; ++tag)
+        stats->times[tag].begun = 0;
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *theirs)
 {
     struct cnnvp_work_info client, own;
@@ -425,14 +469,20 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
         (work->tensor_count && work->tensors == NULL) || (work->place_count && work->places == NULL) ||
         !are_apart(TABLE(work->tensors, work->tensor_count)) || !are_apart(TABLE(work->places, work->place_count)))
         return CNNVP_BAD_INPUT;
-    const struct cnnvp_work_info before = stats->work;
-    const int adds = stats->was_reset && is_same_work(&before, work);
+    stats->has_left = 0;
+    if (!is_same_work(&stats->work, work)) {
+        if (stats->described && (stats->was_reset || stats->continues))
+            leave_layers(stats);
+        clear_done(stats);
+    } else if (stats->was_reset) {
+        keep_done(stats);
+    }
     struct cnnvp_arena memory = {0};
-    struct copying copying = {&memory, 0, adds ? &before : NULL, cnnvp_stats_images(stats)};
+    struct copying copying = {&memory, 0, stats->continues ? &stats->done : NULL, stats->done_images};
     copy_work(&copying, work, &own);
     struct cnnvp_moved_bytes *moved =
-        copy_array(&copying, adds ? stats->moved : NULL, work->tensor_count, sizeof *moved);
-    if (before.tensor_count != 0 && !adds) /* it refers to the tensors' numbers */
+        copy_array(&copying, stats->continues ? stats->moved : NULL, work->tensor_count, sizeof *moved);
+    if (stats->work.tensor_count != 0 && !stats->continues) /* it refers to the tensors' numbers */
         cnnvp_overfetch_clear(&stats->overfetch);
     clear_work(stats);
     stats->was_reset = 0;
@@ -503,7 +553,7 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     memset(energy + (size_t)stats->tags * stats->energy_columns, 0,
            (size_t)(tags - stats->tags) * stats->energy_columns * sizeof *energy);
     for (uint32_t i = stats->tags; i < tags; ++i)
-        times[i] = (struct cnnvp_layer_times){CNNVP_TIME_NEVER, 0};
+        times[i] = (struct cnnvp_layer_times){.begin = CNNVP_TIME_NEVER};
     stats->tags = tags;
     return tag;
 }

@@ -67,6 +67,7 @@ struct cnnvp_instance_stats {
 struct cnnvp_layer_times {
     cnnvp_time begin; /* CNNVP_TIME_NEVER: no span yet */
     cnnvp_time end;
+    int begun; /* has had a span since the last reset */
 };
 
 struct cnnvp_link_stats {
@@ -123,10 +124,16 @@ struct cnnvp_stats {
     double chip_um2; /* area of all instances except the core */
     struct cnnvp_work_info work;
     struct cnnvp_arena work_memory; /* everything that `work` points to, and `moved` */
+    int continues;                  /* 1: `work` includes `done`, of the same network before the last reset */
+    struct cnnvp_work_info done;
+    struct cnnvp_arena done_memory;
+    uint64_t done_images; /* the complete ones of `done` */
     struct cnnvp_said said;
     uint64_t program; /* hash of the program on the core; 0: none */
     int described;
-    int was_reset; /* since the last description */
+    int was_reset;         /* since the last description */
+    int has_left;          /* 1: the last description is of another network, whose layers are not those of before */
+    uint64_t other_images; /* complete images of such networks */
     int timing_only;
     int partial;       /* 1: the run did not reach its end; stats.json then has the member "partial": true */
     int out_of_memory; /* 1: something was not counted, so there are no statistics */
@@ -137,13 +144,21 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const st
                                              int timing_only, struct cnnvp_error *error);
 void cnnvp_stats_fini(struct cnnvp_stats *stats);
 
-/* After a reset, the same network's work is added to what was done before; otherwise an earlier description is
- * replaced. */
+/* The platform has been reset. */
+void cnnvp_stats_note_reset(struct cnnvp_stats *stats);
+
+/* Replaces an earlier description. The same network's work before a reset is added, in each description from then
+ * on. Another network's work becomes work of no layer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work);
 
 /* Number of complete images: all if the run is complete, otherwise those whose outputs are all in memory. Training
  * describes the work again after each step. */
 uint64_t cnnvp_stats_images(const struct cnnvp_stats *stats);
+/* With those of other networks before a reset. */
+static inline uint64_t cnnvp_stats_all_images(const struct cnnvp_stats *stats)
+{
+    return cnnvp_stats_images(stats) + stats->other_images;
+}
 
 /* Adds rows up to `tag`. Returns the tag whose row is to be used: 0 if out of memory. */
 uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);

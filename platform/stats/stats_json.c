@@ -224,9 +224,9 @@ static void add_total(struct stats_builder *b, json_t *root)
               cnnvp_stats_total(stats, cnnvp_stats_find(stats, "cpu"), "instructions"));
     set_count(b, object, "accel_instructions", cnnvp_stats_elements_total(stats, "instructions"));
     set_count(b, object, "macs", macs);
-    set_count(b, object, "images", cnnvp_stats_images(stats));
+    set_count(b, object, "images", cnnvp_stats_all_images(stats));
     set_real(b, object, "images_per_s",
-             ratio((double)cnnvp_stats_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+             ratio((double)cnnvp_stats_all_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
 /* For each unit with any energy: its work for the layer, and its static power during the layer's cycles. */
@@ -502,7 +502,7 @@ static void add_summary(struct stats_builder *b, json_t *root)
     }
     set_real(b, object, "peak_share", ratio(busy, peak));
     cnnvp_stats_add_off_chip(b, object);
-    set_real(b, object, "energy_per_image_pj", ratio(energy, (double)cnnvp_stats_images(stats)));
+    set_real(b, object, "energy_per_image_pj", ratio(energy, (double)cnnvp_stats_all_images(stats)));
     set_real(b, object, "tops_per_watt", ratio(2.0 * macs, energy));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
     cnnvp_stats_add_path(b, object);

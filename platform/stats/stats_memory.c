@@ -200,7 +200,7 @@ void cnnvp_stats_add_off_chip(struct stats_builder *b, json_t *summary)
     const double moved = (double)memory_total(stats, "burst_bytes");
     const double carried = (double)(memory_total(stats, "bus_read_bytes") + memory_total(stats, "bus_write_bytes"));
     const double peak = (double)memory_total(stats, "bus_bytes_per_s") * (double)accelerator_ps(stats, b->end_ps);
-    const uint64_t least = stats->work.least_dram_bytes;
+    const uint64_t least = stats->other_images == 0 ? stats->work.least_dram_bytes : 0; /* that of all is unknown */
     uint64_t layers = 0;
 
     for (size_t i = 0; i < stats->work.layer_count; ++i)

@@ -18,11 +18,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void print_result(const struct cnnvp_memory_result *result)
 {
-    (void)printf("bursts             %" PRIu64 " (%" PRIu64 " reads, %" PRIu64 " writes)\n",
-                 result->reads + result->writes, result->reads, result->writes);
+    const uint64_t bursts = result->reads + result->writes;
+    const uint64_t at_once = result->forwarded + result->merged; /* without access to the part */
+    (void)printf("bursts             %" PRIu64 " (%" PRIu64 " reads, %" PRIu64 " writes)\n", bursts, result->reads,
+                 result->writes);
     (void)printf("time               %.3f us, %" PRIu64 " memory clocks\n", (double)result->time_ps / 1e6,
                  result->clocks);
-    (void)printf("bandwidth          %.3f GB/s\n", result->bytes_per_s / 1e9);
+    (void)printf("bandwidth          %.3f GB/s", result->bytes_per_s / 1e9);
+    if (at_once)
+        (void)printf(", %.3f of it on the data buses",
+                     result->bytes_per_s / 1e9 * (double)(bursts - at_once) / (double)bursts);
+    (void)putchar('\n');
     if (result->reads)
         (void)printf("mean read latency  %.1f ns\n", result->mean_read_latency_ps / 1e3);
     (void)printf("row hits           %" PRIu64 "\nrow misses         %" PRIu64 "\nrow conflicts      %" PRIu64 "\n",

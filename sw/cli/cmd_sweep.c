@@ -158,6 +158,16 @@ static cnnvp_result check_files(struct cli_options *chosen, const cnnvp_sweep *s
     return CNNVP_DONE;
 }
 
+/* Refuses a front of a sweep without objectives before its points run. */
+static cnnvp_result check_front(cnnvp_sweep *sweep)
+{
+    struct cnnvp_error error = {""};
+    CNNVP_FREED char *table = NULL;
+    return cnnvp_sweep_front(sweep, &table, &error) == CNNVP_BAD_INPUT
+               ? cli_report(CNNVP_BAD_INPUT, &error)
+               : CNNVP_DONE;
+}
+
 static cnnvp_result run_sweep(struct cli_options *chosen)
 {
     const struct cnnvp_options *all = &chosen->all;
@@ -180,6 +190,8 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
     if (result == CNNVP_DONE)
         result = check_files(chosen, sweep);
+    if (result == CNNVP_DONE && all->pareto)
+        result = check_front(sweep);
     if (result == CNNVP_DONE) {
         result = cnnvp_sweep_run(sweep, &options, &done, &error);
         cli_progress_end(&display.line);

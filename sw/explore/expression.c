@@ -290,8 +290,8 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
     skip_space(&parser);
     if (made->root != NULL && *parser.at)
         (void)fail(&parser, parser.at,
-                   *parser.at == '=' ? "two values are compared by =="
-                                     : "an operator is expected here; comparisons do not chain");
+                   *parser.at == '=' && parser.at[1] != '=' ? "two values are compared by =="
+                                                            : "an operator is expected here; comparisons do not chain");
     *expression = made;
     return parser.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }

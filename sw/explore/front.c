@@ -105,7 +105,7 @@ static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnv
 {
     *rows = (struct rows){.sweep = sweep};
     if (sweep->results == NULL)
-        return cnnvp_config_error(error, NULL, "the sweep has not been run");
+        return (void)cnnvp_config_error(error, NULL, "the sweep has not been run"), CNNVP_FAILED;
     CNNVP_TRY(cnnvp_results_open(sweep->results, 0, &rows->results, error));
     rows->points = calloc(sweep->point_count + 1, sizeof *rows->points);
     if (rows->points == NULL)

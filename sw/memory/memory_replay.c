@@ -106,6 +106,7 @@ struct line {
     uint64_t address;
     uint64_t time; /* ps */
     int timed;
+    const char *at; /* the time, or the end of a line without one */
 };
 
 /* Parses the rest of a line after its first letter. */
@@ -118,6 +119,7 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
     if (line->kind != LINE_END && read_number(reader, "address", &line->address, error) < 0)
         return -1;
     skip_blanks(reader);
+    line->at = reader->at;
     line->timed = line->kind == LINE_END || !at_end(reader);
     if (line->timed && line->kind != LINE_END && !isdigit(peek(reader)))
         return wrong(reader, error, "nothing may follow the address but a time in ps and a # comment, not %s",
@@ -278,6 +280,7 @@ struct progress {
 static int check_line(struct reader *reader, const struct line *line, const struct progress *progress, uint64_t at,
                       struct cnnvp_error *error)
 {
+    reader->at = progress->until != DRAM_NEVER ? reader->text : line->at;
     if (progress->until != DRAM_NEVER)
         return wrong(reader, error, "a line after E, which ends a trace");
     if (line->timed && line->time > TIME_MAX)

@@ -153,6 +153,13 @@ static double statistic(struct design *design, const char *name)
     return value;
 }
 
+static double critical(struct design *design, const char *instance)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "summary.critical_path.%s", instance);
+    return statistic(design, name);
+}
+
 /* Statistics continue over a reset: both runs' images, and the least that both need. */
 static void two_loads(void **state)
 {
@@ -165,14 +172,53 @@ static void two_loads(void **state)
     const double moved = statistic(&design, "tensors.input.read_bytes");
     assert_true(least > 0 && layer > 0 && moved > 0);
     assert_int_equal(statistic(&design, "total.images"), 2);
+    /* The second load's run waits for what the first one's has waited for, but for refreshes at other times. */
+    static const char *const waits[] = {"cpu", "dram", "pe_array"};
+    double path[3];
+    for (size_t i = 0; i < 3; ++i)
+        path[i] = critical(&design, waits[i]);
+    const double time = statistic(&design, "total.time_ps");
     assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
     load(&design);
     assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    for (size_t i = 0; i < 3; ++i)
+        assert_true(fabs(critical(&design, waits[i]) - 2 * path[i]) < 0.02 * time);
     assert_int_equal(statistic(&design, "total.images"), 4);
     assert_int_equal(statistic(&design, "summary.least_dram_bytes"), 2 * least);
     assert_int_equal(statistic(&design, "layers.C1.least_dram_bytes"), 2 * layer);
     assert_int_equal(statistic(&design, "tensors.input.read_bytes"), 2 * moved);
     clear(&design);
+}
+
+/* Of another network after a reset the layers are its own; the images, energy and time are of both. */
+static void other_network(void **state)
+{
+    static const struct cnnvp_network_options compile = {.struct_size = sizeof compile, .images = 2};
+    static const char *const members[] = {"layers.conv1.macs", "layers.conv1.cycles", "layers.conv1.critical_path.cpu"};
+    struct design design = make("pe_array.rows=8"), alone = make("pe_array.rows=8");
+    (void)state;
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    const double energy = statistic(&design, "energy.total_pj");
+    cnnvp_network_free(design.network);
+    cnnvp_network_free(alone.network);
+    assert_int_equal(cnnvp_network_new("mixed", design.config, &compile, &design.network, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_new("mixed", alone.config, &compile, &alone.network, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    load(&alone);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(run(&alone, 0).end, CNNVP_END_EXIT);
+    for (size_t i = 0; i < 3; ++i) {
+        const double own = statistic(&alone, members[i]);
+        assert_true(own > 0 && fabs(statistic(&design, members[i]) - own) < 0.02 * own);
+    }
+    assert_int_equal(statistic(&design, "total.images"), 4);
+    assert_true(statistic(&design, "summary.energy_per_image_pj") > energy / 4);
+    assert_true(statistic(&design, "summary.energy_per_image_pj") < energy / 2);
+    assert_int_equal(statistic(&design, "summary.least_dram_bytes"), 0);
+    clear(&design);
+    clear(&alone);
 }
 
 static char *text_of(const char *file, size_t *size)
@@ -297,6 +343,15 @@ static void layers_begin(void **state)
     assert_int_equal(begun, 7);
     same_output(&design, &expected);
 
+    begun = 0; /* as before, if the platform is reset */
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_INTERRUPTED);
+    assert_int_equal(begun, 3);
+    assert_int_equal(run(&design, 0).time_ps, 2 * alone.time_ps);
+    assert_int_equal(begun, 7);
+    same_output(&design, &expected);
+
     /* the last image's scores are those of the output */
     assert_int_equal(cnnvp_network_tensor(design.network, design.platform, cnnvp_network_output_name(design.network, 0),
                                           &tensor, &error),
@@ -375,9 +430,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),       cmocka_unit_test(two_loads),          cmocka_unit_test(trace_alone),
-        cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name), cmocka_unit_test(layers_begin),
-        cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),      cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),   cmocka_unit_test(other_network),
+        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,9 +49,13 @@ static int read_one(const struct cnnvp_init *init, uint32_t param, struct dram_s
         return init->ops->config_error(
             init->host, param, "%.*s is named twice, or more than %u are named", length, text, DRAM_STREAMS);
     const unsigned long share = equals[1] >= '0' && equals[1] <= '9' ? strtoul(equals + 1, &end, 10) : 0;
-    if (share < 1 || share > DRAM_SHARE || (*end != '\0' && *end != ',') || (*end == ',' && end[1] == '\0'))
+    if (share < 1 || share > DRAM_SHARE)
         return init->ops->config_error(
             init->host, param, "the number of %.*s must be 1 to %u", length, text, DRAM_SHARE);
+    if ((*end != '\0' && *end != ',') || (*end == ',' && end[1] == '\0'))
+        return init->ops->config_error(
+            init->host, param, "after %.*s comes \"%s\", where a comma and a further NAME=NUMBER may come",
+            (int)(end - text), text, end);
     shares->named[shares->count].initiator = initiator;
     shares->named[shares->count++].share = (uint32_t)share;
     *at = *end == ',' ? end + 1 : end;

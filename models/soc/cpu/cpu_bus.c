@@ -247,7 +247,7 @@ int cpu_fetch(void *context, uint32_t address, uint16_t *half)
     status = bus_access(cpu, &access);
     cpu_tighten(cpu);
     *half = (uint16_t)from_bytes(bytes, 2);
-    if (status != CNNVP_OK)
+    if (status != CNNVP_OK && !cpu->stopped)
         cpu_log_fault(cpu, "fetch of", address, status);
     return status;
 }

@@ -31,8 +31,10 @@ static cnnvp_result read_number(struct reader *reader, uint64_t images, uint32_t
     const unsigned long value = strtoul(reader->at, &end, 10);
     if (!isdigit((unsigned char)*reader->at) || (*end != '\0' && !isspace((unsigned char)*end)) || errno != 0 ||
         value >= images)
-        return cnnvp_compiler_error(error, "%s:%llu: \"%.20s\" is no number of an image, 0 to %llu", reader->file,
-                                    (unsigned long long)reader->line, reader->at, (unsigned long long)images - 1u);
+        return cnnvp_compiler_error(
+            error, "%s:%llu: \"%.*s\" is no number of an image, 0 to %llu", reader->file,
+            (unsigned long long)reader->line, (int)cnnvp_minimum(strcspn(reader->at, " \t\n\v\f\r"), 20), reader->at,
+            (unsigned long long)images - 1u);
     reader->at = end;
     *number = (uint32_t)value;
     return CNNVP_DONE;

@@ -275,6 +275,28 @@ static void stopped(void **state)
     cnnvp_path_free(path);
 }
 
+/* What is under way at a reset does not come; what follows has waited for what there was before. */
+static void restarted(void **state)
+{
+    struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
+    struct cnnvp_path_node *first = cnnvp_path_extend(path, NULL, 1, 1, 10);
+    struct cnnvp_path_node *next = cnnvp_path_extend(path, cnnvp_path_hold(first), 2, 2, 30);
+    static struct judge expected = {.at = 45, .ps = {[1][1] = 10, [2][2] = 10, [3][3] = 25}};
+    static struct judge untagged = {.at = 45, .ps = {[1][0] = 10, [2][0] = 10, [3][3] = 25}};
+
+    (void)state;
+    cnnvp_path_stop(path, 20);
+    cnnvp_path_restart(path, 20);
+    cnnvp_path_drop(path, first);
+    cnnvp_path_drop(path, next);
+    struct cnnvp_path_node *again = cnnvp_path_extend(path, NULL, 3, 3, 45);
+    compare(path, again, &expected);
+    cnnvp_path_untag(path);
+    compare(path, again, &untagged);
+    cnnvp_path_drop(path, again);
+    cnnvp_path_free(path);
+}
+
 static void answers(void **state)
 {
     struct cnnvp_path *path = cnnvp_path_new(INSTANCES, 0);
@@ -309,14 +331,9 @@ static void answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_one),
-        cmocka_unit_test(over_time),
-        cmocka_unit_test(what_runs),
-        cmocka_unit_test(side_by_side),
-        cmocka_unit_test(one_after_the_other),
-        cmocka_unit_test(tags_beyond_all),
-        cmocka_unit_test(stopped),
-        cmocka_unit_test(answers),
+        cmocka_unit_test(in_one),       cmocka_unit_test(over_time),           cmocka_unit_test(what_runs),
+        cmocka_unit_test(side_by_side), cmocka_unit_test(one_after_the_other), cmocka_unit_test(tags_beyond_all),
+        cmocka_unit_test(stopped),      cmocka_unit_test(restarted),           cmocka_unit_test(answers),
         cmocka_unit_test(waits_ahead),
     };
     return cmocka_run_group_tests(tests, 0, 0);

@@ -252,7 +252,7 @@ learned() {
     refused 2 "few: it needs the numbers of 70 images for each epoch, or 140 for all; there are 69" \
         train "$network" $set --epochs 2 --shuffle few
     refused 2 "there are more than 70" train "$network" $set --shuffle both
-    refused 2 'high:2: "70' train "$network" $set --shuffle high
+    refused 2 'high:2: "70" is no number of an image' train "$network" $set --shuffle high
     refused 2 'word:2: "two' train "$network" $set --shuffle word
     refused 2 "absent: cannot be read: No such file" train "$network" $set --shuffle absent
 }

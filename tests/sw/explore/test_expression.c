@@ -102,6 +102,7 @@ static void test_constraint_errors(void **state)
         {"(a == 8", "f.yaml:4:17: a closing parenthesis"},
         {"a == 8)", "f.yaml:4:16: an operator"},
         {"1 < a < 9", "f.yaml:4:16: an operator is expected here; comparisons do not chain"},
+        {"1 < a == 1", "f.yaml:4:16: an operator is expected here; comparisons do not chain"},
         {"s == 'x", "f.yaml:4:15: a quote"},
         {"s == 3", "f.yaml:4:12: a text and a number"},
         {"s < 'x'", "f.yaml:4:12: texts can be compared"},

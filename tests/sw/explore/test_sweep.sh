@@ -340,7 +340,8 @@ done
 rm -rf limit.sqlite*
 
 sed '/^objectives/d' grid.yaml >none.yaml
-refused 2 "needs objectives" sweep none.yaml -o r.sqlite --pareto
+refused 2 "needs objectives" sweep none.yaml -o none.sqlite --pareto
+[ ! -e none.sqlite ] || fail "points of a sweep whose front is refused have run"
 
 # What workers left behind is taken over: a result file that no driver has seen.
 mkdir left.sqlite.work

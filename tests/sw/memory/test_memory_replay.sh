@@ -40,6 +40,12 @@ awk '$1 == "time" { clocks = $4 } $1 == "bandwidth" { rate = $2 } END { exit !(c
     fail "writes within the bus's rate: $(cat out)"
 grep -q "\"time_ps\": *$(awk '$1 == "time" { print $4 * 833 }' out)," writes.json || fail "time of writes: $(cat out)"
 
+# Of three writes to one burst one crosses the bus: 64 bytes in 33 clocks of 833 ps, tRCD + CWL + BL after the first.
+printf 'W 0\nW 0\nW 0\n' >same.txt
+expect 0 memory same.txt
+says "6.985 GB/s, 2.328 of it on the data buses"
+says "merged writes      2"
+
 # A write alone is counted, crosses the bus and costs energy.
 echo 'W 0' >write.txt
 expect 0 memory write.txt --stats write.json
@@ -113,15 +119,15 @@ bad 'R 0x\n' "1:5: an address is expected, decimal or 0x..., not the line's end"
 bad 'W  -1\n' '1:4: an address is expected, decimal or 0x..., not "-"'
 bad 'R 0\n\n# x\n R 12 x\n' '4:7: nothing may follow the address but a time in ps and a # comment, not "x"'
 bad 'R 0 5 6\n' '1:7: nothing may follow the time but a # comment, not "6"'
-bad 'R 0 900\nR 64 20\n' '2:8: the time is before that of the line above'
-bad 'R 0 900\nE 1000\nR 64\n' '3:5: a line after E'
+bad 'R 0 900\nR 64 20\n' '2:6: the time is before that of the line above'
+bad 'R 0 900\nE 1000\nR 64\n' '3:1: a line after E'
 bad 'R 0\nE\n' "2:2: a blank is expected, not the line's end"
 bad 'R 0xfffffffffffffffff\n' '1:3: the address does not fit into 64 bits'
 bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
 # Neither may leave it waiting for a place, or refreshing for ever.
 bad 'R 0 900\nR 64\n' '2:5: a time is expected: the bursts above have one'
-bad 'R 0\nR 64 900\n' '2:9: a time, but the bursts above have none'
-bad 'R 0 9000000000000000000\n' '1:24: the time is more than 100 s'
-bad 'R 0\nE 9000000000000000000\n' '2:22: the time is more than 100 s'
+bad 'R 0\nR 64 900\n' '2:6: a time, but the bursts above have none'
+bad 'R 0 9000000000000000000\n' '1:5: the time is more than 100 s'
+bad 'R 0\nE 9000000000000000000\n' '2:3: the time is more than 100 s'
 bad '# nothing\n' ' has no bursts'
 finish

@@ -53,8 +53,19 @@ static void test_bad_shares(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "dram",    "=3",       "dram=",         "dram=0",  "dram=65",  "dram=-1",
-        "dram=3x", "nobody=3", "dram=2,dram=3", ",dram=3", "dram=3,,", "dram=99999999999999999999"};
+        "dram",
+        "=3",
+        "dram=",
+        "dram=0",
+        "dram=65",
+        "dram=-1",
+        "dram=3x",
+        "dram=3,",
+        "nobody=3",
+        "dram=2,dram=3",
+        ",dram=3",
+        "dram=3,,",
+        "dram=99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
         struct fake_sim sim;
         fake_sim_init(&sim, 1000, 0, 0);
@@ -62,6 +73,8 @@ static void test_bad_shares(void **state)
         set_text(host, "shares", bad[i]);
         assert_int_equal(fake_start(host), CNNVP_E_INVAL);
         assert_int_equal(host->config_errors, 1);
+        const int follows = strncmp(bad[i], "dram=3", 6) == 0 && bad[i][7] == '\0'; /* a number that is right */
+        assert_int_equal(strstr(host->message, "after dram=3 comes \"") != NULL, follows);
         fake_sim_free(&sim);
     }
 }

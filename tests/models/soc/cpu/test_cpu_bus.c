@@ -156,9 +156,12 @@ static void test_device(void **state)
         assert_int_equal(cpu_load(&h.cpu, DEVICE, 4, &value), CNNVP_E_ADDR);
     assert_int_equal(h.warned, 16);
     assert_int_equal(h.cpu.stopped, 0);
+    h.cpu.faults_logged = 0;
     h.status = CNNVP_E_STOPPED;
+    assert_int_equal(cpu_fetch(&h.cpu, DEVICE, &half), CNNVP_E_STOPPED);
     assert_int_equal(cpu_load(&h.cpu, DEVICE, 4, &value), CNNVP_E_STOPPED);
     assert_int_equal(h.cpu.stopped, 1);
+    assert_int_equal(h.warned, 16);
     finish(&h);
 }
 

@@ -300,14 +300,48 @@ static void test_room_for_classes(void **state)
     outcome_clear(&outcome);
 }
 
+static uint64_t images_of(struct session *session)
+{
+    free(session->stats);
+    session->stats = NULL;
+    assert_int_equal(cnnvp_platform_stats(session->platform, &session->stats), CNNVP_DONE);
+    json_t *stats = json_loads(session->stats, 0, NULL);
+    const uint64_t images = number(json_object_get(stats, "total"), "images");
+    json_decref(stats);
+    return images;
+}
+
+/* The images of two trainings on one platform: of the first, and of each step of the second. */
+static void test_images_after_reset(void **state)
+{
+    (void)state;
+    struct session_setup setup = digits();
+    struct session session;
+    assert_int_equal(session_run(&setup, &session), CNNVP_DONE);
+    assert_int_equal(images_of(&session), setup.images);
+    assert_int_equal(cnnvp_platform_reset(session.platform), CNNVP_DONE);
+    assert_int_equal(cnnvp_trainer_load(session.trainer, session.platform, &session.error), CNNVP_DONE);
+    for (uint64_t learned = setup.options.batch; learned <= setup.images; learned += setup.options.batch) {
+        assert_int_equal(session_step(&session), CNNVP_DONE);
+        assert_int_equal(images_of(&session), setup.images + learned);
+    }
+    session_close(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_core_and_host),   cmocka_unit_test(test_quantum),
-        cmocka_unit_test(test_timing_only),     cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_resume),          cmocka_unit_test(test_foreign_states),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_room_for_classes),
-        cmocka_unit_test(test_export_and_load), cmocka_unit_test(test_results_before_load),
+        cmocka_unit_test(test_core_and_host),
+        cmocka_unit_test(test_quantum),
+        cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_room_for_classes),
+        cmocka_unit_test(test_export_and_load),
+        cmocka_unit_test(test_results_before_load),
+        cmocka_unit_test(test_images_after_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
