@@ -194,16 +194,24 @@ static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t r
     return groups.count > 1 ? permute_few(import, in, &groups) : CNNVP_DONE;
 }
 
-/* Permutes up to four dimensions with one copy in the tensor's own shape. */
+/* Permutes up to four dimensions with one copy in the tensor's own shape, or takes the tensor that this one is such a
+ * copy of. */
 static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
                                    const int64_t *perm)
 {
     struct cnnvp_graph_layer *layer;
+    uint32_t from[3];
+    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
+        from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
+    const struct cnnvp_graph_tensor *tensor = &import->graph->tensors[in];
+    const uint32_t sizes[3] = {tensor->channels, tensor->height, tensor->width};
+    const int32_t before = put_back(import->graph, in, sizes, from);
+    if (before != CNNVP_GRAPH_NONE)
+        return cnnvp_import_view(import, before, rank, dims);
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 0, (uint32_t)dims[1],
                                  rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
     layer->permuted = 1;
-    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
-        layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
+    memcpy(layer->from, from, sizeof layer->from);
     return CNNVP_DONE;
 }
 
