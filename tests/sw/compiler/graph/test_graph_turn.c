@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies with permuted dimensions: which are left out, joined, or read quantised words. */
+#include <math.h>
+
+#include "test.h"
+
+#include "onnx_case.h"
+
+/* x of 2 maps of 3 x 4, as rows of pixels, and back. */
+#define LAST(to, from) #to " = Transpose <perm = [0, 2, 3, 1]> (" #from ") "
+#define FIRST(to, from) #to " = Transpose <perm = [0, 3, 1, 2]> (" #from ") "
+#define QUANTISED(to, from) #to "q = QuantizeLinear(" #from ", s, z) " #to " = DequantizeLinear(" #to "q, s, z) "
+#define MAPS "float[N, 2, 3, 4] x float one = {1} float half = {0.5} float s = {0.25} uint8 z = {100} "
+
+struct counts {
+    size_t layers, turns;
+    size_t wide; /* turns of words that are not quantised */
+};
+
+/* Runs the network on x[k] = 0.25 (k + 1). */
+static struct counts run(const char *network, float *output)
+{
+    struct cnnvp_graph graph;
+    onnx_case_import_text(14, network, &graph);
+    struct counts counts = {.layers = graph.layer_count};
+    for (size_t i = 0; i < graph.layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph.layers[i];
+        counts.turns += layer->permuted != 0;
+        counts.wide += layer->permuted != 0 && graph.tensors[cnnvp_graph_base(&graph, layer->in)].whole == 0;
+    }
+    onnx_case_run(&graph, output);
+    cnnvp_graph_clear(&graph);
+    return counts;
+}
+
+static double x_at(int channel, int row, int column)
+{
+    return 0.25 * ((channel * 3 + row) * 4 + column + 1);
+}
+
+/* A network with the channels last between operators that have them first. */
+static void what_lies_between_works_on_words_as_they_were(void **state)
+{
+    (void)state;
+    float y[48];
+    struct counts counts =
+        run(MAPS "a = Sigmoid(x) b = Neg(x) " LAST(c, a) LAST(d, b) "e = Sub(c, d) f = Sigmoid(e) "
+                                                                    "g = Mul(f, c) " FIRST(y0, g) "y = Relu(y0)",
+            y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k) {
+        const double x = 0.25 * (k + 1), sigmoid = 1.0 / (1.0 + exp(-x));
+        assert_true(fabs((double)y[k] - sigmoid / (1.0 + exp(-sigmoid - x))) < 1e-4);
+    }
+    /* What needs the channels last, too, gets one copy. */
+    counts = run(MAPS LAST(c, x) "b = Neg(x) " LAST(d, b) "e = Sub(c, d) f = Relu(e) " FIRST(
+                     g, f) "v = Flatten(f) w = Flatten(g) y = Concat <axis = 1> (v, w)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k) {
+        assert_true(fabs((double)y[k] - 2 * x_at(k % 2, k / 8, k / 2 % 4)) < 1e-5);
+        assert_true(fabs((double)y[24 + k] - 0.5 * (k + 1)) < 1e-5);
+    }
+    /* An operand that is no copy keeps both. */
+    counts = run(MAPS "float[N, 3, 4, 2] w " LAST(c, x) "e = Add(c, w) " FIRST(y, e), y);
+    assert_int_equal(counts.turns, 2);
+}
+
+static void turns_copy_quantised_words(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts = run(MAPS QUANTISED(a, x) LAST(b, a) QUANTISED(c, b) "y = Relu(c)", y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.wide, 0);
+    assert_int_equal(counts.layers, 3); /* quantisation, copy, scale */
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - x_at(k % 2, k / 8, k / 2 % 4)) < 1e-5);
+    /* The step after the copy is not that before it: 0.5. */
+    counts = run(MAPS "float t = {0.5} " QUANTISED(a, x) LAST(b, a) "q = QuantizeLinear(b, t, z) "
+                                                                    "c = DequantizeLinear(q, t, z) y = Relu(c)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.wide, 0);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.5 * nearbyint(x_at(k % 2, k / 8, k / 2 % 4) / 0.5)) < 1e-5);
+    counts = run(MAPS QUANTISED(a, x) LAST(b, a) QUANTISED(c, b) FIRST(d, c) QUANTISED(e, d) "y = Relu(e)", y);
+    assert_int_equal(counts.turns, 0);
+    assert_int_equal(counts.layers, 2);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1)) < 1e-5);
+}
+
+/* The steps of a tensor with several readers, and again the same: its words stay what they are. */
+static void equal_steps_need_no_layer(void **state)
+{
+    (void)state;
+    float y[24];
+    const struct counts counts =
+        run(MAPS QUANTISED(a, x) "o = DequantizeLinear(aq, s, z) " QUANTISED(b, o) "y = Mul(a, b)", y);
+    assert_int_equal(counts.layers, 4); /* quantisation, two scales, product */
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (k + 1)) < 1e-5);
+}
+
+static void two_turns_become_one(void **state)
+{
+    (void)state;
+    float y[24];
+    /* (2, 12) -> (12, 2) -> (3, 4, 2) -> (4, 3, 2): one permutation of (2, 3, 4). */
+    struct counts counts = run("float[N, 2, 12] x int64[4] four = {0, 3, 4, 2} a = Transpose <perm = [0, 2, 1]> (x) "
+                               "b = Reshape(a, four) c = Transpose <perm = [0, 2, 1, 3]> (b) y = Mul(c, c)",
+                               y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - x_at(k % 2, k / 2 % 3, k / 6)) < 1e-5);
+    /* (2, 3, 4) -> (4, 2, 3) -> (2, 4, 3): three dimensions in another order. */
+    counts = run("float[N, 2, 3, 4] x a = Transpose <perm = [0, 3, 1, 2]> (x) "
+                 "b = Transpose <perm = [0, 2, 1, 3]> (a) y = Mul(b, b)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - x_at(k / 12, k % 3, k / 3 % 4)) < 1e-5);
+    /* (4, 6) -> (6, 4) -> (2, 3, 2, 2) -> (2, 2, 2, 3) without parts in common that three dimensions hold. */
+    counts = run("float[N, 4, 6] x int64[4] four = {0, 2, 6, 2} a = Transpose <perm = [0, 2, 1]> (x) "
+                 "b = Reshape(a, four) c = Transpose <perm = [0, 1, 3, 2]> (b) y = Mul(c, c)",
+                 y);
+    assert_int_equal(counts.turns, 2);
+    for (int k = 0; k < 24; ++k) {
+        const int from = k / 12 * 12 + k % 6 * 2 + k / 6 % 2; /* in (6, 4) */
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (from % 4 * 6 + from / 4 + 1)) < 1e-5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_between_works_on_words_as_they_were),
+        cmocka_unit_test(turns_copy_quantised_words),
+        cmocka_unit_test(equal_steps_need_no_layer),
+        cmocka_unit_test(two_turns_become_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
