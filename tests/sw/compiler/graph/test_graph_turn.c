@@ -132,6 +132,39 @@ static void two_turns_become_one(void **state)
     }
 }
 
+/* Weights of tokens, whose dimension of channels is the last one. */
+static void products_of_quantised_tokens_are_of_whole_numbers(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    float y[20];
+    size_t products = 0;
+    onnx_case_import_text(
+        14,
+        "float[N, 4, 6] x float s = {0.25} uint8 z = {0} int8[6, 5] w = {3, -2, 5, 7, 1} "
+        "float[5] ws = {0.5, 0.25, 0.125, 0.5, 1} int8[5] wz = {0} float t = {1} uint8 tz = {100} "
+        "xq = QuantizeLinear(x, s, z) xd = DequantizeLinear(xq, s, z) "
+        "v = DequantizeLinear <axis = 1> (w, ws, wz) p = MatMul(xd, v) "
+        "pq = QuantizeLinear(p, t, tz) y = DequantizeLinear(pq, t, tz)",
+        &graph);
+    for (size_t i = 0; i < graph.layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph.layers[i];
+        products += layer->op == CNNVP_OP_CONV;
+        assert_true(layer->op != CNNVP_OP_CONV || (cnnvp_graph_is_scaled(&graph, layer) && layer->steps.in > 0.0f));
+    }
+    assert_int_equal(products, 1);
+    onnx_case_run(&graph, y);
+    for (int k = 0; k < 20; ++k) {
+        /* w holds 3, -2, 5, 7 and then 1 everywhere */
+        static const double steps[5] = {0.5, 0.25, 0.125, 0.5, 1}, first[4] = {3, -2, 5, 7};
+        double sum = 0;
+        for (int i = 0; i < 6; ++i)
+            sum += 0.25 * (k / 5 * 6 + i + 1) * (i == 0 && k % 5 < 4 ? first[k % 5] : 1) * steps[k % 5];
+        assert_true(fabs((double)y[k] - nearbyint(sum)) < 1e-4);
+    }
+    cnnvp_graph_clear(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +172,7 @@ int main(void)
         cmocka_unit_test(turns_copy_quantised_words),
         cmocka_unit_test(equal_steps_need_no_layer),
         cmocka_unit_test(two_turns_become_one),
+        cmocka_unit_test(products_of_quantised_tokens_are_of_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
