@@ -123,6 +123,31 @@ def attention():
          q_num_heads=4, kv_num_heads=2)
 
 
+def rotary():
+    """Pairs of words as complex numbers, turned by the angle of their position."""
+    angles = normal(20, 3) * f32(2)
+    cos, sin = numpy.cos(angles), numpy.sin(angles)
+    x, at = normal(2, 5, 4, 8), random.randint(0, 20, (2, 5))
+
+    def turned(x, angles, beside, size):
+        part, rest = x[..., :size].astype(float), x[..., size:]
+        first, second = (part[..., ::2], part[..., 1::2]) if beside else (part[..., :size // 2], part[..., size // 2:])
+        pair = (first + 1j * second) * numpy.exp(1j * angles.astype(float))
+        pairs = (pair.real, pair.imag)
+        return numpy.concatenate((numpy.stack(pairs, -1).reshape(part.shape) if beside else numpy.concatenate(pairs, -1), rest), -1)
+    tables = {"c": cos, "s": sin}
+    for beside, size, given in itertools.product((0, 1), (6, 0), (0, 1)):
+        own = x if size else x[..., :6]
+        wanted = turned(own, angles[at][:, :, None] if given else angles[:5, None], beside, 6)
+        marks = {"num_heads": 4, "interleaved": beside, "rotary_embedding_dim": size}
+        run(f"rotary {beside} {size} {given}", [node("RotaryEmbedding", ["x", "c", "s"] + ["p"] * given, ["y"], **marks)],
+            {"x": own.reshape(2, 5, -1), **({"p": at} if given else {})}, wanted.reshape(2, 5, -1),
+            tables if given else {"c": cos[None, :5], "s": sin[None, :5]}, {"p": TensorProto.INT64}, 23)
+        heads = numpy.ascontiguousarray(own.swapaxes(1, 2))
+        run(f"rotary of heads {beside} {size} {given}", [node("RotaryEmbedding", ["x", "p", "c", "s"], ["y"], **marks, **vendor)], {"x": heads},
+            turned(heads, angles[3:8], beside, 6), {**tables, "p": numpy.arange(3, 8)[None] if given else numpy.int64([3])}, opset=17)
+
+
 def places():
     for rank in (1, 2, 3):
         table = normal(*(50, 3, 2)[:rank])
@@ -938,6 +963,11 @@ def kinds():
     x[:, 0, :3] = [-2.75, 2.75, 3]
     for to in (TensorProto.INT32, TensorProto.INT64):
         run(f"integers of type {to}", [node("Cast", ["x"], ["i"], to=to), node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": x}, numpy.trunc(x.astype(float)))
+    like = {"whole": numpy.int64([3]), "real": f32([.5]), "three": numpy.int64(3)}
+    run("as integers are", [node("CastLike", ["x", "whole"], ["i"]), node("CastLike", ["i", "real"], ["y"])], {"x": x}, numpy.trunc(x.astype(float)), like, opset=15)
+    run("as comparisons are", [node("Greater", ["x", "x"], ["no"]), node("CastLike", ["x", "no"], ["is"]), node("Cast", ["is"], ["y"], to=TensorProto.FLOAT)],
+        {"x": numpy.trunc(x)}, (numpy.trunc(x) != 0).astype(float), opset=15)
+    run("a constant as floats are", [node("CastLike", ["three", "x"], ["t"]), node("Div", ["x", "t"], ["y"])], {"x": x}, x.astype(float) / 3, like, opset=15)
     words = random.randint(0, 3, (2, 7))
     words[:, 4:] = 1
     table, keep = normal(9, 4), words != 1
@@ -1107,6 +1137,7 @@ kinds()
 columns()
 counted()
 settings()
+rotary()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
