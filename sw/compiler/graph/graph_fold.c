@@ -279,6 +279,37 @@ static int add_scale(struct cnnvp_graph *graph, size_t index, const struct cnnvp
     return cnnvp_graph_insert(graph, index + 1, &after, graph->tensors[after.out].name) != NULL;
 }
 
+static int has_weights(const struct cnnvp_graph_layer *layer)
+{
+    return (layer->op == CNNVP_OP_CONV && layer->product == 0) || layer->op == CNNVP_OP_FC;
+}
+
+/* 1: the layer can take up a scale in front of it. */
+static int takes_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return has_weights(layer) || (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_STORED) ||
+           (layer->op == CNNVP_OP_ADD && graph->joins_steps);
+}
+
+/* 1: the scale costs no layer behind the one at `index`: it leaves its place before that, or is taken up. Weights
+ * without steps make words of 16 bits of the whole numbers that they multiply, for all layers that read these. */
+static int can_follow(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *scale)
+{
+    const int32_t made = graph->layers[index].out;
+    int taken = cnnvp_graph_readers(graph, scale->out) == 1;
+    if (taken && cnnvp_graph_readers(graph, scale->in) == 1)
+        return 1;
+    for (size_t i = index + 1; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (!cnnvp_graph_reads(graph, layer, made))
+            continue;
+        if (has_weights(layer) && layer->steps.weights == NULL)
+            return 0;
+        taken |= takes_scale(graph, layer);
+    }
+    return taken;
+}
+
 /* Moves scales from before a maximum pool or a permutation to after it, so that it reads and makes whole numbers. */
 static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
@@ -286,7 +317,8 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
         const struct cnnvp_graph_layer pool = graph->layers[i];
         const int is_maximum = pool.op == CNNVP_OP_POOL && pool.pool == CNNVP_POOL_MAX && pool.post_count == 0;
         const ptrdiff_t at = is_maximum || pool.permuted != 0 ? cnnvp_graph_producer(graph, pool.in) : -1;
-        if (at < 0 || !is_scale(graph, &graph->layers[at], pool.in) || !(graph->layers[at].uniform > 0.0f))
+        if (at < 0 || !is_scale(graph, &graph->layers[at], pool.in) || !(graph->layers[at].uniform > 0.0f) ||
+            (pool.permuted != 0 && !can_follow(graph, i, &graph->layers[at])))
             continue;
         const struct cnnvp_graph_layer scale = graph->layers[at];
         const struct cnnvp_graph_tensor out = graph->tensors[pool.out];
@@ -371,8 +403,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const int has_weights = (layer->op == CNNVP_OP_CONV && layer->product == 0) || layer->op == CNNVP_OP_FC;
-        const ptrdiff_t at = has_weights ? cnnvp_graph_producer(graph, layer->in) : -1;
+        const ptrdiff_t at = has_weights(layer) ? cnnvp_graph_producer(graph, layer->in) : -1;
         if (at < 0)
             continue;
         const struct cnnvp_graph_layer *scale = &graph->layers[at];

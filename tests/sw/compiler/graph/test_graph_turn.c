@@ -91,6 +91,31 @@ static void turns_copy_quantised_words(void **state)
         assert_true(fabs((double)y[k] - 0.25 * (k + 1)) < 1e-5);
 }
 
+/* A turn of words that others read as numbers, too, reads the same numbers. So it does in front of weights without
+ * steps, for which the other product's words would need 16 bits. */
+static void scales_that_others_need_stay(void **state)
+{
+    (void)state;
+    float y[48];
+    struct counts counts =
+        run(MAPS QUANTISED(a, x) LAST(b, a) "c = Flatten(a) d = Flatten(b) y = Concat <axis = 1> (c, d)", y);
+    assert_int_equal(counts.layers, 5); /* quantisation, scale, turn, two copies */
+    struct cnnvp_graph graph;
+    size_t whole = 0;
+    onnx_case_import_text(
+        14,
+        MAPS "float[4, 3] u = {} int8[4, 2, 1, 1] w = {3, -2, 5, 7, 1} int8 o = {0} " QUANTISED(
+            a, x) "v = DequantizeLinear(w, s, o) "
+                  "c = Conv(a, v) q = QuantizeLinear(c, one, z) d = DequantizeLinear(q, one, z) "
+                  "e = Flatten(d) p = MatMul(a, u) f = Flatten(p) y = Concat <axis = 1> (e, f)",
+        &graph);
+    for (size_t i = 0; i < graph.layer_count; ++i)
+        whole += graph.layers[i].op == CNNVP_OP_CONV &&
+                 graph.tensors[cnnvp_graph_base(&graph, graph.layers[i].in)].whole != 0;
+    assert_int_equal(whole, 1);
+    cnnvp_graph_clear(&graph);
+}
+
 /* The steps of a tensor with several readers, and again the same: its words stay what they are. */
 static void equal_steps_need_no_layer(void **state)
 {
@@ -170,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_between_works_on_words_as_they_were),
         cmocka_unit_test(turns_copy_quantised_words),
+        cmocka_unit_test(scales_that_others_need_stay),
         cmocka_unit_test(equal_steps_need_no_layer),
         cmocka_unit_test(two_turns_become_one),
         cmocka_unit_test(products_of_quantised_tokens_are_of_whole_numbers),
