@@ -90,17 +90,37 @@ static ptrdiff_t maker_of(const struct cnnvp_graph *graph, int32_t tensor)
                : -1;
 }
 
+/* 1: the operand has as many words as the result, or a single dimension, whose words lie in the same order however it
+ * is turned. */
+static int can_be_turned(const struct cnnvp_graph *graph, int32_t operand, size_t words)
+{
+    const struct cnnvp_graph_tensor *tensor = &graph->tensors[operand];
+    return cnnvp_graph_words(tensor) == words ||
+           (tensor->channels > 1) + (tensor->height > 1) + (tensor->width > 1) < 2;
+}
+
 /* 1: each word of the result depends on the operands' words in its own place. */
 static int is_of_words(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const size_t words = cnnvp_graph_words(&graph->tensors[layer->out]);
-    if (cnnvp_graph_words(&graph->tensors[layer->in]) != words)
+    const int is_whole = cnnvp_graph_words(&graph->tensors[layer->in]) == words;
+    if (layer->op == CNNVP_OP_ADD)
+        return can_be_turned(graph, layer->in, words) && can_be_turned(graph, layer->in2, words) &&
+               (is_whole || cnnvp_graph_words(&graph->tensors[layer->in2]) == words);
+    if (!is_whole)
         return 0;
     if (layer->op == CNNVP_OP_ACTIVATION)
         return layer->placed == 0 && layer->concat == 0 && layer->permuted == 0 && layer->cropped == 0;
-    if (layer->op == CNNVP_OP_NORM)
-        return layer->norm == CNNVP_NORM_STORED && layer->uniform != 0.0f;
-    return layer->op == CNNVP_OP_ADD && cnnvp_graph_words(&graph->tensors[layer->in2]) == words;
+    return layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_STORED && layer->uniform != 0.0f;
+}
+
+static int can_undo(const struct cnnvp_graph *graph, int32_t tensor, struct turn *turn, int depth);
+
+/* The same for an operand of a layer of single words. */
+static int can_undo_operand(const struct cnnvp_graph *graph, int32_t operand, struct turn *turn, int depth)
+{
+    const size_t words = (size_t)turn->sizes[0] * turn->sizes[1] * turn->sizes[2];
+    return cnnvp_graph_words(&graph->tensors[operand]) != words || can_undo(graph, operand, turn, depth);
 }
 
 /* 1: the tensor is the result of turns that this turn undoes, possibly through layers of single words. */
@@ -114,8 +134,8 @@ static int can_undo(const struct cnnvp_graph *graph, int32_t tensor, struct turn
     const struct cnnvp_graph_layer *layer = &graph->layers[at];
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
     return out->channels == turn->sizes[0] && out->height == turn->sizes[1] && out->width == turn->sizes[2] &&
-           can_undo(graph, layer->in, turn, depth + 1) &&
-           (layer->op != CNNVP_OP_ADD || can_undo(graph, layer->in2, turn, depth + 1));
+           can_undo_operand(graph, layer->in, turn, depth + 1) &&
+           (layer->op != CNNVP_OP_ADD || can_undo_operand(graph, layer->in2, turn, depth + 1));
 }
 
 /* The tensor in the shape of another one; always the same view, by which layers know that they have an operand in
@@ -154,6 +174,20 @@ static int32_t turned_tensor(struct cnnvp_graph *graph, int32_t like, const stru
     return made;
 }
 
+static int32_t undo(struct cnnvp_graph *graph, int32_t tensor, const struct turn *turn);
+
+/* An operand of a layer of single words, turned. */
+static int32_t undo_operand(struct cnnvp_graph *graph, int32_t operand, const struct turn *turn)
+{
+    const struct cnnvp_graph_tensor tensor = graph->tensors[operand];
+    const uint32_t sizes[3] = {tensor.channels, tensor.height, tensor.width};
+    if (cnnvp_graph_words(&tensor) == cnnvp_graph_words(&turn->shape))
+        return undo(graph, operand, turn);
+    const struct cnnvp_graph_tensor shape = {
+        .rank = 4, .channels = sizes[turn->from[0]], .height = sizes[turn->from[1]], .width = sizes[turn->from[2]]};
+    return view_like(graph, operand, &shape);
+}
+
 /* What the tensor was before the turns that this turn undoes. Layers on the way work on that, and are turned instead.
  * CNNVP_GRAPH_NONE: out of memory. */
 static int32_t undo(struct cnnvp_graph *graph, int32_t tensor, const struct turn *turn)
@@ -163,9 +197,9 @@ static int32_t undo(struct cnnvp_graph *graph, int32_t tensor, const struct turn
         return view_like(graph, before, &turn->shape);
     struct cnnvp_graph_layer layer = graph->layers[maker_of(graph, tensor)];
     const int32_t old = layer.out, second = layer.in2;
-    layer.in = undo(graph, layer.in, turn);
+    layer.in = undo_operand(graph, layer.in, turn);
     if (layer.in != CNNVP_GRAPH_NONE && layer.op == CNNVP_OP_ADD)
-        layer.in2 = undo(graph, second, turn);
+        layer.in2 = undo_operand(graph, second, turn);
     layer.out = turned_tensor(graph, old, &turn->shape);
     if (layer.in == CNNVP_GRAPH_NONE || (layer.op == CNNVP_OP_ADD && layer.in2 == CNNVP_GRAPH_NONE) ||
         layer.out == CNNVP_GRAPH_NONE ||
@@ -208,6 +242,45 @@ static cnnvp_result undo_turns(struct cnnvp_graph *graph, struct cnnvp_error *er
         i = (size_t)cnnvp_graph_producer(graph, layer.out);
         graph->tensors[layer.out].base = before;
         cnnvp_graph_remove(graph, i--);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return CNNVP_DONE;
+}
+
+/* Lets a pool over all rows of channels that lie last, if nothing else reads these, read them as maps, as they lie
+ * before they are turned. */
+static cnnvp_result pool_before_turns(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer layer = graph->layers[i];
+        const struct cnnvp_graph_tensor in = graph->tensors[layer.in], out = graph->tensors[layer.out];
+        const struct cnnvp_graph_tensor *made = &graph->tensors[cnnvp_graph_base(graph, layer.in)];
+        if (layer.op != CNNVP_OP_POOL || layer.by_position != 0 || in.channels != 1 || layer.ky != in.height ||
+            layer.kx != 1 || cnnvp_graph_words(&out) != in.width || made->width != in.width || out.width != in.width ||
+            out.base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, layer.out))
+            continue;
+        struct turn turn = {
+            .sizes = {made->channels, made->height, made->width},
+            .from = {2, 0, 1},
+            .shape = {.rank = 4,
+                      .channels = made->width,
+                      .height = made->channels,
+                      .width = made->height,
+                      .base = CNNVP_GRAPH_NONE}};
+        if (cnnvp_graph_words(made) != cnnvp_graph_words(&in) || cnnvp_graph_readers(graph, layer.in) != 1 ||
+            !can_undo(graph, layer.in, &turn, 0))
+            continue;
+        const struct cnnvp_graph_tensor shape = {.rank = 4, .channels = out.width, .height = 1, .width = 1};
+        const int32_t maps = undo(graph, layer.in, &turn), means = turned_tensor(graph, layer.out, &shape);
+        if (maps == CNNVP_GRAPH_NONE || means == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+        i = (size_t)cnnvp_graph_producer(graph, layer.out);
+        struct cnnvp_graph_layer *pool = &graph->layers[i];
+        pool->in = maps;
+        pool->out = means;
+        pool->ky = pool->sy = turn.shape.height;
+        pool->kx = pool->sx = turn.shape.width;
+        graph->tensors[layer.out].base = means;
     }
     cnnvp_graph_drop_unused(graph);
     return CNNVP_DONE;
@@ -414,5 +487,6 @@ static cnnvp_result quantise_before_turns(struct cnnvp_graph *graph, struct cnnv
 cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     CNNVP_TRY(undo_turns(graph, error));
+    CNNVP_TRY(pool_before_turns(graph, error));
     return quantise_before_turns(graph, error);
 }

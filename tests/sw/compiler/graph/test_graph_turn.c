@@ -66,6 +66,34 @@ static void what_lies_between_works_on_words_as_they_were(void **state)
     assert_int_equal(counts.turns, 2);
 }
 
+/* A squeeze and excitation with channels last: means of maps, and a factor for each channel. */
+static void means_and_factors_of_channels_need_no_turn(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts = run(MAPS "a = Sigmoid(x) " LAST(b, a) "m = ReduceMean <axes = [1, 2]> (b) g = Sigmoid(m) "
+                                                                 "c = Mul(b, g) " FIRST(d, c) "y = Neg(d)",
+                               y);
+    assert_int_equal(counts.turns, 0);
+    double means[2] = {0, 0};
+    for (int k = 0; k < 24; ++k)
+        means[k / 12] += 1.0 / (1.0 + exp(-0.25 * (k + 1))) / 12;
+    for (int k = 0; k < 24; ++k) {
+        const double wanted = 1.0 / (1.0 + exp(-0.25 * (k + 1))) / (1.0 + exp(-means[k / 12]));
+        assert_true(fabs((double)y[k] + wanted) < 1e-4);
+    }
+    /* A factor for each column, and one for each column and channel. */
+    counts = run(MAPS "float[N, 1, 4, 1] w " LAST(b, x) "c = Mul(b, w) " FIRST(y, c), y);
+    assert_int_equal(counts.turns, 0);
+    counts = run(MAPS "float[N, 1, 4, 2] w " LAST(b, x) "c = Mul(b, w) " FIRST(y, c), y);
+    assert_int_equal(counts.turns, 2);
+    /* The product of a row and a column stays what it is: turned, it would take longer. */
+    counts = run("float[N, 2, 12, 1] x float[N, 12, 1, 1] v float[N, 1, 1, 2] w " LAST(
+                     b, x) "o = Mul(v, w) c = Add(b, o) " FIRST(y, c),
+                 y);
+    assert_int_equal(counts.turns, 2);
+}
+
 static void turns_copy_quantised_words(void **state)
 {
     (void)state;
@@ -194,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_between_works_on_words_as_they_were),
+        cmocka_unit_test(means_and_factors_of_channels_need_no_turn),
         cmocka_unit_test(turns_copy_quantised_words),
         cmocka_unit_test(scales_that_others_need_stay),
         cmocka_unit_test(equal_steps_need_no_layer),
