@@ -342,6 +342,7 @@ def quantised():
             steps=float(s["o"]))
     one, other, out = (["%s" % key, key + "s", key + "z"] for key in "pro")
     case("QLinearAveragePool", [*one, *out[1:]], a.reshape(2, 4, 3, 2, 3, 2).mean((3, 5)), kernel_shape=[2, 2], strides=[2, 2])
+    case("QLinearGlobalAveragePool", [*one, *out[1:]], a.mean((1, 2), keepdims=True), channels_last=1)
     case("QLinearMul", [*one, *other, *out[1:]], a * b)
     constants["k"] = random.randint(0, 256, 6).astype(numpy.uint8)
     case("QLinearAdd", [*one, "k", *other[1:], *out[1:]], a + numbers(constants["k"], s["r"], z["r"]))
@@ -1107,6 +1108,21 @@ def counted():
          "last": numpy.int64([-1])}, opset=15)
 
 
+def channels_last():
+    """Maps whose channels lie last, resized."""
+    numbers = numpy.random.RandomState(6)
+    x = numbers.standard_normal((2, 4, 5, 3)).astype(f32)
+
+    def along(maps, axis, size):
+        places = (numpy.arange(size) + .5) * maps.shape[axis] / size - .5
+        return numpy.apply_along_axis(lambda line: numpy.interp(places, numpy.arange(len(line)), line), axis, maps)
+    run("pixels of channels repeated", [node("Resize", ["x", "", "n"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")],
+        {"x": x}, x.astype(float).repeat(2, 1).repeat(3, 2), {"n": f32([1, 2, 3, 1])})
+    run("channels between pixels", [node("Resize", ["x", "", "n"], ["y"], mode="linear")], {"x": x}, along(along(x.astype(float), 1, 8), 2, 10), {"n": f32([1, 2, 2, 1])})
+    run("channels between rows", [node("Resize", ["x", "", "", "n"], ["y"], mode="linear", axes=[1])], {"x": x}, along(x.astype(float), 1, 7), {"n": numpy.int64([7])},
+        opset=18)
+
+
 attention()
 places()
 sums()
@@ -1138,6 +1154,7 @@ columns()
 counted()
 settings()
 rotary()
+channels_last()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
