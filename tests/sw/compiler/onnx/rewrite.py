@@ -1123,6 +1123,23 @@ def channels_last():
         opset=18)
 
 
+def sequences():
+    """Sequences whose members the file tells."""
+    x = numpy.random.RandomState(7).standard_normal((2, 12, 7)).astype(f32)
+    wide = x.astype(float)
+    constants = {"sizes": numpy.int64([4, 3, 5]), "three": numpy.int64(3), "last": numpy.int64(-1), "one": numpy.int64(1)}
+    for at, (inputs, marks, wanted) in itertools.product(("one", "last"), (
+            (["x", "sizes"], {"axis": 1}, {"one": wide[:, 4:7], "last": wide[:, 7:]}), (["x", "three"], {"axis": -1}, {"one": wide[..., 3:6], "last": wide[..., 6:]}),
+            (["x"], {"axis": 2}, {"one": wide[..., 1:2], "last": wide[..., 6:]}), (["x"], {"axis": 1, "keepdims": 0}, {"one": wide[:, 1], "last": wide[:, 11]}))):
+        run(f"{at} of {len(inputs)} parts {marks}", [node("SplitToSequence", inputs, ["s"], **marks), node("SequenceAt", ["s", at], ["p"]), node("Neg", ["p"], ["y"])],
+            {"x": x}, -wanted[at], constants, opset=18)
+    for new in (0, 1):
+        run(f"joined {new}", [node("Neg", ["x"], ["n"]), node("SequenceConstruct", ["x", "n", "x"], ["s"]), node("SequenceAt", ["s", "one"], ["m"]),
+                              node("ConcatFromSequence", ["s"], ["c"], axis=1, new_axis=new), node("Sub", ["c", "u"], ["y"]), node("Unsqueeze", ["m", "first"], ["u"])]
+            if new else [node("Neg", ["x"], ["n"]), node("SequenceConstruct", ["x", "n"], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=2)], {"x": x},
+            numpy.stack((2 * wide, 0 * wide, 2 * wide), 1) if new else numpy.concatenate((wide, -wide), 2), {**constants, "first": numpy.int64([1])}, opset=18)
+
+
 attention()
 places()
 sums()
@@ -1155,6 +1172,7 @@ counted()
 settings()
 rotary()
 channels_last()
+sequences()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)
