@@ -219,33 +219,69 @@ static int is_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_la
            cnnvp_graph_words(&graph->tensors[scale->out]) == cnnvp_graph_words(&graph->tensors[view]);
 }
 
+int cnnvp_graph_spread_scale(struct cnnvp_graph *graph, struct cnnvp_graph_layer *norm, uint32_t channels)
+{
+    if (graph->weightless)
+        return 1;
+    norm->weights = cnnvp_arena_array(&graph->arena, channels, sizeof *norm->weights);
+    norm->bias = cnnvp_arena_array(&graph->arena, channels, sizeof *norm->bias);
+    for (uint32_t c = 0; c < channels && norm->weights != NULL; ++c)
+        norm->weights[c] = norm->uniform;
+    return norm->weights != NULL && norm->bias != NULL;
+}
+
 /* Inserts a copy of the scale after the layer at `index`, which then makes `whole`. 0: out of memory. */
 static int add_scale(struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *scale, int32_t whole)
 {
     struct cnnvp_graph_layer after = *scale;
-    const size_t channels = graph->tensors[whole].channels;
     after.in = whole;
     after.out = graph->layers[index].out;
-    if (!graph->weightless) {
-        after.weights = cnnvp_arena_array(&graph->arena, channels, sizeof *after.weights);
-        after.bias = cnnvp_arena_array(&graph->arena, channels, sizeof *after.bias);
-        if (after.weights == NULL || after.bias == NULL)
-            return 0;
-        for (size_t c = 0; c < channels; ++c)
-            after.weights[c] = scale->uniform;
-    }
+    if (!cnnvp_graph_spread_scale(graph, &after, graph->tensors[whole].channels))
+        return 0;
     graph->layers[index].out = whole;
     return cnnvp_graph_insert(graph, index + 1, &after, graph->tensors[after.out].name) != NULL;
 }
 
-/* Moves scales from before a maximum pool to after it, so that the pool reads and makes whole numbers. */
+static int has_weights(const struct cnnvp_graph_layer *layer)
+{
+    return (layer->op == CNNVP_OP_CONV && layer->product == 0) || layer->op == CNNVP_OP_FC;
+}
+
+/* 1: the layer can take up a scale in front of it. */
+static int takes_scale(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    return has_weights(layer) || (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_STORED) ||
+           (layer->op == CNNVP_OP_ADD && graph->joins_steps);
+}
+
+/* 1: the scale costs no layer behind the one at `index`: it leaves its place before that, or is taken up. Weights
+ * without steps make words of 16 bits of the whole numbers that they multiply, for all layers that read these. */
+static int can_follow(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *scale)
+{
+    const int32_t made = graph->layers[index].out;
+    int taken = cnnvp_graph_readers(graph, scale->out) == 1;
+    if (taken && cnnvp_graph_readers(graph, scale->in) == 1)
+        return 1;
+    for (size_t i = index + 1; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (!cnnvp_graph_reads(graph, layer, made))
+            continue;
+        if (has_weights(layer) && layer->steps.weights == NULL)
+            return 0;
+        taken |= takes_scale(graph, layer);
+    }
+    return taken;
+}
+
+/* Moves scales from before a maximum pool or a permutation to after it, so that it reads and makes whole numbers. */
 static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer pool = graph->layers[i];
         const int is_maximum = pool.op == CNNVP_OP_POOL && pool.pool == CNNVP_POOL_MAX && pool.post_count == 0;
-        const ptrdiff_t at = is_maximum ? cnnvp_graph_producer(graph, pool.in) : -1;
-        if (at < 0 || !is_scale(graph, &graph->layers[at], pool.in) || !(graph->layers[at].uniform > 0.0f))
+        const ptrdiff_t at = is_maximum || pool.permuted != 0 ? cnnvp_graph_producer(graph, pool.in) : -1;
+        if (at < 0 || !is_scale(graph, &graph->layers[at], pool.in) || !(graph->layers[at].uniform > 0.0f) ||
+            (pool.permuted != 0 && !can_follow(graph, i, &graph->layers[at])))
             continue;
         const struct cnnvp_graph_layer scale = graph->layers[at];
         const struct cnnvp_graph_tensor out = graph->tensors[pool.out];
@@ -266,7 +302,38 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
     return fold_into_before(graph, error);
 }
 
-/* A rescaling with equal steps and zero points changes nothing: only its limits stay, as an activation. */
+/* 1: the layer that makes the tensor limits its words by no less than these limits, possibly before copies. */
+static int has_limits(const struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_layer *limits)
+{
+    const ptrdiff_t at = cnnvp_graph_producer(graph, tensor);
+    const struct cnnvp_graph_layer *maker = at >= 0 ? &graph->layers[at] : NULL;
+    uint32_t found = 0;
+    if (maker == NULL || maker->out != cnnvp_graph_base(graph, tensor) || maker->placed != 0)
+        return 0;
+    if (maker->permuted != 0)
+        return has_limits(graph, maker->in, limits);
+    for (uint32_t i = 0; i < limits->post_count; ++i)
+        for (uint32_t k = 0; k < maker->post_count; ++k)
+            if (limits->posts[i].kind == maker->posts[k].kind &&
+                (limits->posts[i].kind == CNNVP_GRAPH_MAX ? limits->posts[i].value <= maker->posts[k].value
+                                                          : limits->posts[i].value >= maker->posts[k].value)) {
+                ++found;
+                break;
+            }
+    return found == limits->post_count && !cnnvp_graph_has_table(limits);
+}
+
+/* 1: the tensor is, or becomes part of, a result that has a place of its own: the network's, or a concatenation's. */
+static int is_joined(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    int joined = cnnvp_graph_is_output(graph, tensor);
+    for (size_t i = 0; i < graph->layer_count && !joined; ++i)
+        joined = graph->layers[i].concat != 0 && cnnvp_graph_base(graph, graph->layers[i].in) == tensor;
+    return joined;
+}
+
+/* A rescaling with equal steps and zero points changes nothing: only its limits stay, as an activation, unless the
+ * words have been limited before. */
 static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -277,6 +344,14 @@ static cnnvp_result drop_rescaling(struct cnnvp_graph *graph, struct cnnvp_error
             in->word_zero != out->word_zero || !(layer->steps.in > 0.0f) || layer->steps.in < layer->steps.out ||
             layer->steps.in > layer->steps.out)
             continue;
+        const ptrdiff_t at = cnnvp_graph_producer(graph, layer->in);
+        const int folds = at >= 0 && !is_copy(&graph->layers[at]) && cnnvp_graph_readers(graph, layer->in) == 1;
+        if (!folds && graph->tensors[layer->out].base == CNNVP_GRAPH_NONE && !is_joined(graph, layer->out) &&
+            has_limits(graph, layer->in, layer)) {
+            graph->tensors[layer->out].base = layer->in;
+            cnnvp_graph_remove(graph, i--);
+            continue;
+        }
         layer->op = CNNVP_OP_ACTIVATION;
         layer->weights = layer->bias = NULL;
         layer->has_bias = 0;
@@ -291,8 +366,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const int has_weights = (layer->op == CNNVP_OP_CONV && layer->product == 0) || layer->op == CNNVP_OP_FC;
-        const ptrdiff_t at = has_weights ? cnnvp_graph_producer(graph, layer->in) : -1;
+        const ptrdiff_t at = has_weights(layer) ? cnnvp_graph_producer(graph, layer->in) : -1;
         if (at < 0)
             continue;
         const struct cnnvp_graph_layer *scale = &graph->layers[at];
@@ -310,8 +384,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
     return CNNVP_DONE;
 }
 
-/* 1: the layer only quantises: it divides by its output's step, rounds and applies limits. */
-static int only_quantises(const struct cnnvp_graph_layer *layer)
+int cnnvp_graph_only_quantises(const struct cnnvp_graph_layer *layer)
 {
     const float factor = 1.0f / layer->steps.out;
     return layer->op == CNNVP_OP_NORM && layer->steps.out > 0.0f && !(layer->steps.in > 0.0f) &&
@@ -339,7 +412,7 @@ static ptrdiff_t quantiser_of(const struct cnnvp_graph *graph, size_t index)
         return -1;
     while (i < graph->layer_count && graph->layers[i].in != layer->out)
         ++i;
-    return i < graph->layer_count && only_quantises(&graph->layers[i]) &&
+    return i < graph->layer_count && cnnvp_graph_only_quantises(&graph->layers[i]) &&
                    join_posts(layer, &graph->layers[i], posts) <= CNNVP_GRAPH_POSTS
                ? (ptrdiff_t)i
                : -1;
@@ -420,8 +493,8 @@ void cnnvp_graph_quantise_inputs(struct cnnvp_graph *graph)
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
         struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-        if (!only_quantises(layer) || !cnnvp_graph_is_input(graph, layer->in) || in->base != CNNVP_GRAPH_NONE ||
-            out->base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, layer->out) ||
+        if (!cnnvp_graph_only_quantises(layer) || !cnnvp_graph_is_input(graph, layer->in) ||
+            in->base != CNNVP_GRAPH_NONE || out->base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, layer->out) ||
             cnnvp_graph_readers(graph, layer->in) != 1 || in->height != out->height || in->width != out->width) {
             ++i;
             continue;

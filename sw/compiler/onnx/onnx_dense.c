@@ -118,9 +118,10 @@ static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, u
 }
 
 /* Multiplies along the last of 3 or 4 dimensions: moves it to the channels, multiplies, and moves it back. `turned`:
- * the channels are the inner dimension already, because the matrix is transposed. */
+ * the channels are the inner dimension already, because the matrix is transposed. `axis`: the dimension of input 1
+ * that counts the outputs; -1: the weights are not those of the file. */
 static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int turned, uint32_t outputs, float *weights,
-                                  int32_t *out)
+                                  int64_t axis, int32_t *out)
 {
     static const uint32_t to[3] = {2, 0, 1};
     static const uint32_t back[3] = {1, 2, 0};
@@ -130,6 +131,8 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int t
     CNNVP_TRY(turned ? CNNVP_DONE : permute(import, in, to, &in));
     const uint32_t sizes[3] = {outputs, import->graph->tensors[in].height, import->graph->tensors[in].width};
     CNNVP_TRY(multiply_channels(import, in, outputs, weights, &layer));
+    if (axis >= 0)
+        cnnvp_import_steps(import, layer, 1, axis, SIZE_MAX);
     CNNVP_TRY(cnnvp_import_permute(import, layer->out, sizes, turned ? swap : back, out));
     import->graph->tensors[*out].rank = rank;
     return CNNVP_DONE;
@@ -146,9 +149,13 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     float *weights;
     int32_t out = CNNVP_GRAPH_NONE;
     struct cnnvp_import_numbers numbers;
-    CNNVP_TRY(read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
-                          turned ? input.channels : input.width, &outputs, &weights));
-    CNNVP_TRY(multiply_rows(import, in, turned, outputs, weights, &out));
+    const int turns = cnnvp_onnx_int(import->node, "transB", 0) != 0;
+    CNNVP_TRY(read_matrix(import, matrix, turns, alpha, turned ? input.channels : input.width, &outputs, &weights));
+    CNNVP_TRY(multiply_rows(import, in, turned, outputs, weights,
+                            alpha < 1.0f || alpha > 1.0f ? -1
+                            : turns                      ? 0
+                                                         : 1,
+                            &out));
     if (bias == NULL)
         return cnnvp_import_alias(import, import->node->output[0], out);
     CNNVP_TRY(cnnvp_import_operand(import, bias, out, &numbers));
@@ -373,7 +380,7 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
         const int64_t merged[4] = {dims[0], cnnvp_onnx_product(dims, 1, rank - 2), dims[rank - 2], dims[rank - 1]};
         CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, merged, &in));
         CNNVP_TRY(read_matrix(import, &matrix, 0, 1.0f, (uint32_t)dims[rank - 1], &outputs, &weights));
-        CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
+        CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, (int64_t)constant->n_dims - 1, &out));
         dims[rank - 1] = outputs;
         return cnnvp_import_view(import, out, rank, dims);
     }
@@ -388,7 +395,7 @@ cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
         cnnvp_import_steps(import, &import->graph->layers[import->graph->layer_count - 1], 1, 1, SIZE_MAX);
         return CNNVP_DONE;
     }
-    CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, &out));
+    CNNVP_TRY(multiply_rows(import, in, 0, outputs, weights, (int64_t)constant->n_dims - 1, &out));
     return cnnvp_import_alias(import, import->node->output[0], out);
 }
 

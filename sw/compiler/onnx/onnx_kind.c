@@ -143,6 +143,15 @@ cnnvp_result cnnvp_operator_cast(struct cnnvp_import *import)
                : cnnvp_import_rewrite(import, "size = Abs(a); down = Floor(size); sign = Sign(a); y = Mul(down, sign)");
 }
 
+/* A Cast to numbers of the kind of the second input. */
+cnnvp_result cnnvp_operator_cast_like(struct cnnvp_import *import)
+{
+    const enum cnnvp_onnx_kind like = cnnvp_import_kind(import, 1);
+    return cnnvp_import_rewrite(import, like == CNNVP_KIND_BOOLEAN   ? "y = Cast <to = 9> (a)"
+                                        : like == CNNVP_KIND_INTEGER ? "y = Cast <to = 7> (a)"
+                                                                     : "y = Cast <to = 1> (a)");
+}
+
 /* Quotients by several numbers have a format for the largest of them, in which those by larger numbers would round. */
 static cnnvp_result check_divisor(struct cnnvp_import *import)
 {

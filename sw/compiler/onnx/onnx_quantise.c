@@ -425,8 +425,12 @@ cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
     int32_t in;
     struct steps x, y;
     struct cnnvp_graph_layer *layer;
-    const int last = cnnvp_onnx_int(import->node, "channels_last", 0) != 0;
-    if (import->graph->joins_steps && !last)
+    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0)
+        return cnnvp_import_rewrite(
+            import, "maps = Transpose <perm = [0, 3, 1, 2]> (a); in = DequantizeLinear(maps, b, c);"
+                    "mean = GlobalAveragePool(in); out = QuantizeLinear(mean, d, e);"
+                    "y = Reshape(out, [0, 1, 1, -1])");
+    if (import->graph->joins_steps)
         return cnnvp_import_rewrite(import, "in = DequantizeLinear(a, b, c); out = GlobalAveragePool(in);"
                                             "y = QuantizeLinear(out, d, e)");
     CNNVP_TRY(whole_input(import, 0, 4, &in, &x));
@@ -435,9 +439,8 @@ cnnvp_result cnnvp_operator_qlinear_global_average(struct cnnvp_import *import)
     const float factor = x.scales[0] / y.scales[0],
                 offset = ((float)base_of(import, in)->zero - zero_of(&x, 0)) * factor;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    if (last || input.height > INT16_MAX || input.width > INT16_MAX)
-        return cnnvp_import_error(
-            import, "channels_last=1 or maps of %u x %u are not supported", input.height, input.width);
+    if (input.height > INT16_MAX || input.width > INT16_MAX)
+        return cnnvp_import_error(import, "maps of %u x %u are not supported", input.height, input.width);
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, in, 1, input.channels, 1, 1, &layer));
     layer->pool = CNNVP_POOL_AVERAGE;
     layer->kx = layer->sx = input.width;

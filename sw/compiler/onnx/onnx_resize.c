@@ -150,8 +150,9 @@ static cnnvp_result read_line(struct cnnvp_import *import, float number, int is_
     return CNNVP_DONE;
 }
 
+/* *last: 1: the maps have their channels last. NULL: these are not possible. */
 static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4], int64_t images,
-                               struct line lines[4])
+                               struct line lines[4], int *last)
 {
     float numbers[4] = {1.0f, 1.0f, 1.0f, 1.0f};
     int64_t axes[4] = {0, 1, 2, 3};
@@ -171,7 +172,10 @@ static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const
         else if (are_sizes ? images != 0 && (int64_t)numbers[i] != images : numbers[i] < 1.0f || numbers[i] > 1.0f)
             return cnnvp_import_error(import, "the batch cannot be resized");
     }
-    if (lines[1].out != dims[1])
+    const int first = lines[1].out == dims[1];
+    if (last != NULL)
+        *last = !first;
+    if (!first && (last == NULL || rank != 4 || lines[3].out != dims[3]))
         return cnnvp_import_error(import, "channels cannot be resized");
     return CNNVP_DONE;
 }
@@ -336,17 +340,28 @@ static cnnvp_result resize_line(struct cnnvp_import *import, const struct resize
 
 cnnvp_result cnnvp_operator_resize(struct cnnvp_import *import)
 {
+    static const uint32_t to_front[3] = {2, 0, 1}, to_back[3] = {1, 2, 0};
     int32_t tensor;
     int64_t dims[4];
+    int last;
     struct resize resize = {.mode = NEAREST};
     struct line lines[4];
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &tensor));
     const uint32_t rank = cnnvp_import_dims(import, tensor, dims);
     CNNVP_TRY(read_modes(import, &resize));
-    CNNVP_TRY(read_lines(import, rank, dims, import->graph->single ? import->images : import->batch, lines));
+    CNNVP_TRY(read_lines(import, rank, dims, import->graph->single ? import->images : import->batch, lines, &last));
+    if (last) {
+        const uint32_t sizes[3] = {(uint32_t)dims[1], (uint32_t)dims[2], (uint32_t)dims[3]};
+        CNNVP_TRY(cnnvp_import_permute(import, tensor, sizes, to_front, &tensor));
+    }
     for (uint32_t axis = rank; axis-- > 2;)
-        CNNVP_TRY(resize_line(import, &resize, &lines[axis], axis, &tensor));
-    return cnnvp_import_alias(import, import->node->output[0], tensor);
+        CNNVP_TRY(resize_line(import, &resize, &lines[last ? axis - 1 : axis], axis, &tensor));
+    if (!last)
+        return cnnvp_import_alias(import, import->node->output[0], tensor);
+    const uint32_t sizes[3] = {(uint32_t)dims[3], (uint32_t)lines[1].out, (uint32_t)lines[2].out};
+    const int64_t made[4] = {dims[0], lines[1].out, lines[2].out, dims[3]};
+    CNNVP_TRY(cnnvp_import_permute(import, tensor, sizes, to_back, &tensor));
+    return cnnvp_import_view(import, tensor, rank, made);
 }
 
 static void add_weighted(const float *weights, size_t count, const float *lines, size_t length, float *sums)
@@ -399,7 +414,7 @@ cnnvp_result cnnvp_import_resized(struct cnnvp_import *import)
             "a constant of %zu dimensions, without elements or of integers: 3 and 4 dimensions of floats are supported",
             data.rank);
     CNNVP_TRY(read_modes(import, &resize));
-    CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, data.dims[0], lines));
+    CNNVP_TRY(read_lines(import, (uint32_t)data.rank, data.dims, data.dims[0], lines, NULL));
     for (size_t axis = data.rank; axis-- > 2;)
         CNNVP_TRY(resize_constant(import, &resize, &lines[axis], axis, &data));
     return cnnvp_constant_define(import, &data);

@@ -45,57 +45,6 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
     return groups;
 }
 
-/* Drops dimensions of 1 from a permutation: order[] permutes the other dimensions, and wide[] holds their sizes in the
- * input's order. Returns their number. */
-static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint32_t order[3], uint32_t wide[3])
-{
-    uint32_t number[3];
-    uint32_t count = 0;
-    uint32_t ordered = 0;
-    for (uint32_t i = 0; i < 3; ++i) {
-        number[i] = count;
-        if (sizes[i] != 1)
-            wide[count++] = sizes[i];
-    }
-    for (uint32_t i = 0; i < 3; ++i)
-        if (sizes[from[i]] != 1)
-            order[ordered++] = number[from[i]];
-    return count;
-}
-
-/* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */
-static const struct cnnvp_graph_layer *turning(const struct cnnvp_graph *graph, int32_t in)
-{
-    const int32_t base = cnnvp_graph_base(graph, in);
-    const struct cnnvp_graph_layer *layer = NULL;
-    for (size_t i = graph->layer_count; i-- > 0 && layer == NULL;)
-        if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
-            layer = &graph->layers[i];
-    const int turns = layer != NULL && layer->permuted != 0 && layer->out == base;
-    return turns && cnnvp_graph_words(&graph->tensors[in]) == cnnvp_graph_words(&graph->tensors[base]) ? layer : NULL;
-}
-
-/* If `in` is a permuted copy of a tensor and this permutation reverses it, returns that tensor, else
- * CNNVP_GRAPH_NONE. */
-static int32_t put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3], const uint32_t from[3])
-{
-    uint32_t first[3], second[3], made[3], read[3], wide[3];
-    const struct cnnvp_graph_layer *layer = turning(graph, in);
-    if (layer == NULL)
-        return CNNVP_GRAPH_NONE;
-    const struct cnnvp_graph_tensor *source = &graph->tensors[layer->in];
-    const uint32_t sources[3] = {source->channels, source->height, source->width};
-    const uint32_t count = count_wide(sources, layer->from, first, wide);
-    if (count != count_wide(sizes, from, second, read))
-        return CNNVP_GRAPH_NONE;
-    for (uint32_t i = 0; i < count; ++i)
-        made[i] = wide[first[i]];
-    for (uint32_t i = 0; i < count; ++i)
-        if (made[i] != read[i] || first[second[i]] != i)
-            return CNNVP_GRAPH_NONE;
-    return layer->in;
-}
-
 cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
                                   const uint32_t from[3], int32_t *out)
 {
@@ -103,7 +52,7 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
     const int64_t dims[4] = {0, sizes[0], sizes[1], sizes[2]};
     CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view));
     struct cnnvp_graph_layer *layer;
-    const int32_t before = put_back(import->graph, in, sizes, from);
+    const int32_t before = cnnvp_graph_put_back(import->graph, in, sizes, from);
     if (before != CNNVP_GRAPH_NONE) {
         struct cnnvp_graph *graph = import->graph;
         *out = cnnvp_graph_tensor_add(
@@ -124,7 +73,7 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
 cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t readers,
                                 enum cnnvp_graph_post_kind kind, float value)
 {
-    const struct cnnvp_graph_layer *layer = readers == 1 ? turning(import->graph, in) : NULL;
+    const struct cnnvp_graph_layer *layer = readers == 1 ? cnnvp_graph_turning(import->graph, in) : NULL;
     if (layer == NULL)
         return cnnvp_import_post(import, in, kind, value, 0, &in);
     const struct cnnvp_graph_layer copy = *layer;
@@ -194,16 +143,24 @@ static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t r
     return groups.count > 1 ? permute_few(import, in, &groups) : CNNVP_DONE;
 }
 
-/* Permutes up to four dimensions with one copy in the tensor's own shape. */
+/* Permutes up to four dimensions with one copy in the tensor's own shape, or takes the tensor that this one is such a
+ * copy of. */
 static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
                                    const int64_t *perm)
 {
     struct cnnvp_graph_layer *layer;
+    uint32_t from[3];
+    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
+        from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
+    const struct cnnvp_graph_tensor *tensor = &import->graph->tensors[in];
+    const uint32_t sizes[3] = {tensor->channels, tensor->height, tensor->width};
+    const int32_t before = cnnvp_graph_put_back(import->graph, in, sizes, from);
+    if (before != CNNVP_GRAPH_NONE)
+        return cnnvp_import_view(import, before, rank, dims);
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 0, (uint32_t)dims[1],
                                  rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
     layer->permuted = 1;
-    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
-        layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
+    memcpy(layer->from, from, sizeof layer->from);
     return CNNVP_DONE;
 }
 

@@ -123,6 +123,31 @@ def attention():
          q_num_heads=4, kv_num_heads=2)
 
 
+def rotary():
+    """Pairs of words as complex numbers, turned by the angle of their position."""
+    angles = normal(20, 3) * f32(2)
+    cos, sin = numpy.cos(angles), numpy.sin(angles)
+    x, at = normal(2, 5, 4, 8), random.randint(0, 20, (2, 5))
+
+    def turned(x, angles, beside, size):
+        part, rest = x[..., :size].astype(float), x[..., size:]
+        first, second = (part[..., ::2], part[..., 1::2]) if beside else (part[..., :size // 2], part[..., size // 2:])
+        pair = (first + 1j * second) * numpy.exp(1j * angles.astype(float))
+        pairs = (pair.real, pair.imag)
+        return numpy.concatenate((numpy.stack(pairs, -1).reshape(part.shape) if beside else numpy.concatenate(pairs, -1), rest), -1)
+    tables = {"c": cos, "s": sin}
+    for beside, size, given in itertools.product((0, 1), (6, 0), (0, 1)):
+        own = x if size else x[..., :6]
+        wanted = turned(own, angles[at][:, :, None] if given else angles[:5, None], beside, 6)
+        marks = {"num_heads": 4, "interleaved": beside, "rotary_embedding_dim": size}
+        run(f"rotary {beside} {size} {given}", [node("RotaryEmbedding", ["x", "c", "s"] + ["p"] * given, ["y"], **marks)],
+            {"x": own.reshape(2, 5, -1), **({"p": at} if given else {})}, wanted.reshape(2, 5, -1),
+            tables if given else {"c": cos[None, :5], "s": sin[None, :5]}, {"p": TensorProto.INT64}, 23)
+        heads = numpy.ascontiguousarray(own.swapaxes(1, 2))
+        run(f"rotary of heads {beside} {size} {given}", [node("RotaryEmbedding", ["x", "p", "c", "s"], ["y"], **marks, **vendor)], {"x": heads},
+            turned(heads, angles[3:8], beside, 6), {**tables, "p": numpy.arange(3, 8)[None] if given else numpy.int64([3])}, opset=17)
+
+
 def places():
     for rank in (1, 2, 3):
         table = normal(*(50, 3, 2)[:rank])
@@ -317,6 +342,7 @@ def quantised():
             steps=float(s["o"]))
     one, other, out = (["%s" % key, key + "s", key + "z"] for key in "pro")
     case("QLinearAveragePool", [*one, *out[1:]], a.reshape(2, 4, 3, 2, 3, 2).mean((3, 5)), kernel_shape=[2, 2], strides=[2, 2])
+    case("QLinearGlobalAveragePool", [*one, *out[1:]], a.mean((1, 2), keepdims=True), channels_last=1)
     case("QLinearMul", [*one, *other, *out[1:]], a * b)
     constants["k"] = random.randint(0, 256, 6).astype(numpy.uint8)
     case("QLinearAdd", [*one, "k", *other[1:], *out[1:]], a + numbers(constants["k"], s["r"], z["r"]))
@@ -938,6 +964,11 @@ def kinds():
     x[:, 0, :3] = [-2.75, 2.75, 3]
     for to in (TensorProto.INT32, TensorProto.INT64):
         run(f"integers of type {to}", [node("Cast", ["x"], ["i"], to=to), node("Cast", ["i"], ["y"], to=TensorProto.FLOAT)], {"x": x}, numpy.trunc(x.astype(float)))
+    like = {"whole": numpy.int64([3]), "real": f32([.5]), "three": numpy.int64(3)}
+    run("as integers are", [node("CastLike", ["x", "whole"], ["i"]), node("CastLike", ["i", "real"], ["y"])], {"x": x}, numpy.trunc(x.astype(float)), like, opset=15)
+    run("as comparisons are", [node("Greater", ["x", "x"], ["no"]), node("CastLike", ["x", "no"], ["is"]), node("Cast", ["is"], ["y"], to=TensorProto.FLOAT)],
+        {"x": numpy.trunc(x)}, (numpy.trunc(x) != 0).astype(float), opset=15)
+    run("a constant as floats are", [node("CastLike", ["three", "x"], ["t"]), node("Div", ["x", "t"], ["y"])], {"x": x}, x.astype(float) / 3, like, opset=15)
     words = random.randint(0, 3, (2, 7))
     words[:, 4:] = 1
     table, keep = normal(9, 4), words != 1
@@ -1077,6 +1108,38 @@ def counted():
          "last": numpy.int64([-1])}, opset=15)
 
 
+def channels_last():
+    """Maps whose channels lie last, resized."""
+    numbers = numpy.random.RandomState(6)
+    x = numbers.standard_normal((2, 4, 5, 3)).astype(f32)
+
+    def along(maps, axis, size):
+        places = (numpy.arange(size) + .5) * maps.shape[axis] / size - .5
+        return numpy.apply_along_axis(lambda line: numpy.interp(places, numpy.arange(len(line)), line), axis, maps)
+    run("pixels of channels repeated", [node("Resize", ["x", "", "n"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")],
+        {"x": x}, x.astype(float).repeat(2, 1).repeat(3, 2), {"n": f32([1, 2, 3, 1])})
+    run("channels between pixels", [node("Resize", ["x", "", "n"], ["y"], mode="linear")], {"x": x}, along(along(x.astype(float), 1, 8), 2, 10), {"n": f32([1, 2, 2, 1])})
+    run("channels between rows", [node("Resize", ["x", "", "", "n"], ["y"], mode="linear", axes=[1])], {"x": x}, along(x.astype(float), 1, 7), {"n": numpy.int64([7])},
+        opset=18)
+
+
+def sequences():
+    """Sequences whose members the file tells."""
+    x = numpy.random.RandomState(7).standard_normal((2, 12, 7)).astype(f32)
+    wide = x.astype(float)
+    constants = {"sizes": numpy.int64([4, 3, 5]), "three": numpy.int64(3), "last": numpy.int64(-1), "one": numpy.int64(1)}
+    for at, (inputs, marks, wanted) in itertools.product(("one", "last"), (
+            (["x", "sizes"], {"axis": 1}, {"one": wide[:, 4:7], "last": wide[:, 7:]}), (["x", "three"], {"axis": -1}, {"one": wide[..., 3:6], "last": wide[..., 6:]}),
+            (["x"], {"axis": 2}, {"one": wide[..., 1:2], "last": wide[..., 6:]}), (["x"], {"axis": 1, "keepdims": 0}, {"one": wide[:, 1], "last": wide[:, 11]}))):
+        run(f"{at} of {len(inputs)} parts {marks}", [node("SplitToSequence", inputs, ["s"], **marks), node("SequenceAt", ["s", at], ["p"]), node("Neg", ["p"], ["y"])],
+            {"x": x}, -wanted[at], constants, opset=18)
+    for new in (0, 1):
+        run(f"joined {new}", [node("Neg", ["x"], ["n"]), node("SequenceConstruct", ["x", "n", "x"], ["s"]), node("SequenceAt", ["s", "one"], ["m"]),
+                              node("ConcatFromSequence", ["s"], ["c"], axis=1, new_axis=new), node("Sub", ["c", "u"], ["y"]), node("Unsqueeze", ["m", "first"], ["u"])]
+            if new else [node("Neg", ["x"], ["n"]), node("SequenceConstruct", ["x", "n"], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=2)], {"x": x},
+            numpy.stack((2 * wide, 0 * wide, 2 * wide), 1) if new else numpy.concatenate((wide, -wide), 2), {**constants, "first": numpy.int64([1])}, opset=18)
+
+
 attention()
 places()
 sums()
@@ -1107,6 +1170,9 @@ kinds()
 columns()
 counted()
 settings()
+rotary()
+channels_last()
+sequences()
 for (its_opset, its_batch, its_forms, *_), parts in cases.items():
     for first in range(0, len(parts), TOGETHER):
         run_together(parts[first:first + TOGETHER], its_opset, its_batch, its_forms)

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies with permuted dimensions: which are left out, joined, or read quantised words. */
+#include <math.h>
+
+#include "test.h"
+
+#include "onnx_case.h"
+
+/* x of 2 maps of 3 x 4, as rows of pixels, and back. */
+#define LAST(to, from) #to " = Transpose <perm = [0, 2, 3, 1]> (" #from ") "
+#define FIRST(to, from) #to " = Transpose <perm = [0, 3, 1, 2]> (" #from ") "
+#define QUANTISED(to, from) #to "q = QuantizeLinear(" #from ", s, z) " #to " = DequantizeLinear(" #to "q, s, z) "
+#define MAPS "float[N, 2, 3, 4] x float one = {1} float half = {0.5} float s = {0.25} uint8 z = {100} "
+
+struct counts {
+    size_t layers, turns;
+    size_t wide; /* turns of words that are not quantised */
+};
+
+/* Runs the network on x[k] = 0.25 (k + 1). */
+static struct counts run(const char *network, float *output)
+{
+    struct cnnvp_graph graph;
+    onnx_case_import_text(14, network, &graph);
+    struct counts counts = {.layers = graph.layer_count};
+    for (size_t i = 0; i < graph.layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph.layers[i];
+        counts.turns += layer->permuted != 0;
+        counts.wide += layer->permuted != 0 && graph.tensors[cnnvp_graph_base(&graph, layer->in)].whole == 0;
+    }
+    onnx_case_run(&graph, output);
+    cnnvp_graph_clear(&graph);
+    return counts;
+}
+
+static double x_at(int channel, int row, int column)
+{
+    return 0.25 * ((channel * 3 + row) * 4 + column + 1);
+}
+
+/* A network with the channels last between operators that have them first. */
+static void what_lies_between_works_on_words_as_they_were(void **state)
+{
+    (void)state;
+    float y[48];
+    struct counts counts =
+        run(MAPS "a = Sigmoid(x) b = Neg(x) " LAST(c, a) LAST(d, b) "e = Sub(c, d) f = Sigmoid(e) "
+                                                                    "g = Mul(f, c) " FIRST(y0, g) "y = Relu(y0)",
+            y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k) {
+        const double x = 0.25 * (k + 1), sigmoid = 1.0 / (1.0 + exp(-x));
+        assert_true(fabs((double)y[k] - sigmoid / (1.0 + exp(-sigmoid - x))) < 1e-4);
+    }
+    /* What needs the channels last, too, gets one copy. */
+    counts = run(MAPS LAST(c, x) "b = Neg(x) " LAST(d, b) "e = Sub(c, d) f = Relu(e) " FIRST(
+                     g, f) "v = Flatten(f) w = Flatten(g) y = Concat <axis = 1> (v, w)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k) {
+        assert_true(fabs((double)y[k] - 2 * x_at(k % 2, k / 8, k / 2 % 4)) < 1e-5);
+        assert_true(fabs((double)y[24 + k] - 0.5 * (k + 1)) < 1e-5);
+    }
+    /* An operand that is no copy keeps both. */
+    counts = run(MAPS "float[N, 3, 4, 2] w " LAST(c, x) "e = Add(c, w) " FIRST(y, e), y);
+    assert_int_equal(counts.turns, 2);
+}
+
+/* A squeeze and excitation with channels last: means of maps, and a factor for each channel. */
+static void means_and_factors_of_channels_need_no_turn(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts = run(MAPS "a = Sigmoid(x) " LAST(b, a) "m = ReduceMean <axes = [1, 2]> (b) g = Sigmoid(m) "
+                                                                 "c = Mul(b, g) " FIRST(d, c) "y = Neg(d)",
+                               y);
+    assert_int_equal(counts.turns, 0);
+    double means[2] = {0, 0};
+    for (int k = 0; k < 24; ++k)
+        means[k / 12] += 1.0 / (1.0 + exp(-0.25 * (k + 1))) / 12;
+    for (int k = 0; k < 24; ++k) {
+        const double wanted = 1.0 / (1.0 + exp(-0.25 * (k + 1))) / (1.0 + exp(-means[k / 12]));
+        assert_true(fabs((double)y[k] + wanted) < 1e-4);
+    }
+    /* A factor for each column, and one for each column and channel. */
+    counts = run(MAPS "float[N, 1, 4, 1] w " LAST(b, x) "c = Mul(b, w) " FIRST(y, c), y);
+    assert_int_equal(counts.turns, 0);
+    counts = run(MAPS "float[N, 1, 4, 2] w " LAST(b, x) "c = Mul(b, w) " FIRST(y, c), y);
+    assert_int_equal(counts.turns, 2);
+    /* The product of a row and a column stays what it is: turned, it would take longer. */
+    counts = run("float[N, 2, 12, 1] x float[N, 12, 1, 1] v float[N, 1, 1, 2] w " LAST(
+                     b, x) "o = Mul(v, w) c = Add(b, o) " FIRST(y, c),
+                 y);
+    assert_int_equal(counts.turns, 2);
+}
+
+static void turns_copy_quantised_words(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts = run(MAPS QUANTISED(a, x) LAST(b, a) QUANTISED(c, b) "y = Relu(c)", y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.wide, 0);
+    assert_int_equal(counts.layers, 3); /* quantisation, copy, scale */
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - x_at(k % 2, k / 8, k / 2 % 4)) < 1e-5);
+    /* The step after the copy is not that before it: 0.5. */
+    counts = run(MAPS "float t = {0.5} " QUANTISED(a, x) LAST(b, a) "q = QuantizeLinear(b, t, z) "
+                                                                    "c = DequantizeLinear(q, t, z) y = Relu(c)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.wide, 0);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.5 * nearbyint(x_at(k % 2, k / 8, k / 2 % 4) / 0.5)) < 1e-5);
+    counts = run(MAPS QUANTISED(a, x) LAST(b, a) QUANTISED(c, b) FIRST(d, c) QUANTISED(e, d) "y = Relu(e)", y);
+    assert_int_equal(counts.turns, 0);
+    assert_int_equal(counts.layers, 2);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1)) < 1e-5);
+}
+
+/* A turn of words that others read as numbers, too, reads the same numbers. So it does in front of weights without
+ * steps, for which the other product's words would need 16 bits. */
+static void scales_that_others_need_stay(void **state)
+{
+    (void)state;
+    float y[48];
+    struct counts counts =
+        run(MAPS QUANTISED(a, x) LAST(b, a) "c = Flatten(a) d = Flatten(b) y = Concat <axis = 1> (c, d)", y);
+    assert_int_equal(counts.layers, 5); /* quantisation, scale, turn, two copies */
+    struct cnnvp_graph graph;
+    size_t whole = 0;
+    onnx_case_import_text(
+        14,
+        MAPS "float[4, 3] u = {} int8[4, 2, 1, 1] w = {3, -2, 5, 7, 1} int8 o = {0} " QUANTISED(
+            a, x) "v = DequantizeLinear(w, s, o) "
+                  "c = Conv(a, v) q = QuantizeLinear(c, one, z) d = DequantizeLinear(q, one, z) "
+                  "e = Flatten(d) p = MatMul(a, u) f = Flatten(p) y = Concat <axis = 1> (e, f)",
+        &graph);
+    for (size_t i = 0; i < graph.layer_count; ++i)
+        whole += graph.layers[i].op == CNNVP_OP_CONV &&
+                 graph.tensors[cnnvp_graph_base(&graph, graph.layers[i].in)].whole != 0;
+    assert_int_equal(whole, 1);
+    cnnvp_graph_clear(&graph);
+}
+
+/* The steps of a tensor with several readers, and again the same: its words stay what they are. */
+static void equal_steps_need_no_layer(void **state)
+{
+    (void)state;
+    float y[24];
+    const struct counts counts =
+        run(MAPS QUANTISED(a, x) "o = DequantizeLinear(aq, s, z) " QUANTISED(b, o) "y = Mul(a, b)", y);
+    assert_int_equal(counts.layers, 4); /* quantisation, two scales, product */
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (k + 1)) < 1e-5);
+}
+
+static void two_turns_become_one(void **state)
+{
+    (void)state;
+    float y[24];
+    /* (2, 12) -> (12, 2) -> (3, 4, 2) -> (4, 3, 2): one permutation of (2, 3, 4). */
+    struct counts counts = run("float[N, 2, 12] x int64[4] four = {0, 3, 4, 2} a = Transpose <perm = [0, 2, 1]> (x) "
+                               "b = Reshape(a, four) c = Transpose <perm = [0, 2, 1, 3]> (b) y = Mul(c, c)",
+                               y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - x_at(k % 2, k / 2 % 3, k / 6)) < 1e-5);
+    /* (2, 3, 4) -> (4, 2, 3) -> (2, 4, 3): three dimensions in another order. */
+    counts = run("float[N, 2, 3, 4] x a = Transpose <perm = [0, 3, 1, 2]> (x) "
+                 "b = Transpose <perm = [0, 2, 1, 3]> (a) y = Mul(b, b)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - x_at(k / 12, k % 3, k / 3 % 4)) < 1e-5);
+    /* (4, 6) -> (6, 4) -> (2, 3, 2, 2) -> (2, 2, 2, 3) without parts in common that three dimensions hold. */
+    counts = run("float[N, 4, 6] x int64[4] four = {0, 2, 6, 2} a = Transpose <perm = [0, 2, 1]> (x) "
+                 "b = Reshape(a, four) c = Transpose <perm = [0, 1, 3, 2]> (b) y = Mul(c, c)",
+                 y);
+    assert_int_equal(counts.turns, 2);
+    for (int k = 0; k < 24; ++k) {
+        const int from = k / 12 * 12 + k % 6 * 2 + k / 6 % 2; /* in (6, 4) */
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (from % 4 * 6 + from / 4 + 1)) < 1e-5);
+    }
+}
+
+/* Weights of tokens, whose dimension of channels is the last one. */
+static void products_of_quantised_tokens_are_of_whole_numbers(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    float y[20];
+    size_t products = 0;
+    onnx_case_import_text(
+        14,
+        "float[N, 4, 6] x float s = {0.25} uint8 z = {0} int8[6, 5] w = {3, -2, 5, 7, 1} "
+        "float[5] ws = {0.5, 0.25, 0.125, 0.5, 1} int8[5] wz = {0} float t = {1} uint8 tz = {100} "
+        "xq = QuantizeLinear(x, s, z) xd = DequantizeLinear(xq, s, z) "
+        "v = DequantizeLinear <axis = 1> (w, ws, wz) p = MatMul(xd, v) "
+        "pq = QuantizeLinear(p, t, tz) y = DequantizeLinear(pq, t, tz)",
+        &graph);
+    for (size_t i = 0; i < graph.layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph.layers[i];
+        products += layer->op == CNNVP_OP_CONV;
+        assert_true(layer->op != CNNVP_OP_CONV || (cnnvp_graph_is_scaled(&graph, layer) && layer->steps.in > 0.0f));
+    }
+    assert_int_equal(products, 1);
+    onnx_case_run(&graph, y);
+    for (int k = 0; k < 20; ++k) {
+        /* w holds 3, -2, 5, 7 and then 1 everywhere */
+        static const double steps[5] = {0.5, 0.25, 0.125, 0.5, 1}, first[4] = {3, -2, 5, 7};
+        double sum = 0;
+        for (int i = 0; i < 6; ++i)
+            sum += 0.25 * (k / 5 * 6 + i + 1) * (i == 0 && k % 5 < 4 ? first[k % 5] : 1) * steps[k % 5];
+        assert_true(fabs((double)y[k] - nearbyint(sum)) < 1e-4);
+    }
+    cnnvp_graph_clear(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_between_works_on_words_as_they_were),
+        cmocka_unit_test(means_and_factors_of_channels_need_no_turn),
+        cmocka_unit_test(turns_copy_quantised_words),
+        cmocka_unit_test(scales_that_others_need_stay),
+        cmocka_unit_test(equal_steps_need_no_layer),
+        cmocka_unit_test(two_turns_become_one),
+        cmocka_unit_test(products_of_quantised_tokens_are_of_whole_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
