@@ -157,15 +157,15 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     return cnnvp_import_line(import, out, numbers.each, NULL, numbers.values, 0, &out);
 }
 
-/* Operands that are not x and constants: MatMul, and Add. */
-static cnnvp_result gemm_apart(struct cnnvp_import *import, float alpha, float beta)
+cnnvp_result cnnvp_import_gemm_apart(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     say(&text, "first = %s(a); second = %s(b); made = MatMul(first, second); scaled = Mul(made, %#.9g);",
         cnnvp_onnx_int(import->node, "transA", 0) != 0 ? "Transpose" : "Identity",
-        cnnvp_onnx_int(import->node, "transB", 0) != 0 ? "Transpose" : "Identity", (double)alpha);
+        cnnvp_onnx_int(import->node, "transB", 0) != 0 ? "Transpose" : "Identity",
+        (double)cnnvp_onnx_float(import->node, "alpha", 1.0f));
     if (cnnvp_import_has(import, 2))
-        say(&text, "more = Mul(c, %#.9g); y = Add(scaled, more)", (double)beta);
+        say(&text, "more = Mul(c, %#.9g); y = Add(scaled, more)", (double)cnnvp_onnx_float(import->node, "beta", 1.0f));
     else
         say(&text, "y = Identity(scaled)");
     return rewrite(import, &text);
@@ -183,7 +183,7 @@ cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
         if (i == 0 ? value.constant != NULL : value.tensor != CNNVP_GRAPH_NONE)
-            return gemm_apart(import, alpha, beta);
+            return cnnvp_import_gemm_apart(import);
     }
     CNNVP_TRY(cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in));
     if (!import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)

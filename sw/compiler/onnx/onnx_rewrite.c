@@ -477,15 +477,19 @@ cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Repeats the tensor along each axis: expands a dimension of 1 that is inserted in front of the axis. */
+/* Repeats the tensor or constant along each axis: expands a dimension of 1 that is inserted in front of the axis. */
 cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
     size_t rank = 0;
     size_t count = 0;
     struct cnnvp_text text = {.used = 0};
+    const int constant = cnnvp_import_known_constant(import, import->node->input[0]) != NULL;
+    const int whole = constant || import->single; /* the first dimension is like the others */
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_ONNX_RANK, times, &count));
+    if (constant)
+        CNNVP_TRY(cnnvp_constant_of_an_image(import, 1, count, times));
     if (count != rank)
         return cnnvp_import_error(import, "there are %zu repeats for %zu dimensions", count, rank);
     say(&text, "part0 = Identity(a);");
@@ -493,24 +497,24 @@ cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
     for (size_t axis = 0; axis < rank; ++axis) {
         if (times[axis] == 1)
             continue;
-        if (axis == 0 && !import->single)
+        if (axis == 0 && !whole)
             return cnnvp_import_mixes(import, "images that are repeated");
         /* the view: (before, 1, axis and all after it) */
         int64_t before = 1;
         int64_t after = 1;
-        for (size_t i = import->single ? 0 : 1; i < rank; ++i)
+        for (size_t i = whole ? 0 : 1; i < rank; ++i)
             *(i < axis ? &before : &after) *= i < axis ? dims[i] * times[i] : dims[i];
-        const char *front = import->single ? "" : "0, ";
-        say(&text, "wide%zu = Reshape(part%zu, [%s%lld, 1, %lld]); more%zu = Expand(wide%zu, [%s1, %lld, 1]);", steps,
-            steps, front, (long long)before, (long long)after, steps, steps, import->single ? "" : "1, ",
-            (long long)times[axis]);
-        say(&text, "part%zu = Reshape(more%zu, [%s%lld]);", steps + 1, steps, front,
-            (long long)before * times[axis] * after);
+        const char *front = whole ? "" : "0, ";
+        say(&text,
+            "wide%zu = Reshape <allowzero = 1> (part%zu, [%s%lld, 1, %lld]);"
+            "more%zu = Expand(wide%zu, [%s1, %lld, 1]); part%zu = Reshape <allowzero = 1> (more%zu, [%s%lld]);",
+            steps, steps, front, (long long)before, (long long)after, steps, steps, whole ? "" : "1, ",
+            (long long)times[axis], steps + 1, steps, front, (long long)before * times[axis] * after);
         ++steps;
     }
-    say(&text, "y = Reshape(part%zu, [", steps);
+    say(&text, "y = Reshape <allowzero = 1> (part%zu, [", steps);
     for (size_t i = 0; i < rank; ++i)
-        say(&text, "%s%lld", i != 0 ? ", " : "", i == 0 && !import->single ? 0LL : (long long)(dims[i] * times[i]));
+        say(&text, "%s%lld", i != 0 ? ", " : "", i == 0 && !whole ? 0LL : (long long)(dims[i] * times[i]));
     say(&text, "])");
     return rewrite(import, &text);
 }
