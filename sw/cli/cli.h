@@ -41,8 +41,10 @@ cnnvp_result cli_bad(const char *format, ...) CNNVP_PRINTF(1, 2);
 cnnvp_result cli_no_memory(void);
 /* For argp parsers: prints the message and a hint at --help, then exits with status 2. */
 void cli_usage(struct argp_state *state, const char *format, ...) CNNVP_PRINTF(2, 3);
-/* Prints the error if `result` is not CNNVP_DONE; returns `result`. */
-cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error);
+/* Why the last call of the library failed. */
+extern struct cnnvp_error cli_error;
+/* Prints it if `result`, that of the call, is not CNNVP_DONE; returns `result`. */
+cnnvp_result cli_report(cnnvp_result result);
 /* argp_parse with the options that all commands have, such as --help; `command` is the name in usage lines. */
 void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input);
 

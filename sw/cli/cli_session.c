@@ -80,8 +80,7 @@ cnnvp_result cli_write_statistics(const struct cli_options *options, cnnvp_resul
 
 cnnvp_result cli_close_trace(cnnvp_platform *platform, cnnvp_result result)
 {
-    struct cnnvp_error error = {""};
-    if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
+    if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &cli_error)) == CNNVP_DONE)
         return result;
     return result != CNNVP_DONE ? result : CNNVP_FAILED;
 }

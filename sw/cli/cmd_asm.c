@@ -32,7 +32,6 @@ static cnnvp_result configure(const struct cli_options *options, cnnvp_config **
 
 static cnnvp_result assemble(struct cli_options *options)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *text = NULL;
     CNNVP_FREED uint64_t *words = NULL;
     size_t size = 0, count = 0;
@@ -43,13 +42,12 @@ static cnnvp_result assemble(struct cli_options *options)
     CNNVP_TRY(cli_read_file(options->file, file_limit, &text, &size));
     if (strlen(text) != size)
         return cli_bad("%s: has a zero byte; it is not a text", options->file);
-    CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &cli_error)));
     return write_words(cnnvp_option_last(&options->all.output), words, count);
 }
 
 static cnnvp_result disassemble(struct cli_options *options)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *bytes = NULL;
     CNNVP_FREED char *text = NULL;
     size_t size = 0;
@@ -59,8 +57,7 @@ static cnnvp_result disassemble(struct cli_options *options)
     CNNVP_TRY(cli_check_command_files(options));
     CNNVP_TRY(configure(options, &config, &custom));
     CNNVP_TRY(cli_read_file(options->file, file_limit, &bytes, &size));
-    CNNVP_TRY(
-        cli_report(cnnvp_disassemble(options->file, (const uint8_t *)bytes, size, custom, &text, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_disassemble(options->file, (const uint8_t *)bytes, size, custom, &text, &cli_error)));
     if (output != NULL)
         return cli_write_file(output, text, strlen(text));
     (void)fputs(text, stdout);

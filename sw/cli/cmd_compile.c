@@ -32,7 +32,6 @@ static void forget(struct cnnvp_network_image *image)
 static cnnvp_result compile(struct cli_options *options)
 {
     CNNVP_SCOPED(cnnvp_run_clear) struct cnnvp_run run = {.file = options->file, .options = &options->all};
-    struct cnnvp_error error = {""};
     const char *binary = cnnvp_option_last(&options->all.output);
     CNNVP_FREED char *map = NULL;
     CNNVP_FREED char *header = NULL;
@@ -44,8 +43,8 @@ static cnnvp_result compile(struct cli_options *options)
         {"", options->file, 0}, {"--output", binary, 1}, {"--output", map, 1}, {"--output", header, 1}};
     CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     CNNVP_TRY(cli_configure(options, &config));
-    CNNVP_TRY(cli_report(cnnvp_run_plan(&run, config, &error), &error));
-    CNNVP_TRY(cli_report(cnnvp_network_make_image(run.network, binary, &image, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_run_plan(&run, config, &cli_error)));
+    CNNVP_TRY(cli_report(cnnvp_network_make_image(run.network, binary, &image, &cli_error)));
     CNNVP_TRY(cli_write_file(binary, image.binary, image.size));
     CNNVP_TRY(cli_write_file(map, image.map, strlen(image.map)));
     return cli_write_file(header, image.header, strlen(image.header));

@@ -102,7 +102,6 @@ static void catch_signals(void)
 static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                   const struct cnnvp_sweep_progress *done)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *table = NULL;
     cnnvp_result result = CNNVP_DONE;
     if (!options->quiet && done->allowed && done->allowed < done->combinations)
@@ -112,23 +111,22 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options
         (void)printf("%" PRIu64 " points: %" PRIu64 " ok, %" PRIu64 " failed; %" PRIu64 " were in %s already\n",
                      done->finished, done->finished - done->failed, done->failed, done->found, results_of(options));
     if (options->pareto)
-        result = cnnvp_sweep_front(sweep, &table, &error);
+        result = cnnvp_sweep_front(sweep, &table, &cli_error);
     if (table != NULL)
         (void)fputs(table, stdout);
     if (result == CNNVP_DONE && options->export != NULL)
-        result = cnnvp_sweep_export(sweep, options->export, &error);
-    return cli_report(result, &error);
+        result = cnnvp_sweep_export(sweep, options->export, &cli_error);
+    return cli_report(result);
 }
 
 /* Prints the first reason of each kind of failure, then the total number of failed points. */
 static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                     const struct cnnvp_sweep_progress *done)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *text = NULL;
     if (done->failed == 0)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &error), &error);
+    const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &cli_error));
     for (char *line = text; line != NULL && *line;) {
         char *end = strchr(line, '\n');
         if (end != NULL)
@@ -162,7 +160,6 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
 {
     const struct cnnvp_options *all = &chosen->all;
     struct display display = {.results = results_of(all)};
-    struct cnnvp_error error = {""};
     struct cnnvp_sweep_progress done = {.points = 0};
     const struct cnnvp_sweep_options options = {
         .struct_size = sizeof options,
@@ -177,13 +174,13 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     cnnvp_sweep *sweep = NULL;
     cli_progress_begin(&display.line, all->quiet);
     CNNVP_TRY(cli_check_output("--export", all->export));
-    cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
+    cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &cli_error));
     if (result == CNNVP_DONE)
         result = check_files(chosen, sweep);
     if (result == CNNVP_DONE) {
-        result = cnnvp_sweep_run(sweep, &options, &done, &error);
+        result = cnnvp_sweep_run(sweep, &options, &done, &cli_error);
         cli_progress_end(&display.line);
-        (void)cli_report(result, &error);
+        (void)cli_report(result);
     }
     if (result == CNNVP_DONE)
         result = print_results(sweep, all, &done);
@@ -196,8 +193,7 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
 /* The internal command that a worker on a node of a cluster runs. */
 static cnnvp_result run_task(const char *file)
 {
-    struct cnnvp_error error = {""};
-    return cli_report(cnnvp_sweep_task(file, &error), &error);
+    return cli_report(cnnvp_sweep_task(file, &cli_error));
 }
 
 static cnnvp_result run(struct cli_options *options)
