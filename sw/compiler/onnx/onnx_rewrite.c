@@ -694,7 +694,7 @@ cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
     say(&text, "sum = Sum(");
     for (size_t i = 0; i < import->node->n_input; ++i)
         say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));
-    say(&text, "); y = Mul(sum, %.9f)", 1.0 / (double)import->node->n_input);
+    say(&text, "); y = Div(sum, %zu.0)", import->node->n_input);
     return rewrite(import, &text);
 }
 
