@@ -283,11 +283,6 @@ static void drop_lock(struct cnnvp_driver *driver)
     (void)rmdir(driver->folder); /* fails, as it should, if unread results remain */
 }
 
-static int has_ending(const char *name, const char *ending)
-{
-    return cnnvp_before_ending(name, ending) != 0;
-}
-
 /* Stores the results that an earlier driver left in the folder, and removes incomplete files. */
 static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
@@ -302,13 +297,13 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
         struct cnnvp_error reason = {""};
         if (file == NULL) {
             result = cnnvp_config_no_memory(error);
-        } else if (has_ending(entry->d_name, ".result")) {
+        } else if (cnnvp_before_ending(entry->d_name, ".result")) {
             if (cnnvp_result_read(file, &row, &reason) == CNNVP_DONE)
                 result = record(driver, &row, error);
             else
                 (void)unlink(file);
-        } else if (has_ending(entry->d_name, ".tmp") || has_ending(entry->d_name, ".json") ||
-                   has_ending(entry->d_name, ".log") || has_ending(entry->d_name, ".task")) {
+        } else if (cnnvp_before_ending(entry->d_name, ".tmp") || cnnvp_before_ending(entry->d_name, ".json") ||
+                   cnnvp_before_ending(entry->d_name, ".log") || cnnvp_before_ending(entry->d_name, ".task")) {
             (void)unlink(file);
         }
     }

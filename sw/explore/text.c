@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers to read JSON files, format numbers, hash, and write text and CSV files. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <xxhash.h>
@@ -91,40 +90,24 @@ void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double va
         (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }
 
-static void write_hash(XXH128_hash_t value, char hash[CNNVP_KEY_BYTES])
+static void write_hash(const void *bytes, size_t size, char hash[CNNVP_KEY_BYTES])
 {
+    const XXH128_hash_t value = XXH3_128bits(bytes, size);
     (void)snprintf(hash, CNNVP_KEY_BYTES, "%016llx%016llx", (unsigned long long)value.high64,
                    (unsigned long long)value.low64);
 }
 
 void cnnvp_hash_text(const char *text, char hash[CNNVP_KEY_BYTES])
 {
-    write_hash(XXH3_128bits(text, strlen(text)), hash);
+    write_hash(text, strlen(text), hash);
 }
 
 cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error)
 {
-    char buffer[65536];
-    size_t got;
-    FILE *stream = fopen(file, "rb");
-    XXH3_state_t *state = XXH3_createState();
-    if (stream == NULL || state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
-        int reason = errno;
-        if (stream != NULL)
-            (void)fclose(stream);
-        (void)XXH3_freeState(state);
-        return cnnvp_config_error(
-            error, NULL, "%.1000s: cannot be read: %s", file, stream != NULL ? "out of memory" : strerror(reason));
-    }
-    while ((got = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        (void)XXH3_128bits_update(state, buffer, got);
-    int failed = ferror(stream), reason = errno;
-    XXH128_hash_t value = XXH3_128bits_digest(state);
-    (void)fclose(stream);
-    (void)XXH3_freeState(state);
-    if (failed)
-        return cnnvp_config_error(error, NULL, "%.1000s: cannot be read: %s", file, strerror(reason));
-    write_hash(value, hash);
+    CNNVP_FREED char *bytes = NULL;
+    size_t size;
+    CNNVP_TRY(cnnvp_input_text(file, SIZE_MAX - 1u, &bytes, &size, error));
+    write_hash(bytes, size, hash);
     return CNNVP_DONE;
 }
 
