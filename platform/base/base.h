@@ -54,6 +54,9 @@ static inline int cnnvp_hex_digit(int c)
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
+/* The number with a comma between thousands. */
+const char *cnnvp_grouped(char text[32], int64_t value);
+
 /* Printing into memory. */
 
 struct cnnvp_printed {

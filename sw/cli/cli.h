@@ -93,6 +93,7 @@ CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_options *options, cnn
 
 /* ---- running (cli_session.c) ---- */
 
+void cli_handle(int number, void (*handler)(int), int flags);
 /* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that no file is left incomplete. A
  * file that reaches its size limit fails like a full disk. SIGHUP stays ignored if it already is (nohup). */
 void cli_catch_signals(void);
@@ -158,8 +159,6 @@ void cli_print_profile(cnnvp_platform *platform, FILE *stream);
 const char *cli_pico_text(char text[32], int digits, double value, const char *unit);
 /* The same for a time in ps. */
 const char *cli_time_text(char text[32], double ps);
-/* Formats a number with commas. */
-const char *cli_grouped(char text[32], int64_t value);
 /* The escape sequence that begins a style on standard output; "" if it is no terminal, unless --color decides
  * (cli_options.c). */
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM };

@@ -88,17 +88,6 @@ static void on_signal(int number)
     cnnvp_sweep_interrupt();
 }
 
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    action =
-        (struct sigaction){.sa_handler = SIG_IGN}; /* the write fails instead, and is reported; workers inherit it */
-    (void)sigaction(SIGXFSZ, &action, NULL);
-}
-
 static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                   const struct cnnvp_sweep_progress *done)
 {
@@ -126,15 +115,10 @@ static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_optio
     CNNVP_FREED char *text = NULL;
     if (done->failed == 0)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &cli_error));
-    for (char *line = text; line != NULL && *line;) {
-        char *end = strchr(line, '\n');
-        if (end != NULL)
-            *end = '\0';
+    CNNVP_TRY(cli_report(cnnvp_sweep_failures(sweep, &text, &cli_error)));
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
         cli_message("%s", line);
-        line = end != NULL ? end + 1 : NULL;
-    }
-    CNNVP_TRY(result);
     if (done->failed == done->finished)
         cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, results_of(options));
     else
@@ -198,7 +182,9 @@ static cnnvp_result run_task(const char *file)
 
 static cnnvp_result run(struct cli_options *options)
 {
-    catch_signals();
+    cli_handle(SIGINT, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGTERM, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGXFSZ, SIG_IGN, 0); /* the write fails instead, and is reported; workers inherit it */
     return run_sweep(options);
 }
 

@@ -63,29 +63,19 @@ cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **te
     return CNNVP_DONE;
 }
 
-/* "+12,345,678". */
-static void show_whole(char *buffer, size_t size, double value, const char *plus)
-{
-    char digits[24];
-    const int count = snprintf(digits, sizeof digits, "%.0f", fabs(value));
-    int at = snprintf(buffer, size, "%s", value < 0 ? "-" : plus);
-    for (int i = 0; i < count && (size_t)at + 3 < size; ++i)
-        at += snprintf(buffer + at, size - (size_t)at, "%.1s%s", digits + i,
-                       i + 1 < count && (count - i) % 3 == 1 ? "," : "");
-}
-
 void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double value, const char *sign)
 {
     const struct measure *measure = measure_of(path);
     const char *plus = *sign != '\0' && value > 0 ? sign : "";
     const int is_whole = fabs(value) < 9e15 && floor(value) >= value;
+    char grouped[32];
     size_t unit = 0;
     for (; measure != NULL && measure->units[unit + 1] != NULL && fabs(value) >= measure->step; ++unit)
         value /= measure->step;
     if (measure != NULL)
         (void)snprintf(buffer, size, "%s%.6g %s", plus, value, measure->units[unit]);
     else if (is_whole)
-        show_whole(buffer, size, value, plus);
+        (void)snprintf(buffer, size, "%s%s", plus, cnnvp_grouped(grouped, (int64_t)value));
     else
         (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }
