@@ -4,14 +4,14 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base.h"
 #include "cli.h"
 
 /* 1: the argument ends in .onnx or is the name of an installed network. */
 static int is_network(const char *arg)
 {
     char file[PATH_MAX];
-    const size_t length = strlen(arg);
-    return (length > 5 && strcmp(arg + length - 5, ".onnx") == 0) ||
+    return cnnvp_before_ending(arg, ".onnx") != 0 ||
            (strpbrk(arg, "./") == NULL && cnnvp_network_find(arg, file, sizeof file, &cli_error) == CNNVP_DONE);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "cli.h"
 
 /* Derives the names of the map and header from that of the binary. */
@@ -10,16 +11,9 @@ static cnnvp_result name_files(const char *binary, char **map, char **header)
 {
     const char *dot = strrchr(binary, '.'), *slash = strrchr(binary, '/');
     const size_t length = dot != NULL && (slash == NULL || dot > slash + 1) ? (size_t)(dot - binary) : strlen(binary);
-    const char *const ends[] = {".map", ".h"};
-    char **const names[] = {map, header};
-    for (size_t i = 0; i < 2; ++i) {
-        *names[i] = malloc(length + sizeof ".map");
-        if (*names[i] == NULL)
-            return cli_no_memory();
-        memcpy(*names[i], binary, length);
-        strcpy(*names[i] + length, ends[i]);
-    }
-    return CNNVP_DONE;
+    *map = cnnvp_text_printf("%.*s.map", (int)length, binary);
+    *header = cnnvp_text_printf("%.*s.h", (int)length, binary);
+    return *map != NULL && *header != NULL ? CNNVP_DONE : cli_no_memory();
 }
 
 static void forget(struct cnnvp_network_image *image)

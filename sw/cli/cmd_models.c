@@ -39,9 +39,7 @@ static cnnvp_result list_library(const char *library)
 
 static int names_library(const char *text)
 {
-    const size_t length = strlen(text);
-    return strchr(text, ':') == NULL &&
-           (strchr(text, '/') != NULL || (length > 3 && strcmp(text + length - 3, ".so") == 0));
+    return strchr(text, ':') == NULL && (strchr(text, '/') != NULL || cnnvp_before_ending(text, ".so") != 0);
 }
 
 static void list_kinds(void)

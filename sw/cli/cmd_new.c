@@ -39,8 +39,7 @@ static cnnvp_result check_unit_name(const char *name)
         taken_word |= strcmp(name, words[i]) == 0;
     if (taken_word)
         return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);
-    const size_t length = strlen(name);
-    if (strncmp(name, "cnnvp_", 6) == 0 || (length > 2 && strcmp(name + length - 2, "_t") == 0))
+    if (strncmp(name, "cnnvp_", 6) == 0 || cnnvp_before_ending(name, "_t") != 0)
         return cli_bad("%s: names that begin with cnnvp_ or end in _t are those of headers", name);
     const struct cnnvp_unit *unit = NULL;
     struct cnnvp_config_instance instance;

@@ -26,16 +26,13 @@ static const struct measure *measure_of(const char *path)
 {
     const int is_time = strstr(path, ".critical_path.") != NULL || strstr(path, ".gain_if_twice_as_fast.") != NULL;
     const char *name =
-        strncmp(path, "area.by_unit.", 13) == 0    ? "_um2"
-        : strstr(path, ".energy_by_unit.") != NULL ? "_pj"
-        : is_time                                  ? "_ps"
+        strncmp(path, "area.by_unit.", 13) == 0    ? "area_um2"
+        : strstr(path, ".energy_by_unit.") != NULL ? "energy_pj"
+        : is_time                                  ? "time_ps"
                                                    : path;
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; ++i) {
-        const size_t ending = strlen(measures[i].ending);
-        if (length >= ending && strcmp(name + length - ending, measures[i].ending) == 0)
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; ++i)
+        if (cnnvp_before_ending(name, measures[i].ending) != 0)
             return &measures[i];
-    }
     return NULL;
 }
 

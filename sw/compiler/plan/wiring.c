@@ -124,13 +124,11 @@ static cnnvp_result check_open(const struct check *check, const struct wire *wir
  * input_buffer. */
 static void name_wanted(const struct check *check, const struct wire *wire, char wanted[CNNVP_TARGET_NAME])
 {
-    static const char suffix[] = "_buffer";
     char region[CNNVP_TARGET_NAME];
     const char *place, *target;
-    const size_t length = strlen(wire->target), end = sizeof suffix - 1u;
-    const int is_buffer = check->who == INFERENCE && length > end && strcmp(wire->target + length - end, suffix) == 0;
-    (void)snprintf(region, sizeof region, "scratchpad.%.*s", (int)(is_buffer ? length - end : 0), wire->target);
-    cnnvp_target_name(is_buffer && cnnvp_config_place(check->config, "scratchpad", &place, &target) == CNNVP_DONE
+    const size_t buffer = check->who == INFERENCE ? cnnvp_before_ending(wire->target, "_buffer") : 0;
+    (void)snprintf(region, sizeof region, "scratchpad.%.*s", (int)buffer, wire->target);
+    cnnvp_target_name(buffer != 0 && cnnvp_config_place(check->config, "scratchpad", &place, &target) == CNNVP_DONE
                           ? region
                           : wire->target,
                       check->suffix, wanted);
