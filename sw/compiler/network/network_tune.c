@@ -106,9 +106,8 @@ struct bench {
 static cnnvp_result set_instead(const cnnvp_config *config, cnnvp_config *trials, const char *parameter,
                                 const char *of_run, const char *assignment, struct cnnvp_error *error)
 {
-    uint64_t value;
     const char *text;
-    if (cnnvp_config_get(config, parameter, &value, &text) != CNNVP_DONE || strcmp(text, of_run) != 0)
+    if (cnnvp_config_get(config, parameter, NULL, &text) != CNNVP_DONE || strcmp(text, of_run) != 0)
         return CNNVP_DONE;
     return cnnvp_config_set(trials, assignment, error);
 }

@@ -61,13 +61,10 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
                                  struct cnnvp_error *error)
 {
     char name[64];
-    const size_t length = strlen(instance);
-    uint64_t size;
-    uint64_t pingpong;
-    memcpy(name, instance, length);
-    memcpy(name + length, ".size", sizeof ".size");
+    uint64_t size, pingpong;
+    (void)snprintf(name, sizeof name, "%s.size", instance);
     CNNVP_TRY(get(config, name, &size, error));
-    memcpy(name + length, ".pingpong", sizeof ".pingpong");
+    (void)snprintf(name, sizeof name, "%s.pingpong", instance);
     CNNVP_TRY(get(config, name, &pingpong, error));
     *halves = pingpong != 0 ? 2 : 1;
     *half = size / *halves;
@@ -145,13 +142,12 @@ static void read_scheduler(const cnnvp_config *config, const char *suffix, struc
     char irq[CNNVP_TARGET_NAME];
     uint64_t base = 0;
     uint64_t value = 0;
-    const char *text = NULL;
     cnnvp_target_name("scheduler.table_words", suffix, table);
     cnnvp_target_name("scheduler", suffix, scheduler);
     cnnvp_target_name("scheduler.irq", suffix, irq);
-    if (cnnvp_config_get(config, table, &value, &text) != CNNVP_DONE ||
+    if (cnnvp_config_get(config, table, NULL, NULL) != CNNVP_DONE ||
         cnnvp_config_window(config, scheduler, &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
-        cnnvp_config_get(config, irq, &value, &text) != CNNVP_DONE || value == 0)
+        cnnvp_config_get(config, irq, &value, NULL) != CNNVP_DONE || value == 0)
         return;
     accelerator->scheduler = (uint32_t)base;
     accelerator->scheduler_irq = (uint32_t)value;
@@ -178,8 +174,7 @@ static cnnvp_result read_accelerators(const cnnvp_config *config, struct cnnvp_t
 static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
 {
     uint64_t value;
-    const char *text;
-    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
+    return cnnvp_config_get(config, name, &value, NULL) == CNNVP_DONE ? value : otherwise;
 }
 
 /* pJ of one count of a statistic; 0 if the instance, such as a third-party unit, lacks it. */

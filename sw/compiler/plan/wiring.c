@@ -167,11 +167,10 @@ static cnnvp_result check_wire(const struct check *check, const struct wire *wir
 static cnnvp_result check_fixed(const cnnvp_config *config, enum who who, const char *name, const char *wanted,
                                 struct cnnvp_error *error)
 {
-    uint64_t value;
     const char *text = NULL;
     const char *place = NULL;
     const char *target;
-    if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
+    if (cnnvp_config_get(config, name, NULL, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
         cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "%s: %s: is %s; networks%s need %s", place, name, text,
