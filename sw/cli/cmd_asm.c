@@ -9,16 +9,6 @@
 /* Limit for sources and binaries. A program that fills the largest queue takes 8 MiB. */
 static const size_t file_limit = (size_t)64 << 20;
 
-static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
-{
-    CNNVP_FREED unsigned char *bytes = malloc(count ? 8 * count : 1);
-    if (bytes == NULL)
-        return cli_no_memory();
-    for (size_t i = 0; i < 8 * count; ++i)
-        bytes[i] = (unsigned char)(words[i / 8] >> 8 * (i % 8));
-    return cli_write_file(file, bytes, 8 * count);
-}
-
 /* Finds the instructions that the platform's units add. Without a platform, both results stay NULL. */
 static cnnvp_result configure(const struct cli_options *options, cnnvp_config **config,
                               const struct cnnvp_instruction ***custom)
@@ -43,7 +33,7 @@ static cnnvp_result assemble(struct cli_options *options)
     if (strlen(text) != size)
         return cli_bad("%s: has a zero byte; it is not a text", options->file);
     CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &cli_error)));
-    return write_words(cnnvp_option_last(&options->all.output), words, count);
+    return cli_write_file(cnnvp_option_last(&options->all.output), words, count * sizeof *words);
 }
 
 static cnnvp_result disassemble(struct cli_options *options)
