@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -143,6 +144,13 @@ size_t cnnvp_before_ending(const char *name, const char *ending)
 {
     const size_t length = strlen(name), end = strlen(ending);
     return length > end && strcmp(name + length - end, ending) == 0 ? length - end : 0;
+}
+
+double cnnvp_clock(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 const char *cnnvp_grouped(char text[32], int64_t value)

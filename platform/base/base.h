@@ -43,6 +43,9 @@ const char *cnnvp_base_name(const char *path);
 /* Length of a name before its ending; 0: it has another one, or nothing before it. */
 size_t cnnvp_before_ending(const char *name, const char *ending);
 
+/* Monotonic time in seconds. */
+double cnnvp_clock(void);
+
 /* ---- texts ---- */
 
 /* Value of a hexadecimal digit; -1: not a digit. */

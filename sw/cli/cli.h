@@ -139,8 +139,6 @@ void cli_progress_show(struct cli_progress *progress, double share, const char *
 /* Clears the line so that other output can be printed; `end` also stops it. */
 void cli_progress_clear(struct cli_progress *progress);
 void cli_progress_end(struct cli_progress *progress);
-/* Monotonic time in seconds. */
-double cli_clock(void);
 /* "1:02:03" or "2:03"; returns `text`. */
 const char *cli_duration_text(char text[32], double seconds);
 /* cnnvp_platform_run with a progress line. */

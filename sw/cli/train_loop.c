@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The training loop: runs steps until the end, an error or a signal. */
+#include "base.h"
 #include "train.h"
 
 #include <inttypes.h>
@@ -71,7 +72,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
     cnnvp_result result = CNNVP_DONE;
     *complete = 0;
     cli_progress_begin(&train->progress, train->options->all.quiet);
-    train->shown = cli_clock();
+    train->shown = cnnvp_clock();
     train_show_header(train);
     for (;;) {
         result = next_event(train, &record);

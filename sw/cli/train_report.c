@@ -50,7 +50,7 @@ static const char *loss_text(double loss, char text[32])
 /* Prints progress where there is no terminal: a line every SHOW_FILE seconds and one at the end. */
 static void print_progress(struct train *train, const char *text, double share, int last)
 {
-    const double now = cli_clock();
+    const double now = cnnvp_clock();
     char left[32];
     if (!last && now - train->shown < SHOW_FILE)
         return;
