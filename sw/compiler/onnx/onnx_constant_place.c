@@ -69,9 +69,7 @@ static cnnvp_result fold_size(struct cnnvp_import *import)
 static void gather(const struct cnnvp_constant *data, size_t axis, const struct cnnvp_constant *indices,
                    struct cnnvp_constant *made)
 {
-    size_t inner = 1;
-    size_t outer = 1;
-    size_t to = 0;
+    size_t inner = 1, outer = 1, to = 0;
     const int64_t along = data->dims[axis];
     for (size_t d = 0; d < data->rank; ++d) {
         inner *= d > axis ? (size_t)data->dims[d] : 1;
@@ -86,8 +84,7 @@ static void gather(const struct cnnvp_constant *data, size_t axis, const struct 
 
 static cnnvp_result fold_gather(struct cnnvp_import *import)
 {
-    struct cnnvp_constant data;
-    struct cnnvp_constant indices;
+    struct cnnvp_constant data, indices;
     size_t axis = 0;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));

@@ -331,15 +331,13 @@ static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ra
 
 cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t out;
+    int32_t in, out;
     struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
     size_t ranks[2];
-    int64_t both[2][CNNVP_ONNX_RANK];
-    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t both[2][CNNVP_ONNX_RANK], dims[CNNVP_ONNX_RANK];
     int done;
     for (size_t i = 0; i < 2; ++i)
         CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], both[i]));

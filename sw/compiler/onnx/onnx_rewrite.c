@@ -372,8 +372,7 @@ cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
     enum { SIZES = 2 };
     int64_t dims[CNNVP_ONNX_RANK], image[SIZES], kernel[SIZES], dilations[SIZES] = {1, 1}, strides[SIZES] = {1, 1};
     int64_t pads[2 * SIZES] = {0};
-    size_t rank = 0;
-    size_t counts[2] = {0};
+    size_t rank = 0, counts[2] = {0};
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "image_shape", 1, SIZES, image, &counts[0]));
@@ -418,8 +417,7 @@ cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
 cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK] = {0}, indices[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t others = 0;
+    size_t rank = 0, others = 0;
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
@@ -481,8 +479,7 @@ cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t count = 0;
+    size_t rank = 0, count = 0;
     struct cnnvp_text text = {.used = 0};
     const int constant = cnnvp_import_known_constant(import, import->node->input[0]) != NULL;
     const int whole = constant || import->single; /* the first dimension is like the others */
@@ -500,8 +497,7 @@ cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
         if (axis == 0 && !whole)
             return cnnvp_import_mixes(import, "images that are repeated");
         /* the view: (before, 1, axis and all after it) */
-        int64_t before = 1;
-        int64_t after = 1;
+        int64_t before = 1, after = 1;
         for (size_t i = whole ? 0 : 1; i < rank; ++i)
             *(i < axis ? &before : &after) *= i < axis ? dims[i] * times[i] : dims[i];
         const char *front = whole ? "" : "0, ";
@@ -591,9 +587,7 @@ cnnvp_result cnnvp_operator_one_hot(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_product_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t count = 0;
-    size_t steps = 0;
+    size_t rank = 0, count = 0, steps = 0;
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
@@ -792,8 +786,7 @@ static void pick(const char *of, const char *in, int is, const char *and_in, int
 /* Sums over the letters that only operand k has and the result does not. */
 static void say_sum(struct cnnvp_text *text, struct einsum *einsum, size_t k)
 {
-    char left[LABELS + 1];
-    char gone[LABELS + 1];
+    char left[LABELS + 1], gone[LABELS + 1];
     pick(einsum->operands[k], einsum->operands[1 - k], 0, einsum->result, 0, gone);
     say(text, gone[0] != '\0' ? "sum%zu = ReduceSum <keepdims = 0, axes = [" : "sum%zu = Identity(", k);
     for (size_t i = 0; gone[i] != '\0'; ++i)

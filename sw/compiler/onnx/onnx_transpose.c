@@ -50,8 +50,7 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
 static uint32_t count_wide(const uint32_t sizes[3], const uint32_t from[3], uint32_t order[3], uint32_t wide[3])
 {
     uint32_t number[3];
-    uint32_t count = 0;
-    uint32_t ordered = 0;
+    uint32_t count = 0, ordered = 0;
     for (uint32_t i = 0; i < 3; ++i) {
         number[i] = count;
         if (sizes[i] != 1)
@@ -173,8 +172,7 @@ static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct gr
 /* Merges groups that have become adjacent. */
 static void join(struct groups *groups)
 {
-    int64_t dims[CNNVP_ONNX_RANK + 1] = {0};
-    int64_t perm[CNNVP_ONNX_RANK + 1] = {0};
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0}, perm[CNNVP_ONNX_RANK + 1] = {0};
     for (uint32_t i = 0; i < groups->count; ++i) {
         dims[i + 1] = groups->sizes[i];
         perm[i + 1] = groups->wanted[i] + 1;

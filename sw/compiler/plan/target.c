@@ -32,8 +32,7 @@ cnnvp_result cnnvp_target_resolved(const cnnvp_config *config, struct cnnvp_erro
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
     char instance[64];
-    const char *text;
-    const char *place;
+    const char *text, *place;
     if (cnnvp_config_get(config, name, value, &text) == CNNVP_DONE)
         return CNNVP_DONE;
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(name, "."), name);
@@ -73,8 +72,7 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
 
 static int has_scratchpad(const cnnvp_config *config)
 {
-    const char *place;
-    const char *target;
+    const char *place, *target;
     return cnnvp_config_place(config, SCRATCHPAD, &place, &target) == CNNVP_DONE;
 }
 
@@ -137,11 +135,8 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
 /* The depth-first scheduler is optional. The guest software cannot use one without an interrupt line. */
 static void read_scheduler(const cnnvp_config *config, const char *suffix, struct cnnvp_target_accelerator *accelerator)
 {
-    char table[CNNVP_TARGET_NAME];
-    char scheduler[CNNVP_TARGET_NAME];
-    char irq[CNNVP_TARGET_NAME];
-    uint64_t base = 0;
-    uint64_t value = 0;
+    char table[CNNVP_TARGET_NAME], scheduler[CNNVP_TARGET_NAME], irq[CNNVP_TARGET_NAME];
+    uint64_t base = 0, value = 0;
     cnnvp_target_name("scheduler.table_words", suffix, table);
     cnnvp_target_name("scheduler", suffix, scheduler);
     cnnvp_target_name("scheduler.irq", suffix, irq);

@@ -105,8 +105,7 @@ static int concerns(const struct check *check, const struct wire *wire)
 /* Refuses a port that is open because the platform lacks the instance that it should lead to. */
 static cnnvp_result check_open(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
-    char name[CNNVP_TARGET_NAME];
-    char wanted[CNNVP_TARGET_NAME];
+    char name[CNNVP_TARGET_NAME], wanted[CNNVP_TARGET_NAME];
     const char *place;
     const char *written;
     const char *target = NULL;
@@ -136,9 +135,7 @@ static void name_wanted(const struct check *check, const struct wire *wire, char
 
 static cnnvp_result check_wire(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
-    char name[CNNVP_TARGET_NAME];
-    char wanted[CNNVP_TARGET_NAME];
-    char instance[CNNVP_TARGET_NAME];
+    char name[CNNVP_TARGET_NAME], wanted[CNNVP_TARGET_NAME], instance[CNNVP_TARGET_NAME];
     const char *place;
     const char *target = NULL;
     cnnvp_target_name(wire->name, check->suffix, name);

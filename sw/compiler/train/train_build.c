@@ -178,8 +178,7 @@ static void place_layers(struct builder *b)
 static cnnvp_result place_held(struct builder *b)
 {
     const struct cnnvp_train_plan_options *plan = &b->options->plan;
-    uint64_t entries = 0;
-    uint64_t exponents = 0;
+    uint64_t entries = 0, exponents = 0;
     for (size_t i = 0; i < b->net->count; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         const uint64_t needed = cnnvp_train_plan_entries(plan, node);
