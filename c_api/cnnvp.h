@@ -116,7 +116,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *a
 CNNVP_MUST_USE cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error);
 
 /* Value of "instance.parameter" after resolution; BAD_INPUT if there is no such parameter. The text belongs to the
- * configuration. "instance.irq" gives the instance's line at the interrupt controller (text ""). */
+ * configuration; `value` and `text` may be NULL. "instance.irq" gives the instance's line at the interrupt controller
+ * (text ""). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value,
                                              const char **text);
 

@@ -2,6 +2,7 @@
 /* Arena memory, texts of messages, suggestions for misspelt names, and the place of the installation. */
 #define _GNU_SOURCE /* madvise, dl_iterate_phdr, vasprintf */
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <link.h>
 #include <locale.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -142,6 +144,27 @@ size_t cnnvp_before_ending(const char *name, const char *ending)
 {
     const size_t length = strlen(name), end = strlen(ending);
     return length > end && strcmp(name + length - end, ending) == 0 ? length - end : 0;
+}
+
+double cnnvp_clock(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+const char *cnnvp_grouped(char text[32], int64_t value)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
+    char *to = text;
+    for (int i = 0; i < length; ++i) {
+        *to++ = digits[i];
+        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
+            *to++ = ',';
+    }
+    *to = '\0';
+    return text;
 }
 
 FILE *cnnvp_print_begin(struct cnnvp_printed *printed)

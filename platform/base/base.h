@@ -43,6 +43,9 @@ const char *cnnvp_base_name(const char *path);
 /* Length of a name before its ending; 0: it has another one, or nothing before it. */
 size_t cnnvp_before_ending(const char *name, const char *ending);
 
+/* Monotonic time in seconds. */
+double cnnvp_clock(void);
+
 /* ---- texts ---- */
 
 /* Value of a hexadecimal digit; -1: not a digit. */
@@ -53,6 +56,9 @@ static inline int cnnvp_hex_digit(int c)
         return c - '0';
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
+
+/* The number with a comma between thousands. */
+const char *cnnvp_grouped(char text[32], int64_t value);
 
 /* Printing into memory. */
 

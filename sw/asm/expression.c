@@ -74,8 +74,7 @@ static int digit_of(char c)
 static cnnvp_result parse_number(struct asm_lexer *lexer, struct asm_value *value)
 {
     const char *start = lexer->at;
-    uint64_t base = 10;
-    uint64_t number = 0;
+    uint64_t base = 10, number = 0;
     if (start[0] == '0' && (start[1] == 'x' || start[1] == 'X' || start[1] == 'b' || start[1] == 'B')) {
         base = start[1] == 'x' || start[1] == 'X' ? 16u : 2u;
         lexer->at += 2;

@@ -456,35 +456,24 @@ static int by_promise(const void *a, const void *b)
     return strcmp(one->setting, other->setting);
 }
 
-/* The word that an option of choices has now. */
-static const char *word_of(const char *choices, int now, char word[16])
+/* Tries the choices of an option, or only the best of them. */
+static void add_option(struct advice *advice, const char *option, int now, const char *only)
 {
+    const char *choices = cnnvp_command_option_find("run", option)->choices;
+    char name[32], word[16];
     size_t length = 0;
     const char *found = cnnvp_value_choice(choices, (uint64_t)now, &length);
-    (void)snprintf(word, 16, "%.*s", (int)length, found);
-    return word;
-}
-
-static void add_schedule(struct advice *advice)
-{
-    const char *choices = cnnvp_command_option_find("run", "schedule")->choices;
-    char from[16];
-    add_change(advice, "--schedule", word_of(choices, advice->options.schedule, from), "auto", "", 1);
-}
-
-static void add_objectives(struct advice *advice)
-{
-    const char *choices = cnnvp_command_option_find("run", "objective")->choices;
-    char from[16];
-    add_choices(advice, choices, "--objective", word_of(choices, (int)advice->options.objective, from), 1);
+    (void)snprintf(name, sizeof name, "--%s", option);
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, found);
+    add_choices(advice, only != NULL ? only : choices, name, word, 1);
 }
 
 static void add_changes(struct advice *advice)
 {
     struct cnnvp_config_instance instance;
     add_ways(advice);
-    add_objectives(advice);
-    add_schedule(advice);
+    add_option(advice, "objective", (int)advice->options.objective, NULL);
+    add_option(advice, "schedule", advice->options.schedule, "auto");
     for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
         for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
             add_parameter(advice, &instance, &instance.unit->params[p]);

@@ -56,10 +56,12 @@ void cli_usage(struct argp_state *state, const char *format, ...)
     exit(CNNVP_BAD_INPUT);
 }
 
-cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error)
+struct cnnvp_error cli_error;
+
+cnnvp_result cli_report(cnnvp_result result)
 {
     if (result != CNNVP_DONE)
-        cli_message("%s", error->text);
+        cli_message("%s", cli_error.text);
     return result;
 }
 

@@ -41,8 +41,10 @@ cnnvp_result cli_bad(const char *format, ...) CNNVP_PRINTF(1, 2);
 cnnvp_result cli_no_memory(void);
 /* For argp parsers: prints the message and a hint at --help, then exits with status 2. */
 void cli_usage(struct argp_state *state, const char *format, ...) CNNVP_PRINTF(2, 3);
-/* Prints the error if `result` is not CNNVP_DONE; returns `result`. */
-cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error);
+/* Why the last call of the library failed. */
+extern struct cnnvp_error cli_error;
+/* Prints it if `result`, that of the call, is not CNNVP_DONE; returns `result`. */
+cnnvp_result cli_report(cnnvp_result result);
 /* argp_parse with the options that all commands have, such as --help; `command` is the name in usage lines. */
 void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input);
 
@@ -91,6 +93,7 @@ CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_options *options, cnn
 
 /* ---- running (cli_session.c) ---- */
 
+void cli_handle(int number, void (*handler)(int), int flags);
 /* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that no file is left incomplete. A
  * file that reaches its size limit fails like a full disk. SIGHUP stays ignored if it already is (nohup). */
 void cli_catch_signals(void);
@@ -136,8 +139,6 @@ void cli_progress_show(struct cli_progress *progress, double share, const char *
 /* Clears the line so that other output can be printed; `end` also stops it. */
 void cli_progress_clear(struct cli_progress *progress);
 void cli_progress_end(struct cli_progress *progress);
-/* Monotonic time in seconds. */
-double cli_clock(void);
 /* "1:02:03" or "2:03"; returns `text`. */
 const char *cli_duration_text(char text[32], double seconds);
 /* cnnvp_platform_run with a progress line. */
@@ -156,8 +157,6 @@ void cli_print_profile(cnnvp_platform *platform, FILE *stream);
 const char *cli_pico_text(char text[32], int digits, double value, const char *unit);
 /* The same for a time in ps. */
 const char *cli_time_text(char text[32], double ps);
-/* Formats a number with commas. */
-const char *cli_grouped(char text[32], int64_t value);
 /* The escape sequence that begins a style on standard output; "" if it is no terminal, unless --color decides
  * (cli_options.c). */
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM };

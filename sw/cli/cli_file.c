@@ -66,12 +66,10 @@ cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
 
 cnnvp_result cli_write_file(const char *file, const void *data, size_t size)
 {
-    struct cnnvp_error error = {""};
-    return cli_report(cnnvp_output_whole(file, data, size, &error), &error);
+    return cli_report(cnnvp_output_whole(file, data, size, &cli_error));
 }
 
 cnnvp_result cli_read_file(const char *file, size_t limit, char **data, size_t *size)
 {
-    struct cnnvp_error error = {""};
-    return cli_report(cnnvp_input_text(file, limit, data, size, &error), &error);
+    return cli_report(cnnvp_input_text(file, limit, data, size, &cli_error));
 }

@@ -66,17 +66,16 @@ static const struct cnnvp_command_option *option_of(const char *command, int key
 error_t cli_parse_option(int key, char *arg, struct argp_state *state)
 {
     struct cli_options *options = state->input;
-    struct cnnvp_error error = {""};
     if (options->all.command == NULL)
         return ARGP_ERR_UNKNOWN; /* the command has no options */
-    if (key == ARGP_KEY_END && cnnvp_options_check(&options->all, &error) != CNNVP_DONE)
-        cli_usage(state, "%s", error.text);
+    if (key == ARGP_KEY_END && cnnvp_options_check(&options->all, &cli_error) != CNNVP_DONE)
+        cli_usage(state, "%s", cli_error.text);
     color = options->all.color;
     const struct cnnvp_command_option *option = option_of(options->all.command, key);
     if (option == NULL)
         return ARGP_ERR_UNKNOWN;
-    if (cnnvp_options_set(&options->all, option->name, arg != NULL ? arg : "true", &error) != CNNVP_DONE)
-        cli_usage(state, "%s", error.text);
+    if (cnnvp_options_set(&options->all, option->name, arg != NULL ? arg : "true", &cli_error) != CNNVP_DONE)
+        cli_usage(state, "%s", cli_error.text);
     return 0;
 }
 
@@ -222,22 +221,12 @@ cnnvp_result cli_check_command_files(struct cli_options *options)
     return cli_check_files(files, count);
 }
 
-static cnnvp_result configure(const struct cnnvp_options *all, cnnvp_config **config, struct cnnvp_error *error)
-{
-    CNNVP_TRY(
-        cnnvp_config_new(all->platform != NULL ? all->platform : cnnvp_command_platform(all->command), config, error));
-    for (size_t i = 0; i < all->set.count; ++i)
-        CNNVP_TRY(cnnvp_config_set(*config, all->set.texts[i], error));
-    return cnnvp_config_resolve(*config, error);
-}
-
 cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **config)
 {
-    struct cnnvp_error error = {""};
-    const cnnvp_result result = configure(&options->all, config, &error);
-    if (result == CNNVP_DONE)
-        return result;
-    cnnvp_config_free(*config);
-    *config = NULL;
-    return cli_report(result, &error);
+    const struct cnnvp_options *all = &options->all;
+    const char *platform = all->platform != NULL ? all->platform : cnnvp_command_platform(all->command);
+    CNNVP_TRY(cli_report(cnnvp_config_new(platform, config, &cli_error)));
+    for (size_t i = 0; i < all->set.count; ++i)
+        CNNVP_TRY(cli_report(cnnvp_config_set(*config, all->set.texts[i], &cli_error)));
+    return cli_report(cnnvp_config_resolve(*config, &cli_error));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the profile of the core's program. */
+#include "base.h"
 #include "cli.h"
 
 enum { ROWS = 12, NAME_WIDTH = 24 };
@@ -10,9 +11,9 @@ static void print_row(FILE *stream, const struct cnnvp_profile_function *row, ui
     const double share = all > 0 ? 100.0 * (double)row->cycles / (double)all : 0.0;
     (void)fprintf(
         stream, "%-*.*s %13s %6.1f%% %13s %13s %13s %11s\n", NAME_WIDTH, NAME_WIDTH, row->name,
-        cli_grouped(cycles, (int64_t)row->cycles), share, cli_grouped(instructions, (int64_t)row->instructions),
-        cli_grouped(stalls, (int64_t)row->stall_cycles), cli_grouped(sleep, (int64_t)row->sleep_cycles),
-        cli_grouped(calls, (int64_t)row->calls));
+        cnnvp_grouped(cycles, (int64_t)row->cycles), share, cnnvp_grouped(instructions, (int64_t)row->instructions),
+        cnnvp_grouped(stalls, (int64_t)row->stall_cycles), cnnvp_grouped(sleep, (int64_t)row->sleep_cycles),
+        cnnvp_grouped(calls, (int64_t)row->calls));
 }
 
 /* The sum over the functions that are not shown. */

@@ -3,21 +3,14 @@
  * cleared before other output. */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base.h"
 #include "cli.h"
 
 #define SHOW_FIRST 2.0 /* seconds */
 #define SHOW_AGAIN 0.2
 enum { BAR = 30 };
-
-double cli_clock(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 const char *cli_duration_text(char text[32], double seconds)
 {
@@ -31,12 +24,12 @@ const char *cli_duration_text(char text[32], double seconds)
 
 void cli_progress_begin(struct cli_progress *progress, int quiet)
 {
-    *progress = (struct cli_progress){.on = !quiet && isatty(STDERR_FILENO), .began = cli_clock()};
+    *progress = (struct cli_progress){.on = !quiet && isatty(STDERR_FILENO), .began = cnnvp_clock()};
 }
 
 void cli_progress_show(struct cli_progress *progress, double share, const char *text)
 {
-    const double now = progress->on ? cli_clock() : 0;
+    const double now = progress->on ? cnnvp_clock() : 0;
     char bar[BAR + 1], left[32] = "-";
     if (!progress->on || now - progress->began < SHOW_FIRST || now - progress->shown < SHOW_AGAIN)
         return;

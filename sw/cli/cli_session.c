@@ -26,7 +26,7 @@ static void on_alarm(int number)
         cli_say("; a second signal ends the program at once\n");
 }
 
-static void handle(int number, void (*handler)(int), int flags)
+void cli_handle(int number, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     (void)sigemptyset(&action.sa_mask);
@@ -37,15 +37,15 @@ void cli_catch_signals(void)
 {
     /* The handlers are reset, so that a second signal ends the program at once. SIGPIPE keeps its handler: it may
      * arrive many times. */
-    handle(SIGINT, on_signal, (int)SA_RESETHAND);
-    handle(SIGTERM, on_signal, (int)SA_RESETHAND);
-    handle(SIGPIPE, on_signal, 0);
-    handle(SIGALRM, on_alarm, SA_RESTART);
+    cli_handle(SIGINT, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGTERM, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGPIPE, on_signal, 0);
+    cli_handle(SIGALRM, on_alarm, SA_RESTART);
     /* The write fails instead, and its error is reported. */
-    handle(SIGXFSZ, SIG_IGN, 0);
+    cli_handle(SIGXFSZ, SIG_IGN, 0);
     struct sigaction hangup;
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-        handle(SIGHUP, on_signal, (int)SA_RESETHAND);
+        cli_handle(SIGHUP, on_signal, (int)SA_RESETHAND);
 }
 
 int cli_was_interrupted(void)
@@ -80,8 +80,7 @@ cnnvp_result cli_write_statistics(const struct cli_options *options, cnnvp_resul
 
 cnnvp_result cli_close_trace(cnnvp_platform *platform, cnnvp_result result)
 {
-    struct cnnvp_error error = {""};
-    if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
+    if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &cli_error)) == CNNVP_DONE)
         return result;
     return result != CNNVP_DONE ? result : CNNVP_FAILED;
 }

@@ -26,20 +26,6 @@ static const char *text(const json_t *object, const char *key)
 
 /* ---- formats of numbers ---- */
 
-const char *cli_grouped(char text[32], int64_t value)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRId64, value);
-    char *to = text;
-    for (int i = 0; i < length; ++i) {
-        *to++ = digits[i];
-        if (digits[i] != '-' && i + 1 < length && (length - i - 1) % 3 == 0)
-            *to++ = ',';
-    }
-    *to = '\0';
-    return text;
-}
-
 static const char *bytes_text(char text[32], int64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB"};
@@ -210,7 +196,7 @@ static void print_layers(const json_t *root, int verbose, FILE *stream)
         describe_stalls(layer, stalls, room + 1, met);
         print_name(stream, text(layer, "name"), width);
         (void)fprintf(stream, "  %-10s %-*s%13s %7.1f%% %6.1f%% %9s %9s  %s\n", text(layer, "op"), phases ? 9 : 0,
-                      phases ? text(layer, "phase") : "", cli_grouped(cycles, whole(layer, "cycles")),
+                      phases ? text(layer, "phase") : "", cnnvp_grouped(cycles, whole(layer, "cycles")),
                       all > 0 ? 100.0 * number(layer, "compute_cycles") / all : 0.0,
                       100.0 * number(layer, "utilization"), bytes_text(read, whole(layer, "dram_read_bytes")),
                       bytes_text(written, whole(layer, "dram_write_bytes")), stalls);
@@ -224,7 +210,7 @@ static void print_count(FILE *stream, const char *label, const json_t *total, co
 {
     char value[32];
     if (json_object_get(total, key) != NULL)
-        (void)fprintf(stream, "%-20s  %s\n", label, cli_grouped(value, whole(total, key)));
+        (void)fprintf(stream, "%-20s  %s\n", label, cnnvp_grouped(value, whole(total, key)));
 }
 
 /* The share of MACs with 8-bit words, if there are any. */
@@ -336,7 +322,7 @@ static void print_accelerators(const json_t *root, FILE *stream)
         const double share = cycles > 0 ? 100.0 / cycles : 0;
         char whole_cycles[32], bytes[32];
         (void)fprintf(stream, "%-20s  %s, %.1f %% of them computing, %.1f idle; %s read\n", text(accelerator, "name"),
-                      cli_grouped(whole_cycles, whole(accelerator, "cycles")),
+                      cnnvp_grouped(whole_cycles, whole(accelerator, "cycles")),
                       share * number(accelerator, "compute_cycles"), share * number(accelerator, "idle_cycles"),
                       bytes_text(bytes, whole(accelerator, "dram_read_bytes")));
     }
@@ -547,9 +533,9 @@ static void print_instructions(const json_t *root, FILE *stream)
     char first[32], second[32], third[32];
     json_object_foreach(json_object_get(root, "units"), name, unit) read += whole(unit, "fetched_words");
     (void)fprintf(stream, "%-20s  %s of the accelerator, %s of the core%s%s%s\n", "instructions",
-                  cli_grouped(first, whole(total, "accel_instructions")),
-                  cli_grouped(second, whole(total, "guest_instructions")), read != 0 ? "; " : "",
-                  read != 0 ? cli_grouped(third, read) : "", read != 0 ? " words read from a list in memory" : "");
+                  cnnvp_grouped(first, whole(total, "accel_instructions")),
+                  cnnvp_grouped(second, whole(total, "guest_instructions")), read != 0 ? "; " : "",
+                  read != 0 ? cnnvp_grouped(third, read) : "", read != 0 ? " words read from a list in memory" : "");
 }
 
 /* ---- overfetch: bytes of bursts that no access asked for ---- */
@@ -591,7 +577,7 @@ static void print_overfetches(const json_t *rows, FILE *stream)
         (void)fputs("  ", stream);
         print_name(stream, text(row, "tensor"), 20);
         (void)fprintf(stream, "  %-6s %10" PRId64 " %8" PRId64 " %12s %10s\n", text(row, "access"),
-                      whole(row, "row_bytes"), whole(row, "alignment"), cli_grouped(count, whole(row, "rows")),
+                      whole(row, "row_bytes"), whole(row, "alignment"), cnnvp_grouped(count, whole(row, "rows")),
                       bytes_text(bytes, in_vain(row)));
     }
 }
@@ -625,7 +611,8 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
                       number(total, "images_per_s"));
     char first[32], second[32], third[32];
     (void)fprintf(stream, "%-20s  %s, %s of them for no layer\n", "accelerator cycles",
-                  cli_grouped(first, whole(total, "accel_cycles")), cli_grouped(second, whole(total, "idle_cycles")));
+                  cnnvp_grouped(first, whole(total, "accel_cycles")),
+                  cnnvp_grouped(second, whole(total, "idle_cycles")));
     print_accelerators(root, stream);
     print_count(stream, "MACs", total, "macs");
     print_narrow(json_object_get(root, "units"), stream);
@@ -634,7 +621,7 @@ static void print_totals(const json_t *root, int verbose, FILE *stream)
                   bytes_text(third, whole(memory, "burst_bytes")));
     print_overfetch(root, verbose, stream);
     (void)fprintf(stream, "%-20s  at most %s on chip at once\n", "feature words",
-                  cli_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
+                  cnnvp_grouped(first, whole(json_object_get(root, "storage"), "peak_feature_words")));
     print_instructions(root, stream);
     print_summary(root, stream);
     print_detail(root, stream);

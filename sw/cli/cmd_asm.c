@@ -9,16 +9,6 @@
 /* Limit for sources and binaries. A program that fills the largest queue takes 8 MiB. */
 static const size_t file_limit = (size_t)64 << 20;
 
-static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
-{
-    CNNVP_FREED unsigned char *bytes = malloc(count ? 8 * count : 1);
-    if (bytes == NULL)
-        return cli_no_memory();
-    for (size_t i = 0; i < 8 * count; ++i)
-        bytes[i] = (unsigned char)(words[i / 8] >> 8 * (i % 8));
-    return cli_write_file(file, bytes, 8 * count);
-}
-
 /* Finds the instructions that the platform's units add. Without a platform, both results stay NULL. */
 static cnnvp_result configure(const struct cli_options *options, cnnvp_config **config,
                               const struct cnnvp_instruction ***custom)
@@ -32,7 +22,6 @@ static cnnvp_result configure(const struct cli_options *options, cnnvp_config **
 
 static cnnvp_result assemble(struct cli_options *options)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *text = NULL;
     CNNVP_FREED uint64_t *words = NULL;
     size_t size = 0, count = 0;
@@ -43,13 +32,12 @@ static cnnvp_result assemble(struct cli_options *options)
     CNNVP_TRY(cli_read_file(options->file, file_limit, &text, &size));
     if (strlen(text) != size)
         return cli_bad("%s: has a zero byte; it is not a text", options->file);
-    CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &error), &error));
-    return write_words(cnnvp_option_last(&options->all.output), words, count);
+    CNNVP_TRY(cli_report(cnnvp_assemble(options->file, text, custom, &words, &count, &cli_error)));
+    return cli_write_file(cnnvp_option_last(&options->all.output), words, count * sizeof *words);
 }
 
 static cnnvp_result disassemble(struct cli_options *options)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *bytes = NULL;
     CNNVP_FREED char *text = NULL;
     size_t size = 0;
@@ -59,8 +47,7 @@ static cnnvp_result disassemble(struct cli_options *options)
     CNNVP_TRY(cli_check_command_files(options));
     CNNVP_TRY(configure(options, &config, &custom));
     CNNVP_TRY(cli_read_file(options->file, file_limit, &bytes, &size));
-    CNNVP_TRY(
-        cli_report(cnnvp_disassemble(options->file, (const uint8_t *)bytes, size, custom, &text, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_disassemble(options->file, (const uint8_t *)bytes, size, custom, &text, &cli_error)));
     if (output != NULL)
         return cli_write_file(output, text, strlen(text));
     (void)fputs(text, stdout);

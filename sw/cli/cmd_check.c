@@ -4,16 +4,15 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base.h"
 #include "cli.h"
 
 /* 1: the argument ends in .onnx or is the name of an installed network. */
 static int is_network(const char *arg)
 {
     char file[PATH_MAX];
-    struct cnnvp_error error;
-    const size_t length = strlen(arg);
-    return (length > 5 && strcmp(arg + length - 5, ".onnx") == 0) ||
-           (strpbrk(arg, "./") == NULL && cnnvp_network_find(arg, file, sizeof file, &error) == CNNVP_DONE);
+    return cnnvp_before_ending(arg, ".onnx") != 0 ||
+           (strpbrk(arg, "./") == NULL && cnnvp_network_find(arg, file, sizeof file, &cli_error) == CNNVP_DONE);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -43,12 +42,11 @@ static void print_commented(const char *text)
  * cannot use. `reason`: why networks cannot run, if it is a platform for other programs. */
 static cnnvp_result try_out(const cnnvp_config *config, char reason[sizeof(struct cnnvp_error)])
 {
-    struct cnnvp_error error = {""};
-    CNNVP_TRY(cli_report(cnnvp_platform_check(config, &error), &error));
-    const cnnvp_result result = cnnvp_network_check(config, &error);
+    CNNVP_TRY(cli_report(cnnvp_platform_check(config, &cli_error)));
+    const cnnvp_result result = cnnvp_network_check(config, &cli_error);
     if (result != CNNVP_FAILED)
-        return cli_report(result, &error);
-    (void)snprintf(reason, sizeof error, "%s", error.text);
+        return cli_report(result);
+    (void)snprintf(reason, sizeof cli_error, "%s", cli_error.text);
     return CNNVP_DONE;
 }
 
@@ -68,15 +66,14 @@ static cnnvp_result print_platform(const cnnvp_config *config, const char *no_ne
 /* Prints the operators of a network. A refused network still gets the part of the text that could be made. */
 static cnnvp_result print_operators(const struct cli_options *options, const cnnvp_config *config)
 {
-    struct cnnvp_error error;
     CNNVP_FREED char *text = NULL;
     struct cnnvp_network_options network = cnnvp_network_options_of(&options->all);
     network.timing_only = 1;
     network.images = 1;
-    const cnnvp_result result = cnnvp_network_operators(options->file, config, &network, &text, &error);
+    const cnnvp_result result = cnnvp_network_operators(options->file, config, &network, &text, &cli_error);
     if (text != NULL)
         (void)fputs(text, stdout);
-    return cli_report(result, &error);
+    return cli_report(result);
 }
 
 /* Writes one form of the platform to `file`; NULL: not wanted. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
 #include "cli.h"
 
 /* Derives the names of the map and header from that of the binary. */
@@ -10,16 +11,9 @@ static cnnvp_result name_files(const char *binary, char **map, char **header)
 {
     const char *dot = strrchr(binary, '.'), *slash = strrchr(binary, '/');
     const size_t length = dot != NULL && (slash == NULL || dot > slash + 1) ? (size_t)(dot - binary) : strlen(binary);
-    const char *const ends[] = {".map", ".h"};
-    char **const names[] = {map, header};
-    for (size_t i = 0; i < 2; ++i) {
-        *names[i] = malloc(length + sizeof ".map");
-        if (*names[i] == NULL)
-            return cli_no_memory();
-        memcpy(*names[i], binary, length);
-        strcpy(*names[i] + length, ends[i]);
-    }
-    return CNNVP_DONE;
+    *map = cnnvp_text_printf("%.*s.map", (int)length, binary);
+    *header = cnnvp_text_printf("%.*s.h", (int)length, binary);
+    return *map != NULL && *header != NULL ? CNNVP_DONE : cli_no_memory();
 }
 
 static void forget(struct cnnvp_network_image *image)
@@ -32,7 +26,6 @@ static void forget(struct cnnvp_network_image *image)
 static cnnvp_result compile(struct cli_options *options)
 {
     CNNVP_SCOPED(cnnvp_run_clear) struct cnnvp_run run = {.file = options->file, .options = &options->all};
-    struct cnnvp_error error = {""};
     const char *binary = cnnvp_option_last(&options->all.output);
     CNNVP_FREED char *map = NULL;
     CNNVP_FREED char *header = NULL;
@@ -44,8 +37,8 @@ static cnnvp_result compile(struct cli_options *options)
         {"", options->file, 0}, {"--output", binary, 1}, {"--output", map, 1}, {"--output", header, 1}};
     CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     CNNVP_TRY(cli_configure(options, &config));
-    CNNVP_TRY(cli_report(cnnvp_run_plan(&run, config, &error), &error));
-    CNNVP_TRY(cli_report(cnnvp_network_make_image(run.network, binary, &image, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_run_plan(&run, config, &cli_error)));
+    CNNVP_TRY(cli_report(cnnvp_network_make_image(run.network, binary, &image, &cli_error)));
     CNNVP_TRY(cli_write_file(binary, image.binary, image.size));
     CNNVP_TRY(cli_write_file(map, image.map, strlen(image.map)));
     return cli_write_file(header, image.header, strlen(image.header));

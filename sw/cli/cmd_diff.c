@@ -17,15 +17,14 @@ static cnnvp_result diff(struct cli_options *options)
 {
     const struct cnnvp_options *all = &options->all;
     const char *first = options->words[0], *second = options->words[1];
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *table = NULL;
     const struct cli_named_file files[] = {{"", first, 0}, {"", second, 0}, {"--csv", all->csv, 1}};
     CNNVP_TRY(cli_check_files(files, sizeof files / sizeof *files));
     const cnnvp_result result =
-        cnnvp_stats_diff(first, second, all->threshold / 100.0, all->all, all->csv, &table, NULL, &error);
+        cnnvp_stats_diff(first, second, all->threshold / 100.0, all->all, all->csv, &table, NULL, &cli_error);
     if (table != NULL)
         cli_print_sections(table, stdout);
-    return cli_report(result, &error);
+    return cli_report(result);
 }
 
 const struct cli_command cli_diff = {

@@ -28,7 +28,6 @@ static cnnvp_result exit_status(int code)
 static cnnvp_result read_words(struct program *program)
 {
     const char *file = program->options->file, *suffix = strrchr(file, '.');
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *text = NULL;
     if (suffix == NULL || strcmp(suffix, ".bin") != 0)
         return CNNVP_DONE;
@@ -42,7 +41,7 @@ static cnnvp_result read_words(struct program *program)
     if (custom == NULL)
         return CNNVP_FAILED;
     CNNVP_TRY(cli_report(
-        cnnvp_disassemble(file, (const uint8_t *)program->words, program->words_size, custom, &text, &error), &error));
+        cnnvp_disassemble(file, (const uint8_t *)program->words, program->words_size, custom, &text, &cli_error)));
     if (program->options->word_count > 1)
         return cli_bad("%s: a program of the instruction element takes no arguments, such as %s", file,
                        program->options->words[1]);
@@ -52,15 +51,12 @@ static cnnvp_result read_words(struct program *program)
 static cnnvp_result load(const struct program *program)
 {
     const struct cli_options *options = program->options;
-    struct cnnvp_error error = {""};
     if (program->words != NULL)
-        return cli_report(cnnvp_load_words(program->platform, program->config, (const uint8_t *)program->words,
-                                           program->words_size, &error),
-                          &error);
+        return cli_report(cnnvp_load_words(
+            program->platform, program->config, (const uint8_t *)program->words, program->words_size, &cli_error));
     /* The loader adds the program's name as its first argument. */
     return cli_report(cnnvp_platform_load_elf(
-                          program->platform, options->file, (int)options->word_count - 1, options->words + 1, &error),
-                      &error);
+        program->platform, options->file, (int)options->word_count - 1, options->words + 1, &cli_error));
 }
 
 /* Prints the tables of `cnnvp run` if the program has named its layers. For instruction words, which print nothing, it
@@ -101,12 +97,11 @@ static cnnvp_result execute(const struct program *program)
 
 static cnnvp_result prepare(struct cli_options *options, struct program *program)
 {
-    struct cnnvp_error error = {""};
     CNNVP_TRY(cli_check_command_files(options));
     CNNVP_TRY(cli_configure(options, &program->config));
     CNNVP_TRY(read_words(program));
     const struct cnnvp_platform_options platform = cli_platform_options_of(options);
-    return cli_report(cnnvp_platform_new(program->config, &platform, &program->platform, &error), &error);
+    return cli_report(cnnvp_platform_new(program->config, &platform, &program->platform, &cli_error));
 }
 
 static cnnvp_result run(struct cli_options *options)

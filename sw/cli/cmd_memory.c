@@ -49,11 +49,9 @@ static cnnvp_result replay(const struct cli_options *options, const cnnvp_config
         .trace = options->all.trace,
         .untimed = options->all.untimed};
     struct cnnvp_memory_result result;
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *json = NULL;
-    CNNVP_TRY(cli_report(
-        cnnvp_memory_replay(config, options->file, &memory, &result, options->all.stats != NULL ? &json : NULL, &error),
-        &error));
+    CNNVP_TRY(cli_report(cnnvp_memory_replay(
+        config, options->file, &memory, &result, options->all.stats != NULL ? &json : NULL, &cli_error)));
     if (options->all.stats != NULL)
         CNNVP_TRY(cli_write_file(options->all.stats, json, strlen(json)));
     print_result(&result);
@@ -63,12 +61,10 @@ static cnnvp_result replay(const struct cli_options *options, const cnnvp_config
 static cnnvp_result stream(const struct cli_options *options, const cnnvp_config *config)
 {
     struct cnnvp_memory_streams parts[64];
-    struct cnnvp_error error = {""};
     size_t count;
-    CNNVP_TRY(cli_report(
-        cnnvp_memory_stream(config, options->all.outstanding ? (uint32_t)options->all.outstanding : 1024, parts,
-                            sizeof parts / sizeof *parts, &count, &error),
-        &error));
+    CNNVP_TRY(
+        cli_report(cnnvp_memory_stream(config, options->all.outstanding ? (uint32_t)options->all.outstanding : 1024,
+                                       parts, sizeof parts / sizeof *parts, &count, &cli_error)));
     (void)printf("GB/s            %8s %12s %12s %12s %12s %12s\n", "peak", "reads", "writes", "mixed", "every 4 KiB",
                  "random");
     for (size_t i = 0; i < count; ++i) {

@@ -24,12 +24,11 @@ static void list_unit(const struct cnnvp_unit *unit)
 /* LIBRARY.so: lists its units. All units are checked before the first one is printed. */
 static cnnvp_result list_library(const char *library)
 {
-    struct cnnvp_error error = {""};
     const struct cnnvp_unit *unit = NULL;
     for (int listing = 0; listing < 2; ++listing)
         for (size_t i = 0; i == 0 || unit != NULL; ++i) {
-            if (cnnvp_library_unit(library, i, &unit, &error) != CNNVP_DONE)
-                return cli_report(CNNVP_BAD_INPUT, &error);
+            if (cnnvp_library_unit(library, i, &unit, &cli_error) != CNNVP_DONE)
+                return cli_report(CNNVP_BAD_INPUT);
             if (listing && i == 0)
                 (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
             if (listing && unit != NULL)
@@ -40,9 +39,7 @@ static cnnvp_result list_library(const char *library)
 
 static int names_library(const char *text)
 {
-    const size_t length = strlen(text);
-    return strchr(text, ':') == NULL &&
-           (strchr(text, '/') != NULL || (length > 3 && strcmp(text + length - 3, ".so") == 0));
+    return strchr(text, ':') == NULL && (strchr(text, '/') != NULL || cnnvp_before_ending(text, ".so") != 0);
 }
 
 static void list_kinds(void)
@@ -193,11 +190,10 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
 /* Describes the instruction set, with the instructions that a platform's units add unless `platform` is NULL. */
 static cnnvp_result isa_text(const char *platform, char **text)
 {
-    struct cnnvp_error error = {""};
     CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
     if (platform != NULL) {
-        CNNVP_TRY(cli_report(cnnvp_config_new(platform, &config, &error), &error));
-        CNNVP_TRY(cli_report(cnnvp_config_resolve(config, &error), &error));
+        CNNVP_TRY(cli_report(cnnvp_config_new(platform, &config, &cli_error)));
+        CNNVP_TRY(cli_report(cnnvp_config_resolve(config, &cli_error)));
     }
     return cnnvp_isa_text(config, text);
 }
@@ -229,7 +225,6 @@ static cnnvp_result models(struct cli_options *options)
 {
     const char *kind = options->file;
     const struct cnnvp_unit *unit = NULL;
-    struct cnnvp_error error = {""};
     struct cnnvp_printed printed;
     cnnvp_result result = CNNVP_DONE;
     if (kind == NULL) {
@@ -247,7 +242,7 @@ static cnnvp_result models(struct cli_options *options)
             CNNVP_VERSION);
         return CNNVP_DONE;
     }
-    CNNVP_TRY(cli_report(cnnvp_unit_find(kind, &unit, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_unit_find(kind, &unit, &cli_error)));
     if (cnnvp_print_begin(&printed) != NULL)
         describe(printed.stream, unit);
     CNNVP_FREED char *text = cnnvp_print_end(&printed);

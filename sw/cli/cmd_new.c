@@ -39,15 +39,14 @@ static cnnvp_result check_unit_name(const char *name)
         taken_word |= strcmp(name, words[i]) == 0;
     if (taken_word)
         return cli_bad("%s: a word of C or of the example; a unit needs a name of its own", name);
-    const size_t length = strlen(name);
-    if (strncmp(name, "cnnvp_", 6) == 0 || (length > 2 && strcmp(name + length - 2, "_t") == 0))
+    if (strncmp(name, "cnnvp_", 6) == 0 || cnnvp_before_ending(name, "_t") != 0)
         return cli_bad("%s: names that begin with cnnvp_ or end in _t are those of headers", name);
     const struct cnnvp_unit *unit = NULL;
-    struct cnnvp_error error = {""};
     struct cnnvp_config_instance instance;
     CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *config = NULL;
-    int taken = cnnvp_unit_find(name, &unit, &error) == CNNVP_DONE;
-    if (cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE && cnnvp_config_resolve(config, &error) == CNNVP_DONE)
+    int taken = cnnvp_unit_find(name, &unit, &cli_error) == CNNVP_DONE;
+    if (cnnvp_config_new("nfu", &config, &cli_error) == CNNVP_DONE &&
+        cnnvp_config_resolve(config, &cli_error) == CNNVP_DONE)
         for (size_t i = 0; !taken && cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
             taken = strcmp(name, instance.name) == 0;
     return taken ? cli_bad("%s: a unit that is built in has this name; another is needed", name) : CNNVP_DONE;

@@ -58,18 +58,17 @@ static void watch(void *context, double share)
 static cnnvp_result report(struct cli_options *options)
 {
     const char *page = cnnvp_option_last(&options->all.output);
-    struct cnnvp_error error = {""};
     struct cli_progress progress;
     CNNVP_TRY(check_files(options, page));
     cli_progress_begin(&progress, options->all.quiet);
     const cnnvp_result result =
         options->word_count == 1
-            ? cnnvp_report(options->file, page, watch, &progress, &error)
-            : cnnvp_report_runs((const char *const *)options->words, options->word_count, page, &error);
+            ? cnnvp_report(options->file, page, watch, &progress, &cli_error)
+            : cnnvp_report_runs((const char *const *)options->words, options->word_count, page, &cli_error);
     cli_progress_end(&progress);
     if (result == CNNVP_DONE && !options->all.quiet)
         (void)printf("%s is written; open it in any browser, such as: xdg-open %s\n", page, page);
-    return cli_report(result, &error);
+    return cli_report(result);
 }
 
 const struct cli_command cli_report_page = {

@@ -46,11 +46,10 @@ static cnnvp_result check_files(struct cli_options *options)
 
 static cnnvp_result write_statistics(struct run *run, int partial)
 {
-    struct cnnvp_error error = {""};
     cnnvp_result written =
         cli_write_statistics(run->options, cnnvp_run_statistics(&run->all, partial, &run->json), &run->json);
     if (written == CNNVP_DONE && run->options->all.csv != NULL)
-        written = cli_report(cnnvp_layers_csv(run->json, run->options->all.csv, &error), &error);
+        written = cli_report(cnnvp_layers_csv(run->json, run->options->all.csv, &cli_error));
     return written;
 }
 
@@ -58,12 +57,11 @@ static cnnvp_result write_statistics(struct run *run, int partial)
 static cnnvp_result give_up(struct run *run)
 {
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "run", .seed = run->options->all.seed};
-    struct cnnvp_error error = {""};
     cnnvp_result result = CNNVP_DONE;
     cli_message("interrupted before the simulation began");
     if (run->all.platform == NULL) {
         result =
-            cli_report(cnnvp_platform_new(run->config, &run->all.platform_options, &run->all.platform, &error), &error);
+            cli_report(cnnvp_platform_new(run->config, &run->all.platform_options, &run->all.platform, &cli_error));
         if (result == CNNVP_DONE)
             result = cnnvp_platform_describe_work(run->all.platform, &work);
     }
@@ -91,33 +89,30 @@ static void show_computing(void *context, double share)
 static cnnvp_result plan(struct run *run)
 {
     struct cli_progress progress;
-    struct cnnvp_error error = {""};
     cli_progress_begin(&progress, run->options->all.quiet);
     run->all.stopped = cli_was_interrupted;
     run->all.tuning = progress.on ? show_tuning : NULL;
     run->all.computing = progress.on ? show_computing : NULL;
     run->all.context = &progress;
     run->all.platform_options = cli_platform_options_of(run->options);
-    const cnnvp_result result = cnnvp_run_plan(&run->all, run->config, &error);
+    const cnnvp_result result = cnnvp_run_plan(&run->all, run->config, &cli_error);
     cli_progress_end(&progress);
-    return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
+    return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result);
 }
 
 /* Writes the plan of a completed run, if --plan-out asks for it. */
 static cnnvp_result write_plan(const struct run *run)
 {
     const char *file = run->options->all.plan_out;
-    struct cnnvp_error error = {""};
-    return file != NULL ? cli_report(cnnvp_network_plan(run->all.network, file, &error), &error) : CNNVP_DONE;
+    return file != NULL ? cli_report(cnnvp_network_plan(run->all.network, file, &cli_error)) : CNNVP_DONE;
 }
 
 static cnnvp_result simulate(struct run *run)
 {
-    struct cnnvp_error error = {""};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    cnnvp_result result = cnnvp_run_load(&run->all, run->config, &error);
+    cnnvp_result result = cnnvp_run_load(&run->all, run->config, &cli_error);
     if (result != CNNVP_DONE)
-        return cli_report(result, &error);
+        return cli_report(result);
     if (cli_was_interrupted())
         return give_up(run);
     result = cli_platform_run(run->options, run->all.platform, &end);
@@ -132,17 +127,16 @@ static cnnvp_result simulate(struct run *run)
 static cnnvp_result collect(struct run *run)
 {
     const struct cnnvp_options *options = &run->options->all;
-    struct cnnvp_error error = {""};
     if (options->timing_only)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_run_collect(&run->all, cnnvp_network_outputs(run->all.network), &error);
+    cnnvp_result result = cnnvp_run_collect(&run->all, cnnvp_network_outputs(run->all.network), &cli_error);
     for (size_t i = 0; i < run->all.output_count; ++i)
         accuracy_warn(cnnvp_network_output_name(run->all.network, i), &run->all.outputs[i].difference);
     if (result == CNNVP_DONE && options->dump != NULL)
-        result = cnnvp_network_dump(run->all.network, run->all.platform, options->dump, &error);
+        result = cnnvp_network_dump(run->all.network, run->all.platform, options->dump, &cli_error);
     for (size_t i = 0; i < options->output.count && result == CNNVP_DONE; ++i)
-        result = cnnvp_npy_write(options->output.texts[i], &run->all.outputs[i].output, &error);
-    return cli_report(result, &error);
+        result = cnnvp_npy_write(options->output.texts[i], &run->all.outputs[i].output, &cli_error);
+    return cli_report(result);
 }
 
 /* The output's name, or NULL if there is only one output. */
@@ -263,13 +257,12 @@ static cnnvp_result run_network(struct run *run)
     result = cli_report_results(run->options, run->all.platform, result);
     cnnvp_platform_free(run->all.platform);
     run->all.platform = NULL;
-    struct cnnvp_error error = {""};
     if (run->options->report_advice != NULL)
         (void)remove(run->options->report_advice); /* from an earlier run */
     if (result == CNNVP_DONE && run->options->all.advise)
-        result = cli_report(advise(&run->all, run->config, run->options->report_advice, stdout, &error), &error);
+        result = cli_report(advise(&run->all, run->config, run->options->report_advice, stdout, &cli_error));
     else if (result == CNNVP_DONE && !run->options->all.quiet)
-        result = cli_report(advise_way(&run->all, run->config, run->json, stdout, &error), &error);
+        result = cli_report(advise_way(&run->all, run->config, run->json, stdout, &cli_error));
     return result;
 }
 

@@ -88,21 +88,9 @@ static void on_signal(int number)
     cnnvp_sweep_interrupt();
 }
 
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    action =
-        (struct sigaction){.sa_handler = SIG_IGN}; /* the write fails instead, and is reported; workers inherit it */
-    (void)sigaction(SIGXFSZ, &action, NULL);
-}
-
 static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                   const struct cnnvp_sweep_progress *done)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *table = NULL;
     cnnvp_result result = CNNVP_DONE;
     if (!options->quiet && done->allowed && done->allowed < done->combinations)
@@ -112,31 +100,25 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct cnnvp_options
         (void)printf("%" PRIu64 " points: %" PRIu64 " ok, %" PRIu64 " failed; %" PRIu64 " were in %s already\n",
                      done->finished, done->finished - done->failed, done->failed, done->found, results_of(options));
     if (options->pareto)
-        result = cnnvp_sweep_front(sweep, &table, &error);
+        result = cnnvp_sweep_front(sweep, &table, &cli_error);
     if (table != NULL)
         (void)fputs(table, stdout);
     if (result == CNNVP_DONE && options->export != NULL)
-        result = cnnvp_sweep_export(sweep, options->export, &error);
-    return cli_report(result, &error);
+        result = cnnvp_sweep_export(sweep, options->export, &cli_error);
+    return cli_report(result);
 }
 
 /* Prints the first reason of each kind of failure, then the total number of failed points. */
 static cnnvp_result report_failures(cnnvp_sweep *sweep, const struct cnnvp_options *options,
                                     const struct cnnvp_sweep_progress *done)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *text = NULL;
     if (done->failed == 0)
         return CNNVP_DONE;
-    const cnnvp_result result = cli_report(cnnvp_sweep_failures(sweep, &text, &error), &error);
-    for (char *line = text; line != NULL && *line;) {
-        char *end = strchr(line, '\n');
-        if (end != NULL)
-            *end = '\0';
+    CNNVP_TRY(cli_report(cnnvp_sweep_failures(sweep, &text, &cli_error)));
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
         cli_message("%s", line);
-        line = end != NULL ? end + 1 : NULL;
-    }
-    CNNVP_TRY(result);
     if (done->failed == done->finished)
         cli_message("all %" PRIu64 " points failed; their errors are in %s", done->failed, results_of(options));
     else
@@ -172,7 +154,6 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
 {
     const struct cnnvp_options *all = &chosen->all;
     struct display display = {.results = results_of(all)};
-    struct cnnvp_error error = {""};
     struct cnnvp_sweep_progress done = {.points = 0};
     const struct cnnvp_sweep_options options = {
         .struct_size = sizeof options,
@@ -187,15 +168,15 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
     cnnvp_sweep *sweep = NULL;
     cli_progress_begin(&display.line, all->quiet);
     CNNVP_TRY(cli_check_output("--export", all->export));
-    cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &error), &error);
+    cnnvp_result result = cli_report(cnnvp_sweep_new(chosen->file, &sweep, &cli_error));
     if (result == CNNVP_DONE)
         result = check_files(chosen, sweep);
     if (result == CNNVP_DONE && all->pareto)
         result = check_front(sweep);
     if (result == CNNVP_DONE) {
-        result = cnnvp_sweep_run(sweep, &options, &done, &error);
+        result = cnnvp_sweep_run(sweep, &options, &done, &cli_error);
         cli_progress_end(&display.line);
-        (void)cli_report(result, &error);
+        (void)cli_report(result);
     }
     if (result == CNNVP_DONE)
         result = print_results(sweep, all, &done);
@@ -208,13 +189,14 @@ static cnnvp_result run_sweep(struct cli_options *chosen)
 /* The internal command that a worker on a node of a cluster runs. */
 static cnnvp_result run_task(const char *file)
 {
-    struct cnnvp_error error = {""};
-    return cli_report(cnnvp_sweep_task(file, &error), &error);
+    return cli_report(cnnvp_sweep_task(file, &cli_error));
 }
 
 static cnnvp_result run(struct cli_options *options)
 {
-    catch_signals();
+    cli_handle(SIGINT, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGTERM, on_signal, (int)SA_RESETHAND);
+    cli_handle(SIGXFSZ, SIG_IGN, 0); /* the write fails instead, and is reported; workers inherit it */
     return run_sweep(options);
 }
 

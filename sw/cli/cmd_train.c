@@ -24,14 +24,12 @@ static cnnvp_result read_dataset(const struct train *train, const char *text, ui
 {
     const struct cnnvp_options *options = &train->options->all;
     struct cnnvp_dataset_info own, fitted;
-    struct cnnvp_error error = {""};
     if (text == NULL)
         return CNNVP_DONE;
-    CNNVP_TRY(cli_report(cnnvp_dataset_new(text, limit, dataset, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_dataset_new(text, limit, dataset, &cli_error)));
     cnnvp_dataset_describe(*dataset, &own);
-    CNNVP_TRY(cli_report(
-        cnnvp_dataset_fit_network(*dataset, train->options->file, options->shape.texts, options->shape.count, &error),
-        &error));
+    CNNVP_TRY(cli_report(cnnvp_dataset_fit_network(
+        *dataset, train->options->file, options->shape.texts, options->shape.count, &cli_error)));
     cnnvp_dataset_describe(*dataset, &fitted);
     if (!options->quiet)
         cli_print_centred(own.height, own.width, fitted.height, fitted.width, stdout);
@@ -41,11 +39,10 @@ static cnnvp_result read_dataset(const struct train *train, const char *text, ui
 static cnnvp_result plan(struct train *train)
 {
     struct cnnvp_trainer_options trainer = cnnvp_trainer_options_of(&train->options->all);
-    struct cnnvp_error error = {""};
     trainer.dataset = train->dataset;
     trainer.evaluation = train->evaluation;
     CNNVP_TRY(
-        cli_report(cnnvp_trainer_new(train->options->file, train->config, &trainer, &train->trainer, &error), &error));
+        cli_report(cnnvp_trainer_new(train->options->file, train->config, &trainer, &train->trainer, &cli_error)));
     if (train->options->all.resume != NULL)
         CNNVP_TRY(train_checkpoint_read(train));
     CNNVP_TRY(train_read_log(train));
@@ -56,18 +53,16 @@ static cnnvp_result plan(struct train *train)
 static cnnvp_result open_platform(struct train *train)
 {
     struct cnnvp_platform_options options = cli_platform_options_of(train->options);
-    struct cnnvp_error error = {""};
     options.console = cnnvp_trainer_console;
     options.console_context = train->trainer;
-    CNNVP_TRY(cli_report(cnnvp_platform_new(train->config, &options, &train->platform, &error), &error));
-    return cli_report(cnnvp_trainer_load(train->trainer, train->platform, &error), &error);
+    CNNVP_TRY(cli_report(cnnvp_platform_new(train->config, &options, &train->platform, &cli_error)));
+    return cli_report(cnnvp_trainer_load(train->trainer, train->platform, &cli_error));
 }
 
 /* Trains, then writes the statistics, the log and the trained network. */
 static cnnvp_result learn(struct train *train)
 {
     const struct cnnvp_options *options = &train->options->all;
-    struct cnnvp_error error = {""};
     int complete = 0;
     if (cli_was_interrupted()) {
         cli_message("interrupted before the simulation began");
@@ -82,7 +77,7 @@ static cnnvp_result learn(struct train *train)
     if (written == CNNVP_DONE && !options->timing_only)
         written = train_write_log(train);
     if (result == CNNVP_DONE && written == CNNVP_DONE && output_of(train) != NULL)
-        written = cli_report(cnnvp_trainer_export(train->trainer, train->platform, output_of(train), &error), &error);
+        written = cli_report(cnnvp_trainer_export(train->trainer, train->platform, output_of(train), &cli_error));
     return result != CNNVP_DONE ? result : written;
 }
 

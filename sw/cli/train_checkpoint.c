@@ -26,17 +26,16 @@ static const char magic[8] = {'c', 'n', 'n', 'v', 'p', 'c', 'h', 'k'};
 
 cnnvp_result train_checkpoint_write(struct train *train)
 {
-    struct cnnvp_error error = {""};
     cnnvp_output *output = NULL;
     CNNVP_FREED void *state = NULL;
     size_t size = 0;
-    CNNVP_TRY(cli_report(cnnvp_trainer_get_state(train->trainer, train->platform, &state, &size, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_trainer_get_state(train->trainer, train->platform, &state, &size, &cli_error)));
     struct header header = {.version = VERSION, .size = size, .hash = XXH3_64bits(state, size)};
     memcpy(header.magic, magic, sizeof magic);
-    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.checkpoint, &output, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.checkpoint, &output, &cli_error)));
     cnnvp_output_write(output, &header, sizeof header);
     cnnvp_output_write(output, state, size);
-    return cli_report(cnnvp_output_finish(output, &error), &error);
+    return cli_report(cnnvp_output_finish(output, &cli_error));
 }
 
 /* Describes what is wrong with a file of `size` bytes; NULL: it is good. */
@@ -54,7 +53,6 @@ static const char *damage(const struct header *header, const char *data, size_t 
 cnnvp_result train_checkpoint_read(struct train *train)
 {
     const char *file = train->options->all.resume;
-    struct cnnvp_error error = {""};
     struct header header = {.version = 0};
     CNNVP_FREED char *data = NULL;
     size_t size = 0;
@@ -64,7 +62,7 @@ cnnvp_result train_checkpoint_read(struct train *train)
     const char *wrong = damage(&header, data, size);
     if (wrong != NULL)
         return cli_bad("%s: %s", file, wrong);
-    if (cnnvp_trainer_set_state(train->trainer, data + sizeof header, header.size, &error) != CNNVP_DONE)
-        return cli_bad("%s: %s", file, error.text);
+    if (cnnvp_trainer_set_state(train->trainer, data + sizeof header, header.size, &cli_error) != CNNVP_DONE)
+        return cli_bad("%s: %s", file, cli_error.text);
     return CNNVP_DONE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The training loop: runs steps until the end, an error or a signal. */
+#include "base.h"
 #include "train.h"
 
 #include <inttypes.h>
@@ -39,14 +40,14 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
 static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *record)
 {
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    struct cnnvp_error error = {""};
-    cnnvp_result result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
+    cli_error.text[0] = '\0';
+    cnnvp_result result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &cli_error);
     while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->all.checkpoint != NULL)
-        result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
+        result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &cli_error);
     if (result == CNNVP_DONE)
         return result;
-    if (error.text[0] && strcmp(error.text, end.reason) != 0)
-        return cli_report(result, &error);
+    if (cli_error.text[0] && strcmp(cli_error.text, end.reason) != 0)
+        return cli_report(result);
     cli_report_end(&end);
     return result;
 }
@@ -71,7 +72,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
     cnnvp_result result = CNNVP_DONE;
     *complete = 0;
     cli_progress_begin(&train->progress, train->options->all.quiet);
-    train->shown = cli_clock();
+    train->shown = cnnvp_clock();
     train_show_header(train);
     for (;;) {
         result = next_event(train, &record);

@@ -50,7 +50,7 @@ static const char *loss_text(double loss, char text[32])
 /* Prints progress where there is no terminal: a line every SHOW_FILE seconds and one at the end. */
 static void print_progress(struct train *train, const char *text, double share, int last)
 {
-    const double now = cli_clock();
+    const double now = cnnvp_clock();
     char left[32];
     if (!last && now - train->shown < SHOW_FILE)
         return;
@@ -222,16 +222,15 @@ static void copy_earlier_rows(const struct train *train, cnnvp_output *output)
 
 cnnvp_result train_write_log(const struct train *train)
 {
-    struct cnnvp_error error = {""};
     cnnvp_output *output = NULL;
     const struct train_history *history = &train->history;
     if (train->options->all.log == NULL)
         return CNNVP_DONE;
-    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.log, &output, &error), &error));
+    CNNVP_TRY(cli_report(cnnvp_output_new(train->options->all.log, &output, &cli_error)));
     cnnvp_output_printf(output, LOG_HEAD);
     copy_earlier_rows(train, output);
     for (size_t i = 0; i < history->step_count; ++i)
         cnnvp_output_printf(output, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
                             (double)history->steps[i].correct / (double)history->steps[i].images);
-    return cli_report(cnnvp_output_finish(output, &error), &error);
+    return cli_report(cnnvp_output_finish(output, &cli_error));
 }

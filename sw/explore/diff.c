@@ -469,8 +469,7 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
 {
     CNNVP_DECIMAL_POINT;
     struct comparison comparison = {.title = "", .threshold = threshold};
-    CNNVP_JSON *a = NULL;
-    CNNVP_JSON *b = NULL;
+    CNNVP_JSON *a = NULL, *b = NULL;
     struct cnnvp_printed printed, listed = {.text = NULL};
     *table = NULL;
     CNNVP_TRY(cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error));

@@ -345,7 +345,6 @@ struct cnnvp_driver {
     char *task_file; /* tells Slurm's workers what to run; they end once it is deleted */
 };
 
-double cnnvp_driver_now(void);
 int cnnvp_sweep_interrupted(void);
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always);
 /* Adds a point to the sweep and looks it up in the database; *known 1: it need not run. */

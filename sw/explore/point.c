@@ -333,7 +333,7 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
     CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     struct cnnvp_error reason = {""};
     CNNVP_JSON *params = cnnvp_point_params(sweep, point->number);
-    double started = cnnvp_driver_now();
+    double started = cnnvp_clock();
     cnnvp_result result = CNNVP_FAILED;
     memcpy(row.key, point->key, sizeof row.key);
     row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
@@ -352,7 +352,7 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
         row.stats = NULL;
     }
     row.error = row.failed ? strdup(*reason.text ? reason.text : "failed without a message") : NULL;
-    row.seconds = cnnvp_driver_now() - started;
+    row.seconds = cnnvp_clock() - started;
     return row.params != NULL && (row.error != NULL || row.stats != NULL)
                ? cnnvp_result_write(folder, &row, error)
                : cnnvp_config_no_memory(error);

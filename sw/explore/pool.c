@@ -32,7 +32,7 @@ struct slot {
 static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct cnnvp_error *error)
 {
     slot->busy = 1;
-    slot->given = cnnvp_driver_now();
+    slot->given = cnnvp_clock();
     ++slot->attempts;
     return cnnvp_worker_give(&slot->worker, driver, &slot->point, error);
 }
@@ -87,12 +87,12 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
     switch (cnnvp_worker_hear(&slot->worker, &end, error)) {
     case CNNVP_WORKER_BUSY:
         if (is_queued(slot))
-            slot->given = cnnvp_driver_now();
+            slot->given = cnnvp_clock();
         return CNNVP_DONE;
     case CNNVP_WORKER_DONE:
         slot->busy = 0;
-        if (cnnvp_driver_now() - slot->given > driver->slowest)
-            driver->slowest = cnnvp_driver_now() - slot->given;
+        if (cnnvp_clock() - slot->given > driver->slowest)
+            driver->slowest = cnnvp_clock() - slot->given;
         slot->unsettled = 1;
         slot->finished = slot->point;
         return CNNVP_DONE;
@@ -122,7 +122,7 @@ static int is_stopped(pid_t process)
 static void describe_slow(struct cnnvp_driver *driver, const struct slot *slots)
 {
     char *text = driver->progress.slow;
-    const double now = cnnvp_driver_now(), limit = SLOWER * driver->slowest;
+    const double now = cnnvp_clock(), limit = SLOWER * driver->slowest;
     FILE *stream = NULL;
     *text = '\0';
     for (uint32_t i = 0; i < driver->jobs; ++i) {
@@ -151,9 +151,9 @@ static void describe_queue(struct cnnvp_driver *driver, const struct slot *slots
         busy += slots[i].busy != 0;
     }
     if (!queued || queued < busy)
-        driver->idle = cnnvp_driver_now();
+        driver->idle = cnnvp_clock();
     *text = '\0';
-    if (cnnvp_driver_now() - driver->idle >= TELL_SECONDS)
+    if (cnnvp_clock() - driver->idle >= TELL_SECONDS)
         (void)snprintf(text, sizeof driver->progress.waiting_for, "%u worker(s) are queued", queued);
 }
 
@@ -252,7 +252,7 @@ cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbe
                               struct cnnvp_error *error)
 {
     CNNVP_FREED struct slot *slots = calloc(driver->jobs, sizeof *slots);
-    driver->idle = cnnvp_driver_now();
+    driver->idle = cnnvp_clock();
     uint32_t unused = 0;
     if (slots == NULL)
         return cnnvp_config_no_memory(error);

@@ -61,18 +61,13 @@ static cnnvp_result read_member(const char *folder, const char *name, const char
     return file != NULL ? cnnvp_read_document(file, schema, text, &root, error) : cnnvp_config_no_memory(error);
 }
 
-static cnnvp_result read_stats(const char *folder, char **text, struct cnnvp_error *error)
-{
-    return read_member(folder, "stats.json", "cnnvp-stats/2", text, error);
-}
-
 cnnvp_result cnnvp_report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
 {
     CNNVP_FREED char *stats = NULL;
     CNNVP_FREED char *series = NULL;
     CNNVP_FREED char *advice = NULL;
     CNNVP_FREED char *advice_file = cnnvp_text_printf("%s/advice.json", folder);
-    CNNVP_TRY(read_stats(folder, &stats, error));
+    CNNVP_TRY(read_member(folder, "stats.json", CNNVP_STATS_SCHEMA, &stats, error));
     CNNVP_TRY(read_member(folder, "run.series", "cnnvp-series/1", &series, error));
     if (advice_file != NULL && access(advice_file, F_OK) == 0)
         CNNVP_TRY(read_member(folder, "advice.json", "cnnvp-advice/1", &advice, error));
@@ -93,7 +88,7 @@ static cnnvp_result put_run(FILE *stream, const char *folder, struct cnnvp_error
     CNNVP_FREED char *name = quoted != NULL ? json_dumps(quoted, JSON_ENCODE_ANY) : NULL;
     if (name == NULL)
         return cnnvp_config_error(error, folder, "has a name that is not UTF-8");
-    CNNVP_TRY(read_stats(folder, &stats, error));
+    CNNVP_TRY(read_member(folder, "stats.json", CNNVP_STATS_SCHEMA, &stats, error));
     (void)fprintf(stream, "{\"name\":%s,\"stats\":", name);
     (void)fputs(stats, stream);
     (void)fputs("}", stream);

@@ -76,25 +76,12 @@ static char *column(sqlite3_stmt *statement, int index)
     return text != NULL ? strdup(text) : NULL;
 }
 
-/* 1: the table has exactly these columns. */
-static int has_columns(struct cnnvp_results *results, const char *table, const char *columns)
-{
-    sqlite3_stmt *statement = NULL;
-    int same =
-        prepare(results, "SELECT group_concat(name, ' ') FROM pragma_table_info(?1)", &statement) &&
-        sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    const char *found = same ? (const char *)sqlite3_column_text(statement, 0) : NULL;
-    same = found != NULL && strcmp(found, columns) == 0;
-    (void)sqlite3_finalize(statement);
-    return same;
-}
-
 /* Refuses the database of another application: one that has tables but not ours. */
 static cnnvp_result check_owner(struct cnnvp_results *results, struct cnnvp_error *error)
 {
     sqlite3_stmt *statement = NULL;
     cnnvp_result result = CNNVP_DONE;
-    if (has_columns(results, "points", "key status params stats error seconds"))
+    if (execute(results, "SELECT key, status, params, stats, error, seconds FROM points LIMIT 0"))
         return CNNVP_DONE;
     if (!prepare(results, "SELECT type || ' ' || name FROM sqlite_master LIMIT 1", &statement)) {
         result = database_error(results, error);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "explore.h"
@@ -31,13 +30,6 @@ void cnnvp_sweep_interrupt(void)
 int cnnvp_sweep_interrupted(void)
 {
     return interrupted != 0;
-}
-
-double cnnvp_driver_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error)
@@ -94,7 +86,7 @@ int cnnvp_driver_is_far(const struct cnnvp_driver *driver)
 
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
 {
-    double now = cnnvp_driver_now();
+    double now = cnnvp_clock();
     if (driver->options->progress == NULL || (!always && now - driver->shown < SHOW_SECONDS))
         return;
     driver->shown = now;
@@ -218,7 +210,7 @@ cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_s
 
 cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cnnvp_error *error)
 {
-    double time = cnnvp_driver_now();
+    double time = cnnvp_clock();
     if (!now && time - driver->committed < COMMIT_SECONDS)
         return CNNVP_DONE;
     driver->committed = time;
@@ -283,11 +275,6 @@ static void drop_lock(struct cnnvp_driver *driver)
     (void)rmdir(driver->folder); /* fails, as it should, if unread results remain */
 }
 
-static int has_ending(const char *name, const char *ending)
-{
-    return cnnvp_before_ending(name, ending) != 0;
-}
-
 /* Stores the results that an earlier driver left in the folder, and removes incomplete files. */
 static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
@@ -302,13 +289,13 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
         struct cnnvp_error reason = {""};
         if (file == NULL) {
             result = cnnvp_config_no_memory(error);
-        } else if (has_ending(entry->d_name, ".result")) {
+        } else if (cnnvp_before_ending(entry->d_name, ".result")) {
             if (cnnvp_result_read(file, &row, &reason) == CNNVP_DONE)
                 result = record(driver, &row, error);
             else
                 (void)unlink(file);
-        } else if (has_ending(entry->d_name, ".tmp") || has_ending(entry->d_name, ".json") ||
-                   has_ending(entry->d_name, ".log") || has_ending(entry->d_name, ".task")) {
+        } else if (cnnvp_before_ending(entry->d_name, ".tmp") || cnnvp_before_ending(entry->d_name, ".json") ||
+                   cnnvp_before_ending(entry->d_name, ".log") || cnnvp_before_ending(entry->d_name, ".task")) {
             (void)unlink(file);
         }
     }
@@ -462,7 +449,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     const struct cnnvp_sweep_options *options = &own;
     if (done != NULL)
         *done = (struct cnnvp_sweep_progress){.points = 0};
-    struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_driver_now()};
+    struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_clock()};
     CNNVP_TRY(cnnvp_client_struct(&own, sizeof own, theirs, "cnnvp_sweep_options", error));
     if (options->results == NULL)
         return cnnvp_config_error(
@@ -486,7 +473,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     if (result == CNNVP_DONE && !interrupted)
         result = take_leftovers(&driver, error); /* from workers that a killed driver had started */
     cnnvp_driver_show(&driver, 1);
-    driver.progress.seconds = cnnvp_driver_now() - driver.started;
+    driver.progress.seconds = cnnvp_clock() - driver.started;
     close_driver(&driver);
     if (done != NULL)
         *done = driver.progress;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers to read JSON files, format numbers, hash, and write text and CSV files. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <xxhash.h>
@@ -27,16 +26,13 @@ static const struct measure *measure_of(const char *path)
 {
     const int is_time = strstr(path, ".critical_path.") != NULL || strstr(path, ".gain_if_twice_as_fast.") != NULL;
     const char *name =
-        strncmp(path, "area.by_unit.", 13) == 0    ? "_um2"
-        : strstr(path, ".energy_by_unit.") != NULL ? "_pj"
-        : is_time                                  ? "_ps"
+        strncmp(path, "area.by_unit.", 13) == 0    ? "area_um2"
+        : strstr(path, ".energy_by_unit.") != NULL ? "energy_pj"
+        : is_time                                  ? "time_ps"
                                                    : path;
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; ++i) {
-        const size_t ending = strlen(measures[i].ending);
-        if (length >= ending && strcmp(name + length - ending, measures[i].ending) == 0)
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; ++i)
+        if (cnnvp_before_ending(name, measures[i].ending) != 0)
             return &measures[i];
-    }
     return NULL;
 }
 
@@ -64,67 +60,41 @@ cnnvp_result cnnvp_read_document(const char *file, const char *schema, char **te
     return CNNVP_DONE;
 }
 
-/* "+12,345,678". */
-static void show_whole(char *buffer, size_t size, double value, const char *plus)
-{
-    char digits[24];
-    const int count = snprintf(digits, sizeof digits, "%.0f", fabs(value));
-    int at = snprintf(buffer, size, "%s", value < 0 ? "-" : plus);
-    for (int i = 0; i < count && (size_t)at + 3 < size; ++i)
-        at += snprintf(buffer + at, size - (size_t)at, "%.1s%s", digits + i,
-                       i + 1 < count && (count - i) % 3 == 1 ? "," : "");
-}
-
 void cnnvp_show_statistic(char *buffer, size_t size, const char *path, double value, const char *sign)
 {
     const struct measure *measure = measure_of(path);
     const char *plus = *sign != '\0' && value > 0 ? sign : "";
     const int is_whole = fabs(value) < 9e15 && floor(value) >= value;
+    char grouped[32];
     size_t unit = 0;
     for (; measure != NULL && measure->units[unit + 1] != NULL && fabs(value) >= measure->step; ++unit)
         value /= measure->step;
     if (measure != NULL)
         (void)snprintf(buffer, size, "%s%.6g %s", plus, value, measure->units[unit]);
     else if (is_whole)
-        show_whole(buffer, size, value, plus);
+        (void)snprintf(buffer, size, "%s%s", plus, cnnvp_grouped(grouped, (int64_t)value));
     else
         (void)snprintf(buffer, size, "%s%.6g", plus, value);
 }
 
-static void write_hash(XXH128_hash_t value, char hash[CNNVP_KEY_BYTES])
+static void write_hash(const void *bytes, size_t size, char hash[CNNVP_KEY_BYTES])
 {
+    const XXH128_hash_t value = XXH3_128bits(bytes, size);
     (void)snprintf(hash, CNNVP_KEY_BYTES, "%016llx%016llx", (unsigned long long)value.high64,
                    (unsigned long long)value.low64);
 }
 
 void cnnvp_hash_text(const char *text, char hash[CNNVP_KEY_BYTES])
 {
-    write_hash(XXH3_128bits(text, strlen(text)), hash);
+    write_hash(text, strlen(text), hash);
 }
 
 cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struct cnnvp_error *error)
 {
-    char buffer[65536];
-    size_t got;
-    FILE *stream = fopen(file, "rb");
-    XXH3_state_t *state = XXH3_createState();
-    if (stream == NULL || state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
-        int reason = errno;
-        if (stream != NULL)
-            (void)fclose(stream);
-        (void)XXH3_freeState(state);
-        return cnnvp_config_error(
-            error, NULL, "%.1000s: cannot be read: %s", file, stream != NULL ? "out of memory" : strerror(reason));
-    }
-    while ((got = fread(buffer, 1, sizeof buffer, stream)) > 0)
-        (void)XXH3_128bits_update(state, buffer, got);
-    int failed = ferror(stream), reason = errno;
-    XXH128_hash_t value = XXH3_128bits_digest(state);
-    (void)fclose(stream);
-    (void)XXH3_freeState(state);
-    if (failed)
-        return cnnvp_config_error(error, NULL, "%.1000s: cannot be read: %s", file, strerror(reason));
-    write_hash(value, hash);
+    CNNVP_FREED char *bytes = NULL;
+    size_t size;
+    CNNVP_TRY(cnnvp_input_text(file, SIZE_MAX - 1u, &bytes, &size, error));
+    write_hash(bytes, size, hash);
     return CNNVP_DONE;
 }
 

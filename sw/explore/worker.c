@@ -140,9 +140,9 @@ static void forget(struct cnnvp_worker *worker)
 static void reap(struct cnnvp_worker *worker, int *status)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
-    const double since = cnnvp_driver_now();
+    const double since = cnnvp_clock();
     while (!cnnvp_process_ended(worker->process, WNOHANG, status)) {
-        press(worker, cnnvp_driver_now() - since - GRACE_SECONDS);
+        press(worker, cnnvp_clock() - since - GRACE_SECONDS);
         (void)nanosleep(&pause, NULL);
     }
     forget(worker);
@@ -155,7 +155,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_d
         const int fresh = worker->process == 0;
         CNNVP_TRY(fresh ? start(worker, driver, error) : CNNVP_DONE);
         ++worker->given;
-        worker->heard = cnnvp_driver_now();
+        worker->heard = cnnvp_clock();
         int status;
         if (send(worker->line, point, sizeof *point, MSG_NOSIGNAL) == (ssize_t)sizeof *point || fresh)
             return CNNVP_DONE; /* if a new one has already ended, the caller learns it from its end */
@@ -173,11 +173,11 @@ enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnn
     if (got == (ssize_t)sizeof answer)
         got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT);
     if (got == (ssize_t)sizeof answer)
-        worker->heard = cnnvp_driver_now();
+        worker->heard = cnnvp_clock();
     if (got == (ssize_t)sizeof answer && answer.kind == CNNVP_ANSWER_READY)
         worker->is_ready = 1;
     if (worker->is_ready)
-        press(worker, cnnvp_driver_now() - worker->heard - SILENT_SECONDS);
+        press(worker, cnnvp_clock() - worker->heard - SILENT_SECONDS);
     end->is_lost &= !worker->is_ready;
     if (!ended && got != 0 && (got != (ssize_t)sizeof answer || answer.kind == CNNVP_ANSWER_READY))
         return CNNVP_WORKER_BUSY;

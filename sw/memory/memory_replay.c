@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base.h"
 #include "cnnvp_memory.h"
@@ -375,11 +374,9 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
                                     char **json, struct cnnvp_error *error)
 {
     const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "memory"};
-    struct timespec begin, end;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    const double begin = cnnvp_clock();
     const cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    const double seconds = cnnvp_clock() - begin;
     CNNVP_TRY(status);
     CNNVP_TRY(cnnvp_recorder_finish(run->recorder, result->time_ps, error));
     if (json != NULL && (cnnvp_stats_describe(&run->recorder->stats, &work) != CNNVP_DONE ||

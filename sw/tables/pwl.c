@@ -43,8 +43,7 @@ static double at(const struct pwl *pwl, double word)
  * slope, too. */
 static double slope_of(const struct pwl *pwl, int32_t segment)
 {
-    int32_t first;
-    int32_t last;
+    int32_t first, last;
     ends_of(pwl, segment, &first, &last);
     const double end = last == WORD_MAX ? (double)last : (double)last + 1.0;
     if (end <= (double)first)
@@ -55,10 +54,8 @@ static double slope_of(const struct pwl *pwl, int32_t segment)
 /* The intercept for a slope: the middle of the range of f(x) - slope * x over the segment's words. */
 static double intercept_of(const struct pwl *pwl, int32_t segment, double slope)
 {
-    int32_t first;
-    int32_t last;
-    double low = 0.0;
-    double high = 0.0;
+    int32_t first, last;
+    double low = 0.0, high = 0.0;
     ends_of(pwl, segment, &first, &last);
     const int count = last - first < SAMPLES - 1 ? last - first + 1 : SAMPLES;
     for (int n = 0; n < count; ++n) {
@@ -96,8 +93,7 @@ static int place(double low, double high, int in_frac, size_t segments, struct p
     const double end = word_at(high, in_frac, ceil);
     const double begin = symmetric ? -end : word_at(low, in_frac, floor);
     const double most = (double)segments - (symmetric ? 0.0 : 1.0);
-    int32_t first;
-    int32_t last;
+    int32_t first, last;
     pwl->unit = ldexp(1.0, -in_frac);
     for (pwl->x_shift = 0;; ++pwl->x_shift) {
         first = (int32_t)floor(ldexp(begin, -pwl->x_shift));

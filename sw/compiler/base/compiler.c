@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* tdestroy */
 #include "compiler.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <xxhash.h>
 
 #include "cnnvp_command.h"
 
@@ -25,56 +25,39 @@ cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struc
     return result;
 }
 
-static struct cnnvp_name *slot_of(const struct cnnvp_names *names, const char *name)
+static int compare(const void *a, const void *b)
 {
-    size_t at = (size_t)XXH3_64bits(name, strlen(name)) & (names->capacity - 1);
-    while (names->slots[at].name != NULL && strcmp(names->slots[at].name, name) != 0)
-        at = (at + 1) & (names->capacity - 1);
-    return &names->slots[at];
-}
-
-static int grow(struct cnnvp_names *names)
-{
-    struct cnnvp_names larger = {.capacity = names->capacity == 0 ? 64 : names->capacity * 2, .count = names->count};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (larger.slots == NULL)
-        return 0;
-    for (size_t i = 0; i < names->capacity; ++i)
-        if (names->slots[i].name != NULL)
-            *slot_of(&larger, names->slots[i].name) = names->slots[i];
-    free(names->slots);
-    *names = larger;
-    return 1;
+    const struct cnnvp_name *one = a, *other = b;
+    return strcmp(one->name, other->name);
 }
 
 int cnnvp_names_set(struct cnnvp_names *names, const char *name, uint32_t value)
 {
-    if (names->count * 2 >= names->capacity && !grow(names))
+    struct cnnvp_name *made = malloc(sizeof *made);
+    if (made == NULL)
         return 0;
-    struct cnnvp_name *slot = slot_of(names, name);
-    if (slot->name == NULL) {
-        slot->name = name;
-        ++names->count;
-    }
-    slot->value = value;
-    return 1;
+    *made = (struct cnnvp_name){name, value};
+    struct cnnvp_name *const *there = tsearch(made, &names->tree, compare);
+    if (there == NULL || *there != made)
+        free(made);
+    if (there != NULL)
+        (*there)->value = value;
+    return there != NULL;
 }
 
 int cnnvp_names_get(const struct cnnvp_names *names, const char *name, uint32_t *value)
 {
-    if (names->capacity == 0)
-        return 0;
-    const struct cnnvp_name *slot = slot_of(names, name);
-    if (slot->name == NULL)
-        return 0;
-    *value = slot->value;
-    return 1;
+    const struct cnnvp_name wanted = {.name = name};
+    struct cnnvp_name *const *there = tfind(&wanted, &names->tree, compare);
+    if (there != NULL)
+        *value = (*there)->value;
+    return there != NULL;
 }
 
 void cnnvp_names_clear(struct cnnvp_names *names)
 {
-    free(names->slots);
-    memset(names, 0, sizeof *names);
+    tdestroy(names->tree, free);
+    names->tree = NULL;
 }
 
 float cnnvp_normal(uint64_t seed, uint64_t index)

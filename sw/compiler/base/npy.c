@@ -106,9 +106,7 @@ static const char *read_shape(const char *at, struct cnnvp_array *array)
 static const char *parse_header(const char *header, struct cnnvp_array *array, size_t *size)
 {
     const char *at = skip_text(header, "{");
-    int seen_descr = 0;
-    int seen_order = 0;
-    int seen_shape = 0;
+    int seen_descr = 0, seen_order = 0, seen_shape = 0;
     while (at != NULL && *skip_blanks(at) != '}') {
         const char *value;
         if ((value = skip_key(at, "descr")) != NULL) {
@@ -229,8 +227,7 @@ static const char *read_data(FILE *stream, size_t bytes, struct cnnvp_array *arr
 cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct cnnvp_error *error)
 {
     memset(array, 0, sizeof *array);
-    size_t bytes = 0;
-    size_t size = 0;
+    size_t bytes = 0, size = 0;
     const int descriptor = cnnvp_input_open(file, "an array (.npy)", &bytes, error);
     if (descriptor < 0)
         return CNNVP_BAD_INPUT;

@@ -266,8 +266,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     const struct cnnvp_graph_layer *from = &graph->layers[index];
     const uint32_t rounds = from->nearest ? (uint32_t)CNNVP_ROUNDING_NEAREST : rounding;
     struct cnnvp_layer *to = &build->layers[index];
-    int32_t shift;
-    int32_t bias_shift;
+    int32_t shift, bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
     if (to->bias == CNNVP_SCALE_WORDS)
         shift = bias_shift = 0;

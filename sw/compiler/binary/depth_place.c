@@ -323,8 +323,7 @@ static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
 {
     const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
     for (uint32_t n = 0; n < 1u << (level->bits_x + level->bits_y); ++n) {
-        uint32_t x = 0;
-        uint32_t y = 0;
+        uint32_t x = 0, y = 0;
         for (uint32_t bit = 0; bit < common; ++bit) {
             x |= (n >> (2u * bit) & 1u) << bit;
             y |= (n >> (2u * bit + 1u) & 1u) << bit;

@@ -179,8 +179,7 @@ static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t comput
 static uint64_t chain_ps(struct slicing *slicing)
 {
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
-    uint64_t ps = 0;
-    uint64_t before = 0;
+    uint64_t ps = 0, before = 0;
     sum_loads(slicing);
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];

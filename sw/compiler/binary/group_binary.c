@@ -267,8 +267,7 @@ static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_run *run,
                                struct cnnvp_build *build, struct cnnvp_plan_group *group, struct cnnvp_error *error)
 {
-    uint64_t top[2];
-    uint64_t lack;
+    uint64_t top[2], lack;
     CNNVP_TRY(cnnvp_group_make(graph, build, run, group, error));
     if (cnnvp_plan_group_reach(group) != CNNVP_DONE)
         CNNVP_TRY(cnnvp_compiler_no_memory(error));

@@ -155,8 +155,7 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
 {
     const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
     struct cnnvp_plan_taken taken = transfers_of(search, group);
-    double calculation = 0;
-    double core = 0;
+    double calculation = 0, core = 0;
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_plan_member *member = &group->members[i];
         const struct cnnvp_plan_finalist *alone = &search->build->finalists[group->first + i].all[0];
@@ -202,8 +201,7 @@ static int has_room(const struct search *search, const struct cnnvp_plan_group *
 
 static int fits(const struct search *search, struct cnnvp_plan_group *group)
 {
-    uint64_t top[2];
-    uint64_t lack;
+    uint64_t top[2], lack;
     for (uint32_t half = 0; half < 2; ++half)
         top[half] =
             cnnvp_binary_chip_top(search->target, search->build, half, group->first, group->first + group->count - 1);

@@ -153,8 +153,7 @@ uint64_t cnnvp_network_layer_bound(const struct cnnvp_network *network, const st
 
 uint64_t cnnvp_network_bound(const struct cnnvp_network *network, const struct cnnvp_tensor_info *tensors, size_t count)
 {
-    uint64_t weights = 0;
-    uint64_t maps = 0;
+    uint64_t weights = 0, maps = 0;
     for (size_t i = 0; i < network->graph.layer_count; ++i)
         weights += weight_bytes(network, i);
     for (size_t i = 0; i < count; ++i) {

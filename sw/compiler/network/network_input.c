@@ -54,8 +54,7 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, size_t input, 
     *images = fitting < array->rank ? array->shape[0] : 1;
     if (fitting != SIZE_MAX && *images >= 1 && *images <= INT32_MAX)
         return CNNVP_DONE;
-    char have[256];
-    char want[128];
+    char have[256], want[128];
     print_shape(have, sizeof have, array->shape, array->rank, "");
     print_shape(want, sizeof want, dims, count, graph->single ? "" : "N");
     return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s%s", what, have, graph->file, want,

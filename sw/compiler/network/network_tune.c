@@ -95,16 +95,6 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
                : cnnvp_compiler_no_memory(error);
 }
 
-/* The trials' tables are larger than the network's, but must be read as fast: enlarges a TCM. */
-static cnnvp_result hold_tables(cnnvp_config *config, struct cnnvp_error *error)
-{
-    uint64_t value;
-    const char *text;
-    if (cnnvp_config_get(config, "cpu.memory", &value, &text) != CNNVP_DONE || strcmp(text, "tcm") != 0)
-        return CNNVP_DONE;
-    return cnnvp_config_set(config, "cpu.tcm_size=256MiB", error);
-}
-
 /* A platform for trials. */
 struct bench {
     cnnvp_config *config;
@@ -112,18 +102,13 @@ struct bench {
                           tables */
 };
 
-/* Sets a parameter of the trials' configuration to `of_trials` if the run's value is `of_run`. Used where that changes
- * no plan: trials use the fast model of the array, which takes the same cycles, and a core that takes time, even if the
- * run asks what a core without time would bring. */
+/* Changes the trials' configuration if the run's parameter has this value. */
 static cnnvp_result set_instead(const cnnvp_config *config, cnnvp_config *trials, const char *parameter,
-                                const char *of_run, const char *of_trials, struct cnnvp_error *error)
+                                const char *of_run, const char *assignment, struct cnnvp_error *error)
 {
-    char assignment[64];
-    uint64_t value;
     const char *text;
-    if (cnnvp_config_get(config, parameter, &value, &text) != CNNVP_DONE || strcmp(text, of_run) != 0)
+    if (cnnvp_config_get(config, parameter, NULL, &text) != CNNVP_DONE || strcmp(text, of_run) != 0)
         return CNNVP_DONE;
-    (void)snprintf(assignment, sizeof assignment, "%s=%s", parameter, of_trials);
     return cnnvp_config_set(trials, assignment, error);
 }
 
@@ -146,10 +131,13 @@ static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_co
     *bench = (struct bench){.config = cnnvp_config_copy(config)};
     if (bench->config == NULL)
         return cnnvp_compiler_no_memory(error);
+    /* The tables of tilings' trials are larger than the network's, but must be read as fast. */
     if (of_tilings)
-        CNNVP_TRY(hold_tables(bench->config, error));
-    CNNVP_TRY(set_instead(config, bench->config, "pe_array.detail", "cycle", "fast", error));
-    CNNVP_TRY(set_instead(config, bench->config, "cpu.timing", "off", "on", error));
+        CNNVP_TRY(set_instead(config, bench->config, "cpu.memory", "tcm", "cpu.tcm_size=256MiB", error));
+    /* These change no plan: the fast model of the array takes the same cycles, and the core takes time even if the run
+     * asks what a core without time would bring. */
+    CNNVP_TRY(set_instead(config, bench->config, "pe_array.detail", "cycle", "pe_array.detail=fast", error));
+    CNNVP_TRY(set_instead(config, bench->config, "cpu.timing", "off", "cpu.timing=on", error));
     CNNVP_TRY(slow_down(config, bench->config, error));
     CNNVP_TRY(cnnvp_config_resolve(bench->config, error));
     CNNVP_TRY(cnnvp_target_power(bench->config, &power, error));
@@ -323,12 +311,6 @@ cnnvp_result cnnvp_network_try(const struct cnnvp_network *network, const struct
     return run_trial(network, options, &bench, part, tried, layers, NULL, &ps, error);
 }
 
-static void take_tiles(struct cnnvp_build *build, const struct cnnvp_layer *from, size_t layers)
-{
-    for (size_t i = 0; i < layers; ++i)
-        cnnvp_plan_cut_layer(&build->layers[i], cnnvp_plan_cut_of(&from[i]));
-}
-
 /* Runs the network as it is built. *all: the run's time, and bytes and energy of everything. */
 static cnnvp_result run_whole(const struct cnnvp_network *network, const struct bench *bench, struct part part,
                               struct cnnvp_plan_taken *all, struct cnnvp_error *error)
@@ -381,7 +363,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
         best_score = score;
         memcpy(best, build->layers, layers * sizeof *best);
     }
-    take_tiles(build, best, layers);
+    memcpy(build->layers, best, layers * sizeof *best);
     return CNNVP_DONE;
 }
 

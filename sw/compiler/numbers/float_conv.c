@@ -102,8 +102,7 @@ static int raise_to_blocks(const struct cnnvp_graph *graph, const struct cnnvp_g
 
 int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_scratch *scratch)
 {
-    size_t floats = 1;
-    size_t steps = 1;
+    size_t floats = 1, steps = 1;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op != CNNVP_OP_CONV)

@@ -243,8 +243,7 @@ static void statistics(struct cnnvp_floatref *run, struct images images, int32_t
     const struct cnnvp_graph_tensor *in = &run->graph->tensors[tensor];
     const size_t plane = (size_t)in->height * in->width;
     const double count = (double)plane * (double)(images.end - images.first);
-    double sum = 0.0;
-    double squares = 0.0;
+    double sum = 0.0, squares = 0.0;
     for (size_t n = images.first; n < images.end; ++n) {
         cnnvp_floatref_use(run, n);
         for (size_t i = at; i < at + plane; ++i)
@@ -281,8 +280,7 @@ static void run_norm_data(struct cnnvp_floatref *run, size_t index, struct image
     struct cnnvp_norm_max *max = &run->norm_max[index];
     const double least = vanishing(run, layer->in, images);
     for (size_t c = 0; c < in->channels; ++c) {
-        double mean;
-        double variance;
+        double mean, variance;
         statistics(run, images, layer->in, c * plane, layer->about_zero != 0, &mean, &variance);
         const double deviation = sqrt(variance + (double)layer->epsilon);
         const double scale = (double)layer->weights[c] / deviation;

@@ -31,16 +31,6 @@
 
 enum { QUANTISED = 512 }; /* words quantised at a time */
 
-/* value * 2^exponent, exact; exponent -1000 .. 1000. */
-static double scale(double value, int32_t exponent)
-{
-    for (; exponent >= 32; exponent -= 32)
-        value *= 4294967296.0;
-    for (; exponent <= -32; exponent += 32)
-        value /= 4294967296.0;
-    return exponent >= 0 ? value * (double)(UINT64_C(1) << exponent) : value / (double)(UINT64_C(1) << -exponent);
-}
-
 static int32_t minimum(int32_t a, int32_t b)
 {
     return a < b ? a : b;
@@ -50,14 +40,14 @@ int32_t cnnvp_frac_for(float largest, double margin, uint32_t word_bytes)
 {
     const double most = word_bytes == 1u ? INT8_MAX : INT16_MAX;
     int32_t frac = CNNVP_FRAC_MAX;
-    while (frac > CNNVP_FRAC_MIN && !(scale((double)largest * margin, frac) <= most))
+    while (frac > CNNVP_FRAC_MIN && !(ldexp((double)largest * margin, frac) <= most))
         --frac;
     return frac;
 }
 
 int16_t cnnvp_quantise(float value, int32_t frac)
 {
-    const double scaled = scale((double)value, frac);
+    const double scaled = ldexp((double)value, frac);
     if (scaled >= 32767.0)
         return INT16_MAX;
     if (scaled <= -32768.0)
@@ -75,7 +65,7 @@ int16_t cnnvp_quantise(float value, int32_t frac)
 
 static void quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
 {
-    cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
+    cnnvp_float_kernels()->quantise(values, count, (float)ldexp(1.0, frac), words);
 }
 
 void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t zero, uint32_t word_bytes, uint8_t *at)
@@ -94,7 +84,7 @@ void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t 
 
 float cnnvp_dequantise(int16_t word, int32_t frac)
 {
-    return (float)scale((double)word, -frac);
+    return (float)ldexp((double)word, -frac);
 }
 
 static float maximum(float a, float b)
@@ -110,7 +100,7 @@ static int gives_scores(const struct cnnvp_graph *graph, const struct cnnvp_grap
 
 uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
 {
-    const double units = scale((double)epsilon, 2 * frac);
+    const double units = ldexp((double)epsilon, 2 * frac);
     return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
 }
 
@@ -151,7 +141,7 @@ static void unify(struct cnnvp_graph *graph)
 static int32_t statistics_frac_max(float epsilon)
 {
     int32_t frac = STATISTICS_FRAC_MAX;
-    while (frac > CNNVP_FRAC_MIN && scale((double)epsilon, 2 * frac) >= (double)INT32_MAX)
+    while (frac > CNNVP_FRAC_MIN && ldexp((double)epsilon, 2 * frac) >= (double)INT32_MAX)
         --frac;
     return frac;
 }
@@ -316,7 +306,7 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
                          uint32_t acc_bits)
 {
     const float word = cnnvp_graph_word_bytes(graph, layer->in) == 1u ? -(float)INT8_MIN : -(float)INT16_MIN;
-    const float sums = (float)scale(1.0, (int32_t)acc_bits - 1);
+    const float sums = (float)ldexp(1.0, (int32_t)acc_bits - 1);
     const size_t outputs = graph->tensors[layer->out].channels;
     const float most = layer->narrow_weights != 0 ? INT8_MAX : INT16_MAX;
     float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
@@ -324,8 +314,8 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     if (steps == NULL || bias == NULL) /* the arena has noted it */
         return;
     layer->steps = (struct cnnvp_graph_steps){
-        .in = (float)scale(1.0, -graph->tensors[layer->in].frac),
-        .out = (float)scale(1.0, -layer->pre_frac),
+        .in = (float)ldexp(1.0, -graph->tensors[layer->in].frac),
+        .out = (float)ldexp(1.0, -layer->pre_frac),
         .weights = steps,
         .weight_count = outputs,
         .bias = layer->has_bias ? bias : NULL,
@@ -391,13 +381,13 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
         : bias_max > 0.0f ? minimum(cnnvp_frac_for(bias_max, 1.0, 2u) - in_frac, CNNVP_FRAC_MAX) /* constants */
                           : CNNVP_FRAC_UNKNOWN;
     /* Accumulators are exact modulo 2^acc_bits: only the final sum has to fit. */
-    const double limit = scale(1.0, (int32_t)acc_bits - 1);
+    const double limit = ldexp(1.0, (int32_t)acc_bits - 1);
     while (layer->weight_frac > -CNNVP_FRAC_MAX &&
-           !(scale((double)sum_max * MARGIN, in_frac + layer->weight_frac) < limit))
+           !(ldexp((double)sum_max * MARGIN, in_frac + layer->weight_frac) < limit))
         --layer->weight_frac;
     layer->bias_shift = 0;
     while (layer->bias_shift < 63 &&
-           !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
+           !(ldexp((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
         ++layer->bias_shift;
     if (!cnnvp_graph_is_scaled(graph, layer) || graph->weightless)
         return;
@@ -408,7 +398,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     if (layer->steps.bias == NULL && layer->bias != NULL)
         refine_steps(graph, layer, weights / outputs);
     if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0)
-        layer->steps.out = (float)scale(1.0, -layer->pre_frac); /* the output is not quantised: step of its format */
+        layer->steps.out = (float)ldexp(1.0, -layer->pre_frac); /* the output is not quantised: step of its format */
 }
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)

@@ -43,8 +43,7 @@ cnnvp_result cnnvp_operator_periodic(struct cnnvp_import *import)
 {
     static const float turn = 6.28318531f;
     struct cnnvp_graph_layer *layer;
-    int32_t in;
-    int32_t turns;
+    int32_t in, turns;
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f / turn, 0.0f, 1, &layer));
     CNNVP_TRY(cnnvp_import_rounded(import, layer, &turns));
@@ -197,10 +196,8 @@ cnnvp_result cnnvp_operator_clip(struct cnnvp_import *import)
     CNNVP_TRY(clip_by_tensors(import, &by_tensors));
     if (by_tensors)
         return CNNVP_DONE;
-    int has_low;
-    int has_high;
-    float low = 0.0f;
-    float high = 0.0f;
+    int has_low, has_high;
+    float low = 0.0f, high = 0.0f;
     CNNVP_TRY(clip_limit(import, "min", 1, &has_low, &low));
     CNNVP_TRY(clip_limit(import, "max", 2, &has_high, &high));
     /* Exporters write the largest float where there is no limit. */

@@ -134,8 +134,7 @@ static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *val
 static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation, size_t tensor_input,
                                 int32_t in, const Onnx__TensorProto *constant)
 {
-    int32_t other;
-    int32_t out;
+    int32_t other, out;
     const uint32_t own = (uint32_t)constant->n_dims + (import->single != 0);
     const uint32_t rank = import->graph->tensors[in].rank;
     CNNVP_TRY(cnnvp_import_constants(import, constant, own > rank ? own : rank, &other));
@@ -150,8 +149,7 @@ static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_layer_ar
 static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_arithmetic operation,
                                   size_t tensor_input)
 {
-    int32_t in;
-    int32_t out;
+    int32_t in, out;
     const Onnx__TensorProto *constant = NULL;
     struct cnnvp_import_numbers numbers;
     float *other = NULL;

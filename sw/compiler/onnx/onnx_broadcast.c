@@ -305,8 +305,7 @@ static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const i
  * operand that broadcasting expands anyway. Other cases add zeros of the full shape. */
 cnnvp_result cnnvp_operator_expand(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t out;
+    int32_t in, out;
     size_t count = 0;
     uint32_t rank;
     int64_t shape[CNNVP_ONNX_RANK];

@@ -126,8 +126,7 @@ cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
  * large values, becomes the second operand of the sum, so that its format does not coarsen the first operand's. */
 cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 {
-    int32_t operands[3];
-    int32_t otherwise;
+    int32_t operands[3], otherwise;
     uint32_t rank = 1;
     int constant = 0;
     int done;

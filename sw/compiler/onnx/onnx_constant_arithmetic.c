@@ -22,8 +22,7 @@ enum {
     IS_MORE_OR_EQUAL,
     AND,
     OR,
-    XOR, /* IS_EQUAL .. XOR give 0 or 1 */
-    MEAN
+    XOR /* IS_EQUAL .. XOR give 0 or 1 */
 };
 
 /* Returns 0 if the result does not fit in 64 bits or is not an integer. */
@@ -201,8 +200,8 @@ static cnnvp_result fold_several(struct cnnvp_import *import)
 {
     const size_t count = import->node->n_input;
     const int truncates = import->kind == MOD && cnnvp_onnx_int(import->node, "fmod", 0) != 0;
-    const int operation = import->kind == MEAN ? ADD : truncates ? REMAINDER : import->kind;
-    const int many = import->kind == MEAN || operation == ADD || operation == LESSER || operation == GREATER;
+    const int operation = truncates ? REMAINDER : import->kind;
+    const int many = operation == ADD || operation == LESSER || operation == GREATER;
     struct cnnvp_constant made;
     int done;
     CNNVP_TRY(cnnvp_import_by_axis(import, &done));
@@ -217,14 +216,6 @@ static cnnvp_result fold_several(struct cnnvp_import *import)
         if (operation == POWER)
             CNNVP_TRY(match_exponent(import, operands[0].whole, &operands[1]));
         CNNVP_TRY(combine(import, operation, operands, &made));
-    }
-    if (import->kind == MEAN && made.whole)
-        return cnnvp_import_error(import, "a mean of integers");
-    if (import->kind == MEAN) {
-        const struct cnnvp_constant sum = made;
-        CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&sum)));
-        for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
-            made.floats[i] = sum.floats[i] / (float)count;
     }
     return cnnvp_constant_define(import, &made);
 }
@@ -304,7 +295,7 @@ static const struct cnnvp_constant_operator operators[] = {
     {"Mod", fold_several, MOD},
     {"Pow", fold_several, POWER},
     {"Sum", fold_several, ADD},
-    {"Mean", fold_several, MEAN},
+    {"Mean", cnnvp_operator_mean_of, 0},
     {"Min", fold_several, LESSER},
     {"Max", fold_several, GREATER},
     {"Equal", fold_several, IS_EQUAL},

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "onnx_constant.h"
+#include "onnx_text.h"
 
 /* Operators that also take integers: name, value for floats, value for integers. */
 #define WHOLE_FUNCTIONS(F)                                                           \
@@ -108,47 +109,31 @@ static cnnvp_result fold_question(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* A limit of Clip: an attribute before operator set 11, an input of the operand's type since then. *limit and *whole,
- * the limit of integers, hold the default. */
-static cnnvp_result read_limit(struct cnnvp_import *import, const char *attribute, size_t input,
-                               const struct cnnvp_constant *operand, float *limit, int64_t *whole)
-{
-    struct cnnvp_constant read;
-    *limit = cnnvp_onnx_float(import->node, attribute, *limit);
-    if (!cnnvp_import_has(import, input))
-        return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_constant_need(import, input, &read));
-    /* PyTorch gives integers limits of floats in operator set 11. */
-    const int fits = operand->whole && !read.whole && read.count == 1 && fabsf(read.floats[0]) < 0x1p62f;
-    if (read.count != 1 || (read.whole != operand->whole && !fits))
-        return cnnvp_import_error(
-            import, "limit \"%s\" is not one number of the constant's type", import->node->input[input]);
-    *whole = read.whole ? read.ints[0] : fits ? (int64_t)read.floats[0] : *whole;
-    *limit = read.whole ? *limit : read.floats[0];
-    return CNNVP_DONE;
-}
-
+/* Max and Min. The limits were attributes before operator set 11, in which PyTorch gives integers limits of floats. */
 static cnnvp_result fold_clip(struct cnnvp_import *import)
 {
+    static const struct {
+        const char *limit, *function;
+    } steps[] = {{"min", "Max"}, {"max", "Min"}};
     struct cnnvp_constant operand;
-    float low = -INFINITY;
-    float high = INFINITY;
-    int64_t least = INT64_MIN;
-    int64_t most = INT64_MAX;
+    struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_constant_read(import, 0, &operand));
-    CNNVP_TRY(read_limit(import, "min", 1, &operand, &low, &least));
-    CNNVP_TRY(read_limit(import, "max", 2, &operand, &high, &most));
-    struct cnnvp_constant made = operand;
-    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&operand)));
-    for (size_t i = 0; i < made.count && made.floats != NULL; ++i) {
-        const float from = (float)cnnvp_constant_larger((double)operand.floats[i], (double)low);
-        made.floats[i] = from > high ? high : from;
+    say(&text, "kept0 = Identity(a);");
+    int count = 0;
+    for (size_t i = 0; i < 2; ++i) {
+        const float limit = cnnvp_onnx_float(import->node, steps[i].limit, INFINITY);
+        if (cnnvp_import_has(import, i + 1u))
+            say(&text, "limit%zu = %s(%c); one%zu = Reshape(limit%zu, []);", i,
+                operand.whole ? "Cast <to = 7> " : "Identity", (int)('b' + i), i, i);
+        else if (isfinite(limit))
+            say(&text, "one%zu = Identity(%.9e);", i, (double)limit);
+        else
+            continue;
+        say(&text, "kept%d = %s(kept%d, one%zu);", count + 1, steps[i].function, count, i);
+        ++count;
     }
-    for (size_t i = 0; i < made.count && made.ints != NULL; ++i) {
-        const int64_t from = operand.ints[i] > least ? operand.ints[i] : least;
-        made.ints[i] = from < most ? from : most;
-    }
-    return cnnvp_constant_define(import, &made);
+    say(&text, "y = Identity(kept%d)", count);
+    return rewrite(import, &text);
 }
 
 static const struct cnnvp_constant_operator operators[] = {

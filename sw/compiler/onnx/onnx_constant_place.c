@@ -69,9 +69,7 @@ static cnnvp_result fold_size(struct cnnvp_import *import)
 static void gather(const struct cnnvp_constant *data, size_t axis, const struct cnnvp_constant *indices,
                    struct cnnvp_constant *made)
 {
-    size_t inner = 1;
-    size_t outer = 1;
-    size_t to = 0;
+    size_t inner = 1, outer = 1, to = 0;
     const int64_t along = data->dims[axis];
     for (size_t d = 0; d < data->rank; ++d) {
         inner *= d > axis ? (size_t)data->dims[d] : 1;
@@ -86,8 +84,7 @@ static void gather(const struct cnnvp_constant *data, size_t axis, const struct 
 
 static cnnvp_result fold_gather(struct cnnvp_import *import)
 {
-    struct cnnvp_constant data;
-    struct cnnvp_constant indices;
+    struct cnnvp_constant data, indices;
     size_t axis = 0;
     CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
     CNNVP_TRY(cnnvp_constant_need(import, 1, &indices));
@@ -200,35 +197,6 @@ static cnnvp_result fold_scatter(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* Repeats the data along each dimension. */
-static cnnvp_result fold_tile(struct cnnvp_import *import)
-{
-    struct cnnvp_constant data;
-    int64_t repeats[CNNVP_CONSTANT_RANK];
-    size_t count = 0;
-    CNNVP_TRY(cnnvp_constant_read(import, 0, &data));
-    CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_CONSTANT_RANK, repeats, &count));
-    CNNVP_TRY(cnnvp_constant_of_an_image(import, 1, count, repeats));
-    if (count != data.rank)
-        return cnnvp_import_error(import, "repeats has %zu numbers for %zu dimensions", count, data.rank);
-    struct cnnvp_constant made = {.rank = data.rank, .whole = data.whole, .bytes = data.bytes};
-    for (size_t d = 0; d < data.rank; ++d) {
-        if (repeats[d] < 0 || repeats[d] > INT32_MAX)
-            return cnnvp_import_error(import, "%lld repetitions", (long long)repeats[d]);
-        made.dims[d] = data.dims[d] * repeats[d]; /* no overflow: both have at most 31 bits */
-    }
-    CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
-    for (size_t i = 0; i < made.count && cnnvp_constant_known(&made); ++i) {
-        size_t place = 0;
-        size_t step = 1;
-        size_t left = i;
-        for (size_t d = data.rank; d-- > 0; left /= (size_t)made.dims[d], step *= (size_t)data.dims[d])
-            place += left % (size_t)made.dims[d] % (size_t)data.dims[d] * step;
-        cnnvp_constant_take(&made, i, &data, place, 1);
-    }
-    return cnnvp_constant_define(import, &made);
-}
-
 static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
 {
     struct cnnvp_constant shape;
@@ -309,7 +277,7 @@ static const struct cnnvp_constant_operator operators[] = {
     {"Concat", fold_concat, 0},
     {"Slice", cnnvp_operator_slice, 0},
     {"Split", cnnvp_operator_split, 0},
-    {"Tile", fold_tile, 0},
+    {"Tile", cnnvp_operator_tile, 0},
     {"Flatten", cnnvp_operator_flatten, 0},
     {"Cast", fold_cast, 0},
     {"Reshape", cnnvp_operator_reshape, 0},

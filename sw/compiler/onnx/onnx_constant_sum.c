@@ -274,8 +274,6 @@ static cnnvp_result fold_softmax(struct cnnvp_import *import)
 
 struct product {
     size_t rows, columns, inner;
-    size_t a_row, a_step; /* distances from one row to the next, and between elements of a row */
-    size_t b_column, b_step;
 };
 
 static void multiply(const struct product *p, const float *a, const float *b, float *out)
@@ -284,7 +282,7 @@ static void multiply(const struct product *p, const float *a, const float *b, fl
         for (size_t c = 0; c < p->columns; ++c) {
             double sum = 0.0;
             for (size_t k = 0; k < p->inner; ++k)
-                sum += (double)a[r * p->a_row + k * p->a_step] * (double)b[k * p->b_step + c * p->b_column];
+                sum += (double)a[r * p->inner + k] * (double)b[k * p->columns + c];
             *out++ = (float)sum;
         }
 }
@@ -300,13 +298,6 @@ static cnnvp_result check_product(struct cnnvp_import *import, const struct cnnv
     return inner_a == inner_b
                ? CNNVP_DONE
                : cnnvp_import_error(import, "the shapes %s and %s do not fit to each other", shapes[0], shapes[1]);
-}
-
-static cnnvp_result check_effort(struct cnnvp_import *import, const struct product *p, size_t matrices)
-{
-    return (double)p->rows * (double)p->columns * (double)p->inner * (double)matrices <= PRODUCTS_MAX
-               ? CNNVP_DONE
-               : cnnvp_import_error(import, "it takes more than 2^32 products of constants");
 }
 
 /* Dimensions before the last two count the matrices and are broadcast. A vector is a row on the left and a column on
@@ -332,9 +323,7 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         b.rank = 2;
     }
     CNNVP_TRY(check_product(import, &operands[0], &operands[1], a.dims[a.rank - 1], b.dims[b.rank - 2]));
-    struct product p = {(size_t)a.dims[a.rank - 2], (size_t)b.dims[b.rank - 1], (size_t)a.dims[a.rank - 1], 0, 1, 1, 0};
-    p.a_row = p.inner;
-    p.b_step = p.columns;
+    const struct product p = {(size_t)a.dims[a.rank - 2], (size_t)b.dims[b.rank - 1], (size_t)a.dims[a.rank - 1]};
     a.rank -= 2; /* from here on, the rank counts only the dimensions of matrices */
     b.rank -= 2;
     struct cnnvp_constant made = {.rank = a.rank};
@@ -350,8 +339,8 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
         made.dims[made.rank++] = (int64_t)p.columns;
     CNNVP_TRY(cnnvp_constant_allocate(
         import, &made, cnnvp_constant_known(&operands[0]) && cnnvp_constant_known(&operands[1])));
-    if (made.floats != NULL)
-        CNNVP_TRY(check_effort(import, &p, matrices));
+    if (made.floats != NULL && (double)made.count * (double)p.inner > PRODUCTS_MAX)
+        return cnnvp_import_error(import, "it takes more than 2^32 products of constants");
     struct cnnvp_constant_walk walks[2] = {cnnvp_constant_begin(&views[0]), cnnvp_constant_begin(&views[1])};
     for (size_t i = 0; i < matrices && made.count != 0 && made.floats != NULL; ++i)
         multiply(&p, a.floats + cnnvp_constant_next(&walks[0]) * p.rows * p.inner,
@@ -359,67 +348,16 @@ static cnnvp_result fold_matmul(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-static cnnvp_result fold_gemm(struct cnnvp_import *import)
-{
-    struct cnnvp_constant operands[3] = {{0}, {0}, {0}};
-    const int has_c = cnnvp_import_has(import, 2);
-    for (size_t i = 0; i < (has_c ? 3 : 2); ++i)
-        CNNVP_TRY(cnnvp_constant_read(import, i, &operands[i]));
-    const struct cnnvp_constant *a = &operands[0];
-    const struct cnnvp_constant *b = &operands[1];
-    const struct cnnvp_constant *c = &operands[2];
-    const size_t turned_a = cnnvp_onnx_int(import->node, "transA", 0) != 0;
-    const size_t turned_b = cnnvp_onnx_int(import->node, "transB", 0) != 0;
-    if (a->rank != 2 || b->rank != 2)
-        return cnnvp_import_error(import, "an operand has no two dimensions");
-    CNNVP_TRY(check_product(import, a, b, a->dims[1 - turned_a], b->dims[turned_b]));
-    const struct product p = {
-        .rows = (size_t)a->dims[turned_a],
-        .columns = (size_t)b->dims[1 - turned_b],
-        .inner = (size_t)a->dims[1 - turned_a],
-        .a_row = turned_a ? 1 : (size_t)a->dims[1],
-        .a_step = turned_a ? (size_t)a->dims[1] : 1,
-        .b_column = turned_b ? (size_t)b->dims[1] : 1,
-        .b_step = turned_b ? 1 : (size_t)b->dims[1]};
-    struct cnnvp_constant made = {.rank = 2, .dims = {(int64_t)p.rows, (int64_t)p.columns}};
-    size_t rank = 2;
-    int64_t dims[CNNVP_CONSTANT_RANK] = {made.dims[0], made.dims[1]};
-    if (has_c && (c->whole || c->rank > 2 || !cnnvp_import_join_dims(&rank, dims, c->rank, c->dims) ||
-                  dims[0] != made.dims[0] || dims[1] != made.dims[1]))
-        CNNVP_TRY(cnnvp_import_error(import, "the third operand does not fit to the product"));
-    CNNVP_TRY(cnnvp_constant_allocate(
-        import, &made, cnnvp_constant_known(a) && cnnvp_constant_known(b) && (!has_c || cnnvp_constant_known(c))));
-    if (made.floats != NULL)
-        CNNVP_TRY(check_effort(import, &p, 1));
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
-    if (made.count != 0 && made.floats != NULL)
-        multiply(&p, a->floats, b->floats, made.floats);
-    const struct cnnvp_constant_view view = cnnvp_constant_spread(c, 2, made.dims);
-    struct cnnvp_constant_walk walk = cnnvp_constant_begin(&view);
-    for (size_t i = 0; i < made.count && made.floats != NULL; ++i)
-        made.floats[i] = alpha * made.floats[i] + (has_c ? beta * c->floats[cnnvp_constant_next(&walk)] : 0.0f);
-    return cnnvp_constant_define(import, &made);
-}
-
 static const struct cnnvp_constant_operator operators[] = {
-    {"ReduceMean", fold_reduction, MEAN},
-    {"ReduceSum", fold_reduction, SUM},
-    {"ReduceMax", fold_reduction, LARGEST},
-    {"ReduceMin", fold_reduction, SMALLEST},
-    {"ReduceProd", fold_reduction, PRODUCT},
-    {"ReduceL1", fold_reduction, LENGTH_1},
-    {"ReduceL2", fold_reduction, LENGTH_2},
-    {"ReduceSumSquare", fold_reduction, SQUARES},
-    {"ReduceLogSum", fold_reduction, LOG_SUM},
-    {"ReduceLogSumExp", fold_reduction, LOG_SUM_EXP},
-    {"ArgMax", fold_place, OF_LARGEST},
-    {"ArgMin", fold_place, OF_SMALLEST},
-    {"CumSum", fold_running_sum, 0},
-    {"Softmax", fold_softmax, SHARES},
-    {"LogSoftmax", fold_softmax, LOGARITHMS},
-    {"MatMul", fold_matmul, 0},
-    {"Gemm", fold_gemm, 0},
+    {"ReduceMean", fold_reduction, MEAN},      {"ReduceSum", fold_reduction, SUM},
+    {"ReduceMax", fold_reduction, LARGEST},    {"ReduceMin", fold_reduction, SMALLEST},
+    {"ReduceProd", fold_reduction, PRODUCT},   {"ReduceL1", fold_reduction, LENGTH_1},
+    {"ReduceL2", fold_reduction, LENGTH_2},    {"ReduceSumSquare", fold_reduction, SQUARES},
+    {"ReduceLogSum", fold_reduction, LOG_SUM}, {"ReduceLogSumExp", fold_reduction, LOG_SUM_EXP},
+    {"ArgMax", fold_place, OF_LARGEST},        {"ArgMin", fold_place, OF_SMALLEST},
+    {"CumSum", fold_running_sum, 0},           {"Softmax", fold_softmax, SHARES},
+    {"LogSoftmax", fold_softmax, LOGARITHMS},  {"MatMul", fold_matmul, 0},
+    {"Gemm", cnnvp_import_gemm_apart, 0},
 };
 
 const struct cnnvp_constant_operators cnnvp_constant_sums = {operators, sizeof operators / sizeof operators[0]};

@@ -164,15 +164,15 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     return cnnvp_import_line(import, out, numbers.each, NULL, numbers.values, 0, &out);
 }
 
-/* Operands that are not x and constants: MatMul, and Add. */
-static cnnvp_result gemm_apart(struct cnnvp_import *import, float alpha, float beta)
+cnnvp_result cnnvp_import_gemm_apart(struct cnnvp_import *import)
 {
     struct cnnvp_text text = {.used = 0};
     say(&text, "first = %s(a); second = %s(b); made = MatMul(first, second); scaled = Mul(made, %#.9g);",
         cnnvp_onnx_int(import->node, "transA", 0) != 0 ? "Transpose" : "Identity",
-        cnnvp_onnx_int(import->node, "transB", 0) != 0 ? "Transpose" : "Identity", (double)alpha);
+        cnnvp_onnx_int(import->node, "transB", 0) != 0 ? "Transpose" : "Identity",
+        (double)cnnvp_onnx_float(import->node, "alpha", 1.0f));
     if (cnnvp_import_has(import, 2))
-        say(&text, "more = Mul(c, %#.9g); y = Add(scaled, more)", (double)beta);
+        say(&text, "more = Mul(c, %#.9g); y = Add(scaled, more)", (double)cnnvp_onnx_float(import->node, "beta", 1.0f));
     else
         say(&text, "y = Identity(scaled)");
     return rewrite(import, &text);
@@ -190,7 +190,7 @@ cnnvp_result cnnvp_operator_gemm(struct cnnvp_import *import)
         if (cnnvp_import_has(import, i))
             CNNVP_TRY(cnnvp_import_value(import, i, &value));
         if (i == 0 ? value.constant != NULL : value.tensor != CNNVP_GRAPH_NONE)
-            return gemm_apart(import, alpha, beta);
+            return cnnvp_import_gemm_apart(import);
     }
     CNNVP_TRY(cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in));
     if (!import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)
@@ -338,15 +338,13 @@ static cnnvp_result spread_matrices(struct cnnvp_import *import, const size_t ra
 
 cnnvp_result cnnvp_operator_matmul(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t out;
+    int32_t in, out;
     struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
     size_t ranks[2];
-    int64_t both[2][CNNVP_ONNX_RANK];
-    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t both[2][CNNVP_ONNX_RANK], dims[CNNVP_ONNX_RANK];
     int done;
     for (size_t i = 0; i < 2; ++i)
         CNNVP_TRY(cnnvp_import_dims_of(import, i, &ranks[i], both[i]));

@@ -115,8 +115,7 @@ static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t r
 /* The importer would refuse a file with values that are not finite. */
 static cnnvp_result check_finite(const struct export *export, const struct edit *edit, size_t role)
 {
-    size_t count = 1;
-    size_t others = 0;
+    size_t count = 1, others = 0;
     for (size_t i = 0; i < edit->origin->rank; ++i)
         count *= (size_t)edit->origin->dims[i];
     for (size_t i = 0; i < count; ++i)
@@ -352,9 +351,7 @@ static int put_graph(struct export *export, const struct cnnvp_wire_field *graph
 {
     const uint8_t *file = export->onnx.file;
     struct cnnvp_wire_field field;
-    size_t node = 0;
-    size_t input = 0;
-    size_t initializer = 0;
+    size_t node = 0, input = 0, initializer = 0;
     int done = 1;
     for (size_t at = graph->value_begin; at < graph->end && done;) {
         done = cnnvp_wire_next(file, &at, graph->end, &field);

@@ -444,8 +444,7 @@ static int is_weight(const struct cnnvp_import *import, const Onnx__ValueInfoPro
     const Onnx__GraphProto *graph = import->onnx.model->graph;
     const int is_tensor = info->type != NULL && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const Onnx__TensorShapeProto *shape = is_tensor ? info->type->tensor_type->shape : NULL;
-    size_t axes = 0;
-    size_t readers = 0;
+    size_t axes = 0, readers = 0;
     for (size_t i = 0; shape != NULL && i < shape->n_dim; ++i)
         axes += shape->dim[i]->dim_value != 1;
     for (size_t i = 0; i < graph->n_node; ++i)
@@ -747,8 +746,7 @@ cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_s
                                      struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     struct cnnvp_error errors[2];
-    struct reading images = {0};
-    struct reading whole = {0};
+    struct reading images = {0}, whole = {0};
     cnnvp_result result = read_as(file, sizes, weightless, 0, graph, &images, &errors[0]);
     const int again = result == CNNVP_BAD_INPUT;
     if (again)

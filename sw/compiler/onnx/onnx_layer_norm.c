@@ -73,8 +73,7 @@ static cnnvp_result normalise_last(struct cnnvp_import *import, int about_zero)
                                       import->node->output[i]);
     const uint32_t rank = import->graph->tensors[in].rank;
     CNNVP_TRY(cnnvp_import_axis(import, rank, cnnvp_onnx_int(import->node, "axis", -1), &axis));
-    float *scale;
-    float *offset;
+    float *scale, *offset;
     const struct split split = split_at(import, in, axis);
     CNNVP_TRY(read_places(import, 1, split.words, &scale));
     CNNVP_TRY(read_places(import, 2, split.words, &offset));
@@ -306,8 +305,7 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
             return CNNVP_DONE;
     }
     int64_t dims[CNNVP_ONNX_RANK];
-    const char *x = "";
-    const char *other = "";
+    const char *x = "", *other = "";
     const uint32_t rank = cnnvp_import_all_dims(import, numerator, dims);
     const int64_t own = (int64_t)rank - (import->single != 0);
     struct divisor divisor = root_of(import, below, own);

@@ -386,6 +386,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, co
  * returns 1 if the node computes the statistics from the data. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import);
 int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
+/* Imports Gemm as MatMul and Add: its operands are not a tensor and constants. */
+cnnvp_result cnnvp_import_gemm_apart(struct cnnvp_import *import);
 /* Imports InstanceNormalization of channels with many words: averages `parts` parts of each channel, then their
  * means. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_instances_apart(struct cnnvp_import *import, int64_t parts);

@@ -36,8 +36,7 @@ static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_
 {
     int64_t named[2 * CNNVP_ONNX_RANK] = {0};
     int64_t axes[CNNVP_ONNX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    size_t count = 0;
-    size_t axis_count = 0;
+    size_t count = 0, axis_count = 0;
     CNNVP_TRY(cnnvp_import_list(import, "pads", 1, 2 * CNNVP_ONNX_RANK, named, &count));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 3, CNNVP_ONNX_RANK, axes, &axis_count));
     axis_count = axis_count == 0 ? rank : axis_count;

@@ -297,8 +297,7 @@ cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_
 
 cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
 {
-    int32_t in;
-    int32_t out;
+    int32_t in, out;
     const Onnx__TensorProto *constant;
     size_t count = 0;
     int64_t old[CNNVP_ONNX_RANK];
@@ -369,9 +368,7 @@ struct slice {
 /* Reads the inputs or attributes; the size of a step must be at most `most`. */
 static cnnvp_result read_slice(struct cnnvp_import *import, int64_t most, struct slice *slice)
 {
-    size_t ends = 0;
-    size_t axes = 0;
-    size_t steps = 0;
+    size_t ends = 0, axes = 0, steps = 0;
     CNNVP_TRY(cnnvp_import_list(import, "starts", 1, CNNVP_ONNX_RANK, slice->starts, &slice->count));
     CNNVP_TRY(cnnvp_import_list(import, "ends", 2, CNNVP_ONNX_RANK, slice->ends, &ends));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 3, CNNVP_ONNX_RANK, slice->axes, &axes));
@@ -404,8 +401,7 @@ static cnnvp_result slice_constant(struct cnnvp_import *import, const struct cnn
     struct cnnvp_constant_view view = cnnvp_constant_whole_view(&words->constant);
     unsigned seen = 0;
     for (size_t i = 0; i < slice->count; ++i) {
-        int64_t axis;
-        int64_t first;
+        int64_t axis, first;
         const int64_t step = slice->steps[i], length = step < 0 ? -step : step;
         CNNVP_TRY(cnnvp_words_axis(import, words, words->rank, slice->axes[i], &axis));
         if ((seen >> axis & 1u) != 0)
@@ -438,8 +434,7 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
 static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *slice, size_t i, uint32_t steps[2],
                                int32_t *in, unsigned *empty)
 {
-    int64_t dims[CNNVP_ONNX_RANK];
-    int64_t axis;
+    int64_t dims[CNNVP_ONNX_RANK], axis;
     const int64_t rank = cnnvp_import_all_dims(import, *in, dims);
     const int64_t step = slice->steps[i];
     /* Exporters may name the batch axis, too, with a range that covers all of it (to 10^9 in jax2tf). */

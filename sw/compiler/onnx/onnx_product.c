@@ -68,9 +68,7 @@ cnnvp_result cnnvp_import_product(struct cnnvp_import *import, int32_t first, in
     const int32_t operands[2] = {first, second};
     struct product product;
     struct cnnvp_graph_layer *layer;
-    int32_t positions;
-    int32_t weights;
-    int32_t out;
+    int32_t positions, weights, out;
     CNNVP_TRY(plan_product(import, operands, &product));
     CNNVP_TRY(turn(import, first, product.count, product.rows, product.inner, &positions));
     const size_t layers = import->graph->layer_count;

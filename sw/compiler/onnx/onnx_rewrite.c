@@ -440,8 +440,7 @@ cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
     enum { SIZES = 2 };
     int64_t dims[CNNVP_ONNX_RANK], image[SIZES], kernel[SIZES], dilations[SIZES] = {1, 1}, strides[SIZES] = {1, 1};
     int64_t pads[2 * SIZES] = {0};
-    size_t rank = 0;
-    size_t counts[2] = {0};
+    size_t rank = 0, counts[2] = {0};
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "image_shape", 1, SIZES, image, &counts[0]));
@@ -486,8 +485,7 @@ cnnvp_result cnnvp_operator_columns(struct cnnvp_import *import)
 cnnvp_result cnnvp_import_look_up(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK] = {0}, indices[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t others = 0;
+    size_t rank = 0, others = 0;
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_dims_of(import, 1, &others, indices));
@@ -545,15 +543,18 @@ cnnvp_result cnnvp_operator_blocks(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
-/* Repeats the tensor along each axis: expands a dimension of 1 that is inserted in front of the axis. */
+/* Repeats the tensor or constant along each axis: expands a dimension of 1 that is inserted in front of the axis. */
 cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], times[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t count = 0;
+    size_t rank = 0, count = 0;
     struct cnnvp_text text = {.used = 0};
+    const int constant = cnnvp_import_known_constant(import, import->node->input[0]) != NULL;
+    const int whole = constant || import->single; /* the first dimension is like the others */
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "repeats", 1, CNNVP_ONNX_RANK, times, &count));
+    if (constant)
+        CNNVP_TRY(cnnvp_constant_of_an_image(import, 1, count, times));
     if (count != rank)
         return cnnvp_import_error(import, "there are %zu repeats for %zu dimensions", count, rank);
     say(&text, "part0 = Identity(a);");
@@ -561,24 +562,23 @@ cnnvp_result cnnvp_operator_tile(struct cnnvp_import *import)
     for (size_t axis = 0; axis < rank; ++axis) {
         if (times[axis] == 1)
             continue;
-        if (axis == 0 && !import->single)
+        if (axis == 0 && !whole)
             return cnnvp_import_mixes(import, "images that are repeated");
         /* the view: (before, 1, axis and all after it) */
-        int64_t before = 1;
-        int64_t after = 1;
-        for (size_t i = import->single ? 0 : 1; i < rank; ++i)
+        int64_t before = 1, after = 1;
+        for (size_t i = whole ? 0 : 1; i < rank; ++i)
             *(i < axis ? &before : &after) *= i < axis ? dims[i] * times[i] : dims[i];
-        const char *front = import->single ? "" : "0, ";
-        say(&text, "wide%zu = Reshape(part%zu, [%s%lld, 1, %lld]); more%zu = Expand(wide%zu, [%s1, %lld, 1]);", steps,
-            steps, front, (long long)before, (long long)after, steps, steps, import->single ? "" : "1, ",
-            (long long)times[axis]);
-        say(&text, "part%zu = Reshape(more%zu, [%s%lld]);", steps + 1, steps, front,
-            (long long)before * times[axis] * after);
+        const char *front = whole ? "" : "0, ";
+        say(&text,
+            "wide%zu = Reshape <allowzero = 1> (part%zu, [%s%lld, 1, %lld]);"
+            "more%zu = Expand(wide%zu, [%s1, %lld, 1]); part%zu = Reshape <allowzero = 1> (more%zu, [%s%lld]);",
+            steps, steps, front, (long long)before, (long long)after, steps, steps, whole ? "" : "1, ",
+            (long long)times[axis], steps + 1, steps, front, (long long)before * times[axis] * after);
         ++steps;
     }
-    say(&text, "y = Reshape(part%zu, [", steps);
+    say(&text, "y = Reshape <allowzero = 1> (part%zu, [", steps);
     for (size_t i = 0; i < rank; ++i)
-        say(&text, "%s%lld", i != 0 ? ", " : "", i == 0 && !import->single ? 0LL : (long long)(dims[i] * times[i]));
+        say(&text, "%s%lld", i != 0 ? ", " : "", i == 0 && !whole ? 0LL : (long long)(dims[i] * times[i]));
     say(&text, "])");
     return rewrite(import, &text);
 }
@@ -655,9 +655,7 @@ cnnvp_result cnnvp_operator_one_hot(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_product_of(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], axes[CNNVP_ONNX_RANK];
-    size_t rank = 0;
-    size_t count = 0;
-    size_t steps = 0;
+    size_t rank = 0, count = 0, steps = 0;
     struct cnnvp_text text = {.used = 0};
     CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
     CNNVP_TRY(cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count));
@@ -758,7 +756,7 @@ cnnvp_result cnnvp_operator_mean_of(struct cnnvp_import *import)
     say(&text, "sum = Sum(");
     for (size_t i = 0; i < import->node->n_input; ++i)
         say(&text, "%s%c", i != 0 ? ", " : "", (int)('a' + (int)i));
-    say(&text, "); y = Mul(sum, %.9f)", 1.0 / (double)import->node->n_input);
+    say(&text, "); y = Div(sum, %zu.0)", import->node->n_input);
     return rewrite(import, &text);
 }
 
@@ -856,8 +854,7 @@ static void pick(const char *of, const char *in, int is, const char *and_in, int
 /* Sums over the letters that only operand k has and the result does not. */
 static void say_sum(struct cnnvp_text *text, struct einsum *einsum, size_t k)
 {
-    char left[LABELS + 1];
-    char gone[LABELS + 1];
+    char left[LABELS + 1], gone[LABELS + 1];
     pick(einsum->operands[k], einsum->operands[1 - k], 0, einsum->result, 0, gone);
     say(text, gone[0] != '\0' ? "sum%zu = ReduceSum <keepdims = 0, axes = [" : "sum%zu = Identity(", k);
     for (size_t i = 0; gone[i] != '\0'; ++i)

@@ -170,8 +170,7 @@ cnnvp_result cnnvp_operator_spectrum(struct cnnvp_import *import)
 cnnvp_result cnnvp_operator_frames(struct cnnvp_import *import)
 {
     int64_t dims[CNNVP_ONNX_RANK], window[CNNVP_ONNX_RANK] = {0};
-    int64_t step = 0;
-    int64_t length = 0;
+    int64_t step = 0, length = 0;
     size_t rank, given;
     struct cnnvp_text text = {.used = 0};
     const int bent = cnnvp_import_has(import, 2);

@@ -160,8 +160,7 @@ cnnvp_result cnnvp_operator_squeeze(struct cnnvp_import *import)
         marked[axis] = 1;
     }
     int64_t dims[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
-    uint32_t made = 1;
-    uint32_t next = 1;
+    uint32_t made = 1, next = 1;
     for (uint32_t i = 1; i < rank; ++i) {
         if (adds) {
             dims[made++] = marked[i] ? 1 : words.dims[next++];

@@ -103,8 +103,7 @@ static void print_wanted(const char *name, const Onnx__TensorShapeProto *shape, 
 
 static cnnvp_result ask(struct cnnvp_import *import, const char *name, const Onnx__TensorShapeProto *shape, size_t axis)
 {
-    char have[256];
-    char wanted[256];
+    char have[256], wanted[256];
     const char *file = import->onnx.name;
     const char *images = import->training ? "" : ", or with images of that size, -i FILE.npy";
     print_wanted(name, shape, wanted, sizeof wanted);

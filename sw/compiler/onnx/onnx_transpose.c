@@ -122,8 +122,7 @@ static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct gr
 /* Merges groups that have become adjacent. */
 static void join(struct groups *groups)
 {
-    int64_t dims[CNNVP_ONNX_RANK + 1] = {0};
-    int64_t perm[CNNVP_ONNX_RANK + 1] = {0};
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0}, perm[CNNVP_ONNX_RANK + 1] = {0};
     for (uint32_t i = 0; i < groups->count; ++i) {
         dims[i + 1] = groups->sizes[i];
         perm[i + 1] = groups->wanted[i] + 1;

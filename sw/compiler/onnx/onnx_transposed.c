@@ -210,8 +210,7 @@ static cnnvp_result add_phase(struct cnnvp_import *import, const struct transpos
 
 static cnnvp_result add_phases(struct cnnvp_import *import, const struct transposed *made, int32_t *out)
 {
-    int32_t rows[PHASES_MAX];
-    int32_t columns[PHASES_MAX];
+    int32_t rows[PHASES_MAX], columns[PHASES_MAX];
     const size_t row_count = (size_t)made->y.stride, column_count = (size_t)made->x.stride;
     for (size_t y = 0; y < row_count; ++y) {
         for (size_t x = 0; x < column_count; ++x)
@@ -226,8 +225,7 @@ static cnnvp_result add_phases(struct cnnvp_import *import, const struct transpo
 cnnvp_result cnnvp_operator_conv_transpose(struct cnnvp_import *import)
 {
     struct transposed made = {.groups = 1};
-    const Onnx__TensorProto *weights = NULL;
-    const Onnx__TensorProto *bias = NULL;
+    const Onnx__TensorProto *weights = NULL, *bias = NULL;
     CNNVP_TRY(cnnvp_import_tensor(import, 0, 0, &made.in));
     const struct cnnvp_graph_tensor input = import->graph->tensors[made.in];
     made.rank = input.rank;

@@ -20,8 +20,7 @@ static int get_varint(const uint8_t *file, size_t *at, size_t end, uint64_t *val
 
 int cnnvp_wire_next(const uint8_t *file, size_t *at, size_t end, struct cnnvp_wire_field *field)
 {
-    uint64_t key;
-    uint64_t size;
+    uint64_t key, size;
     field->begin = *at;
     if (!get_varint(file, at, end, &key))
         return 0;

@@ -15,7 +15,7 @@
 #include "isa/isa.h"
 
 #define SOURCE_OUTPUT 2u   /* source of a vector operand: the output buffer */
-#define ANSWERS 128u       /* initial size of the table; a power of two */
+#define ANSWER_BITS 9      /* the table has 2^ANSWER_BITS entries */
 #define STRIP_CHANNELS 16u /* strips of rows are priced with at most this many channels */
 #define SPREAD 8u          /* how many input counts of a slice are priced */
 #define SPREAD_SIDE 4u     /* most rows and columns of results of these slices */
@@ -29,7 +29,7 @@
 #define FEW_BYTES UINT32_C(2048)
 #define MANY_BYTES UINT32_C(34816)
 
-enum kind { EMPTY, SLICE, VECTOR, BOX };
+enum kind { NONE, SLICE, VECTOR, BOX };
 
 struct answer {
     enum kind kind;
@@ -47,22 +47,15 @@ struct cnnvp_cost_query {
     uint64_t vectors; /* instructions of the vector unit for the tile in question */
     char refusal[256];
     struct cnnvp_error wrong; /* the first invalid answer; "": there is none */
-    size_t count, size;       /* answers in the table, and entries of the table */
-    struct answer *answers;
+    struct answer answers[1u << ANSWER_BITS];
 };
 
 struct cnnvp_cost_query *cnnvp_cost_query_new(const struct cnnvp_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_cost_query *query = calloc(1, sizeof *query);
-    struct answer *answers = calloc(ANSWERS, sizeof *answers);
-    if (query == NULL || answers == NULL) {
-        free(query);
-        free(answers);
+    if (query == NULL)
         return NULL;
-    }
-    query->answers = answers;
-    query->size = ANSWERS;
     query->layer = layer;
     query->name = name;
     query->limits = limits;
@@ -72,8 +65,6 @@ struct cnnvp_cost_query *cnnvp_cost_query_new(const struct cnnvp_layer *layer, c
 
 void cnnvp_cost_query_free(struct cnnvp_cost_query *query)
 {
-    if (query != NULL)
-        free(query->answers);
     free(query);
 }
 
@@ -163,50 +154,16 @@ struct cnnvp_command cnnvp_plan_slice_command(const struct cnnvp_layer *layer, c
 
 /* ---- answers ---- */
 
-/* The answer to the question, or the empty entry for it. */
-static struct answer *place_of(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7])
+/* The entry for the answer to the question. Unless it is known, it replaces another one. */
+static struct answer *look_up(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7], int *known)
 {
     uint64_t hash = (uint64_t)kind;
     for (size_t i = 0; i < 7; ++i)
         hash = (hash ^ question[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    for (size_t at = (size_t)(hash >> 40);; ++at) {
-        struct answer *answer = &query->answers[at % query->size];
-        if (answer->kind == EMPTY ||
-            (answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0))
-            return answer;
-    }
-}
-
-/* Doubles the table. If there is no memory for that, it empties the table instead. */
-static void make_room(struct cnnvp_cost_query *query)
-{
-    struct answer *const before = query->answers;
-    const size_t size = query->size;
-    struct answer *more = calloc(2u * size, sizeof *more);
-    if (more == NULL) {
-        memset(query->answers, 0, size * sizeof *query->answers);
-        query->count = 0;
-        return;
-    }
-    query->answers = more;
-    query->size = 2u * size;
-    for (size_t i = 0; i < size; ++i)
-        if (before[i].kind != EMPTY)
-            *place_of(query, before[i].kind, before[i].question) = before[i];
-    free(before);
-}
-
-static struct answer *look_up(struct cnnvp_cost_query *query, enum kind kind, const uint32_t question[7], int *known)
-{
-    if (query->count > query->size / 4u * 3u)
-        make_room(query);
-    struct answer *answer = place_of(query, kind, question);
-    *known = answer->kind != EMPTY;
-    if (*known)
-        return answer;
+    struct answer *answer = &query->answers[hash >> (64 - ANSWER_BITS)];
+    *known = answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0;
     answer->kind = kind;
     memcpy(answer->question, question, sizeof answer->question);
-    ++query->count;
     return answer;
 }
 

@@ -32,8 +32,7 @@ cnnvp_result cnnvp_target_resolved(const cnnvp_config *config, struct cnnvp_erro
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
     char instance[64];
-    const char *text;
-    const char *place;
+    const char *text, *place;
     if (cnnvp_config_get(config, name, value, &text) == CNNVP_DONE)
         return CNNVP_DONE;
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(name, "."), name);
@@ -61,13 +60,10 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
                                  struct cnnvp_error *error)
 {
     char name[64];
-    const size_t length = strlen(instance);
-    uint64_t size;
-    uint64_t pingpong;
-    memcpy(name, instance, length);
-    memcpy(name + length, ".size", sizeof ".size");
+    uint64_t size, pingpong;
+    (void)snprintf(name, sizeof name, "%s.size", instance);
     CNNVP_TRY(get(config, name, &size, error));
-    memcpy(name + length, ".pingpong", sizeof ".pingpong");
+    (void)snprintf(name, sizeof name, "%s.pingpong", instance);
     CNNVP_TRY(get(config, name, &pingpong, error));
     *halves = pingpong != 0 ? 2 : 1;
     *half = size / *halves;
@@ -76,8 +72,7 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
 
 static int has_scratchpad(const cnnvp_config *config)
 {
-    const char *place;
-    const char *target;
+    const char *place, *target;
     return cnnvp_config_place(config, SCRATCHPAD, &place, &target) == CNNVP_DONE;
 }
 
@@ -140,18 +135,14 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
 /* The depth-first scheduler is optional. The guest software cannot use one without an interrupt line. */
 static void read_scheduler(const cnnvp_config *config, const char *suffix, struct cnnvp_target_accelerator *accelerator)
 {
-    char table[CNNVP_TARGET_NAME];
-    char scheduler[CNNVP_TARGET_NAME];
-    char irq[CNNVP_TARGET_NAME];
-    uint64_t base = 0;
-    uint64_t value = 0;
-    const char *text = NULL;
+    char table[CNNVP_TARGET_NAME], scheduler[CNNVP_TARGET_NAME], irq[CNNVP_TARGET_NAME];
+    uint64_t base = 0, value = 0;
     cnnvp_target_name("scheduler.table_words", suffix, table);
     cnnvp_target_name("scheduler", suffix, scheduler);
     cnnvp_target_name("scheduler.irq", suffix, irq);
-    if (cnnvp_config_get(config, table, &value, &text) != CNNVP_DONE ||
+    if (cnnvp_config_get(config, table, NULL, NULL) != CNNVP_DONE ||
         cnnvp_config_window(config, scheduler, &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
-        cnnvp_config_get(config, irq, &value, &text) != CNNVP_DONE || value == 0)
+        cnnvp_config_get(config, irq, &value, NULL) != CNNVP_DONE || value == 0)
         return;
     accelerator->scheduler = (uint32_t)base;
     accelerator->scheduler_irq = (uint32_t)value;
@@ -178,8 +169,7 @@ static cnnvp_result read_accelerators(const cnnvp_config *config, struct cnnvp_t
 static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
 {
     uint64_t value;
-    const char *text;
-    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
+    return cnnvp_config_get(config, name, &value, NULL) == CNNVP_DONE ? value : otherwise;
 }
 
 /* pJ of one count of a statistic; 0 if the instance, such as a third-party unit, lacks it. */

@@ -32,8 +32,7 @@ static const char *kind_of(const cnnvp_config *config, const char *name)
 /* File and line that define the instance or parameter; "" if the configuration lacks it. */
 static const char *place_of(const cnnvp_config *config, const char *name)
 {
-    const char *place;
-    const char *target;
+    const char *place, *target;
     return cnnvp_config_place(config, name, &place, &target) == CNNVP_DONE ? place : "";
 }
 
@@ -82,8 +81,7 @@ static cnnvp_result compare_units(const cnnvp_config *config, const struct cnnvp
     if (strcmp(unit->model, first->model) != 0)
         return differ(config, unit->name, unit->model, first->name, first->model, error);
     for (uint32_t i = 0; unit->unit != NULL && i < unit->unit->param_count; ++i) {
-        char name[2 * CNNVP_TARGET_NAME];
-        char other[2 * CNNVP_TARGET_NAME];
+        char name[2 * CNNVP_TARGET_NAME], other[2 * CNNVP_TARGET_NAME];
         (void)snprintf(name, sizeof name, "%s.%s", unit->name, unit->unit->params[i].name);
         (void)snprintf(other, sizeof other, "%s.%s", first->name, unit->unit->params[i].name);
         CNNVP_TRY(compare_parameter(config, name, other, error));
@@ -94,8 +92,7 @@ static cnnvp_result compare_units(const cnnvp_config *config, const struct cnnvp
 static cnnvp_result check_unit(const cnnvp_config *config, const struct cnnvp_config_instance *first,
                                const char *suffix, struct cnnvp_error *error)
 {
-    char name[CNNVP_TARGET_NAME];
-    char element[CNNVP_TARGET_NAME];
+    char name[CNNVP_TARGET_NAME], element[CNNVP_TARGET_NAME];
     struct cnnvp_config_instance unit;
     cnnvp_target_name(first->name, suffix, name);
     if (find(config, name, &unit))

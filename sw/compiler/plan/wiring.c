@@ -105,8 +105,7 @@ static int concerns(const struct check *check, const struct wire *wire)
 /* Refuses a port that is open because the platform lacks the instance that it should lead to. */
 static cnnvp_result check_open(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
-    char name[CNNVP_TARGET_NAME];
-    char wanted[CNNVP_TARGET_NAME];
+    char name[CNNVP_TARGET_NAME], wanted[CNNVP_TARGET_NAME];
     const char *place;
     const char *written;
     const char *target = NULL;
@@ -124,13 +123,11 @@ static cnnvp_result check_open(const struct check *check, const struct wire *wir
  * input_buffer. */
 static void name_wanted(const struct check *check, const struct wire *wire, char wanted[CNNVP_TARGET_NAME])
 {
-    static const char suffix[] = "_buffer";
     char region[CNNVP_TARGET_NAME];
     const char *place, *target;
-    const size_t length = strlen(wire->target), end = sizeof suffix - 1u;
-    const int is_buffer = check->who == INFERENCE && length > end && strcmp(wire->target + length - end, suffix) == 0;
-    (void)snprintf(region, sizeof region, "scratchpad.%.*s", (int)(is_buffer ? length - end : 0), wire->target);
-    cnnvp_target_name(is_buffer && cnnvp_config_place(check->config, "scratchpad", &place, &target) == CNNVP_DONE
+    const size_t buffer = check->who == INFERENCE ? cnnvp_before_ending(wire->target, "_buffer") : 0;
+    (void)snprintf(region, sizeof region, "scratchpad.%.*s", (int)buffer, wire->target);
+    cnnvp_target_name(buffer != 0 && cnnvp_config_place(check->config, "scratchpad", &place, &target) == CNNVP_DONE
                           ? region
                           : wire->target,
                       check->suffix, wanted);
@@ -138,9 +135,7 @@ static void name_wanted(const struct check *check, const struct wire *wire, char
 
 static cnnvp_result check_wire(const struct check *check, const struct wire *wire, struct cnnvp_error *error)
 {
-    char name[CNNVP_TARGET_NAME];
-    char wanted[CNNVP_TARGET_NAME];
-    char instance[CNNVP_TARGET_NAME];
+    char name[CNNVP_TARGET_NAME], wanted[CNNVP_TARGET_NAME], instance[CNNVP_TARGET_NAME];
     const char *place;
     const char *target = NULL;
     cnnvp_target_name(wire->name, check->suffix, name);
@@ -169,11 +164,10 @@ static cnnvp_result check_wire(const struct check *check, const struct wire *wir
 static cnnvp_result check_fixed(const cnnvp_config *config, enum who who, const char *name, const char *wanted,
                                 struct cnnvp_error *error)
 {
-    uint64_t value;
     const char *text = NULL;
     const char *place = NULL;
     const char *target;
-    if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
+    if (cnnvp_config_get(config, name, NULL, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
         cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error, "%s: %s: is %s; networks%s need %s", place, name, text,

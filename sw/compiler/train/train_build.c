@@ -107,7 +107,7 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
     const char *name = b->graph->layers[node->layer].name;
     if (!first)
         layer->in = place_bfp(b, name, "activations", images, node->ci, (uint64_t)node->hi * node->wi,
-                              cnnvp_train_plan_exponents(plan, node, node->ci));
+                              cnnvp_train_plan_exponents(plan, node, images, node->ci));
     layer->sums = place_channels(b, name, "sums", images, node->co, plane * SUM_BYTES);
     if (!plan->learns)
         return;
@@ -117,7 +117,7 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
         layer->positions =
             place_channels(b, name, "position matrix", images, node->co, cnnvp_train_plan_packed(pooled, 2));
     layer->error =
-        place_bfp(b, name, "errors", images, node->co, plane, cnnvp_train_plan_exponents(plan, node, node->co));
+        place_bfp(b, name, "errors", images, node->co, plane, cnnvp_train_plan_exponents(plan, node, images, node->co));
     b->shared = shared > b->shared ? shared : b->shared;
 }
 
@@ -178,14 +178,14 @@ static void place_layers(struct builder *b)
 static cnnvp_result place_held(struct builder *b)
 {
     const struct cnnvp_train_plan_options *plan = &b->options->plan;
-    uint64_t entries = 0;
-    uint64_t exponents = 0;
+    uint64_t entries = 0, exponents = 0;
     for (size_t i = 0; i < b->net->count; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         const uint64_t needed = cnnvp_train_plan_entries(plan, node);
         /* Weights may have blocks by channel, even if the maps of a fully connected layer do not. */
-        const uint64_t held =
-            plan->block == CNNVP_TRAIN_BY_CHANNEL ? node->co : cnnvp_train_plan_exponents(plan, node, node->co);
+        const uint64_t held = plan->block == CNNVP_TRAIN_BY_CHANNEL
+                                  ? node->co
+                                  : cnnvp_train_plan_exponents(plan, node, plan->images, node->co);
         entries = needed > entries ? needed : entries;
         exponents = held > exponents ? held : exponents;
     }
@@ -229,16 +229,13 @@ static void place_images(struct builder *b, uint64_t count, int training, struct
 {
     const struct cnnvp_train_net *net = b->net;
     const uint64_t bytes = (uint64_t)net->height * net->width * b->target->value_bytes;
-    const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
     const uint64_t records = training ? b->options->plan.images : count;
     const int softmax = b->build->header.tag_softmax != 0;
     *images = (struct cnnvp_train_images){.count = (uint32_t)count};
     if (count == 0)
         return;
     images->mantissas = place_channels(b, training ? "training" : "evaluation", "images", count, net->channels, bytes);
-    images->exponents = place(b, block == CNNVP_TRAIN_BY_IMAGE     ? count
-                                 : block == CNNVP_TRAIN_BY_CHANNEL ? net->channels
-                                                                   : 1u);
+    images->exponents = place(b, cnnvp_train_plan_exponents(&b->options->plan, &net->nodes[0], count, net->channels));
     if (training || b->options->labels)
         images->labels = place(b, count * 4u);
     if (softmax)

@@ -21,8 +21,7 @@ static uint64_t taps_of(const struct cnnvp_train_node *node)
 /* Number of exponents of maps of this many images and channels. */
 static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images, uint64_t channels)
 {
-    const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(fit->options, fit->node);
-    return block == CNNVP_TRAIN_BY_TENSOR ? 1u : block == CNNVP_TRAIN_BY_IMAGE ? images : channels;
+    return cnnvp_train_plan_exponents(fit->options, fit->node, images, channels);
 }
 
 /* ---- groups and zones ---- */
@@ -119,23 +118,17 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint32_t i
 
 /* ---- gradients ---- */
 
-/* Rows of the activations that `rows` rows of errors need. */
-static uint64_t activation_rows(const struct cnnvp_train_node *node, uint64_t rows)
-{
-    return cnnvp_minimum((rows - 1u) * node->sy + node->ky, node->hi);
-}
-
 int cnnvp_train_operands_fit(const struct cnnvp_train_fit *fit, const struct cnnvp_train_tiles *tiles)
 {
     const struct cnnvp_train_target *target = fit->target;
     const struct cnnvp_train_node *node = fit->node;
     const uint64_t images = tiles->images;
-    const uint64_t activations = images * tiles->in * activation_rows(node, tiles->rows) * node->wi;
+    const uint64_t activations = images * tiles->in * input_rows(node, 0, tiles->rows) * node->wi;
     const uint64_t errors = images * tiles->out * tiles->rows * node->wo;
     if (has_zones(target))
         return (node->connected || (images == 1u && tiles->in <= target->arrays && tiles->out <= target->cols)) &&
                groups_hold(fit, CNNVP_TRAIN_INPUT, node->connected ? tiles->in : node->wi,
-                           activation_rows(node, tiles->rows), exponents_of(fit, images, tiles->in)) &&
+                           input_rows(node, 0, tiles->rows), exponents_of(fit, images, tiles->in)) &&
                groups_hold(fit, CNNVP_TRAIN_WEIGHTS, node->connected ? tiles->out : node->wo, tiles->rows,
                            exponents_of(fit, images, tiles->out));
     return even(activations * target->value_bytes) + even(exponents_of(fit, images, tiles->in)) <= target->input_half &&

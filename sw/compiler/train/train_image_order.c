@@ -13,31 +13,16 @@
 
 enum { DIGITS = 11 }; /* most characters of a number and its separator */
 
-struct reader {
-    const char *file, *at;
-    uint64_t line;
-};
+#define BLANKS " \t\n\v\f\r"
 
-static void skip_blanks(struct reader *reader)
+static cnnvp_result refuse_number(const char *file, const char *text, const char *at, uint64_t images,
+                                  struct cnnvp_error *error)
 {
-    for (; isspace((unsigned char)*reader->at); ++reader->at)
-        reader->line += *reader->at == '\n';
-}
-
-static cnnvp_result read_number(struct reader *reader, uint64_t images, uint32_t *number, struct cnnvp_error *error)
-{
-    char *end;
-    errno = 0;
-    const unsigned long value = strtoul(reader->at, &end, 10);
-    if (!isdigit((unsigned char)*reader->at) || (*end != '\0' && !isspace((unsigned char)*end)) || errno != 0 ||
-        value >= images)
-        return cnnvp_compiler_error(
-            error, "%s:%llu: \"%.*s\" is no number of an image, 0 to %llu", reader->file,
-            (unsigned long long)reader->line, (int)cnnvp_minimum(strcspn(reader->at, " \t\n\v\f\r"), 20), reader->at,
-            (unsigned long long)images - 1u);
-    reader->at = end;
-    *number = (uint32_t)value;
-    return CNNVP_DONE;
+    unsigned line = 1;
+    for (const char *before = text; before < at; ++before)
+        line += *before == '\n';
+    return cnnvp_compiler_error(error, "%s:%u: \"%.*s\" is no number of an image, 0 to %llu", file, line,
+                                (int)cnnvp_minimum(strcspn(at, BLANKS), 20), at, (unsigned long long)images - 1u);
 }
 
 static cnnvp_result read_file(const char *file, uint64_t images, uint64_t epochs, struct cnnvp_train_image_order *order,
@@ -46,17 +31,25 @@ static cnnvp_result read_file(const char *file, uint64_t images, uint64_t epochs
     CNNVP_FREED char *text = NULL;
     const uint64_t most = images * epochs;
     CNNVP_TRY(cnnvp_input_text(file, most * DIGITS + 4096u, &text, NULL, error));
-    struct reader reader = {file, text, 1};
+    const char *at = text + strspn(text, BLANKS);
     uint64_t count = 0;
     order->numbers = malloc(cnnvp_minimum(most, strlen(text)) * sizeof *order->numbers);
     if (order->numbers == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (skip_blanks(&reader); *reader.at != '\0' && count < most; skip_blanks(&reader))
-        CNNVP_TRY(read_number(&reader, images, &order->numbers[count++], error));
-    if (*reader.at != '\0' || (count != images && count != most))
+    while (*at != '\0' && count < most) {
+        char *end;
+        errno = 0;
+        const unsigned long value = strtoul(at, &end, 10);
+        const size_t blanks = strspn(end, BLANKS);
+        if (!isdigit((unsigned char)*at) || (*end != '\0' && blanks == 0) || errno != 0 || value >= images)
+            return refuse_number(file, text, at, images, error);
+        order->numbers[count++] = (uint32_t)value;
+        at = end + blanks;
+    }
+    if (*at != '\0' || (count != images && count != most))
         return cnnvp_compiler_error(
             error, "%s: it needs the numbers of %llu images for each epoch, or %llu for all; there are %s%llu", file,
-            (unsigned long long)images, (unsigned long long)most, *reader.at != '\0' ? "more than " : "",
+            (unsigned long long)images, (unsigned long long)most, *at != '\0' ? "more than " : "",
             (unsigned long long)count);
     order->epochs = count / images;
     return CNNVP_DONE;

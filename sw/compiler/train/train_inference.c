@@ -121,40 +121,6 @@ static void read_floats(void *context, uint64_t index, float *values)
     memcpy(values, network->input + index * words, words * sizeof *values);
 }
 
-static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
-{
-    const struct inference *train = inference_of(network);
-    const size_t count = train->net.count + (train->net.softmax ? 1u : 0u);
-    CNNVP_FREED struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
-    if (layers == NULL)
-        return cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < train->net.count; ++i) {
-        const struct cnnvp_graph_layer *layer = &train->graph.layers[train->net.nodes[i].layer];
-        layers[i] = (struct cnnvp_layer_info){
-            .name = layer->name,
-            .op = cnnvp_graph_op_name(layer),
-            .phase = "forward",
-            .macs = cnnvp_train_net_macs(&train->net.nodes[i])};
-    }
-    if (train->net.softmax)
-        layers[count - 1u] = (struct cnnvp_layer_info){
-            .name = train->graph.layers[train->net.softmax_layer].name, .op = "softmax", .phase = "forward"};
-    const struct cnnvp_work_info work = {
-        .struct_size = sizeof work,
-        .command = "run",
-        .network = cnnvp_base_name(network->file),
-        .network_hash = network->graph.file_hash,
-        .seed = network->seed,
-        .images = network->images,
-        .pes = (uint64_t)train->target.arrays * train->target.cols * train->target.rows,
-        .layers = layers,
-        .layer_count = count,
-        .places = train->build.places,
-        .place_count = train->build.place_count,
-    };
-    return cnnvp_describe_work(platform, &work, error);
-}
-
 static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct inference *train = inference_of(network);
@@ -166,6 +132,13 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     } reads = {.given = network};
     const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
                                               (uint64_t)train->net.height * train->net.width};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "run",
+        .network = cnnvp_base_name(network->file),
+        .seed = network->seed,
+        .images = network->images,
+    };
     CNNVP_TRY(cnnvp_train_build_hold(&train->build, platform, error));
     CNNVP_TRY(cnnvp_guest_load(network->guest, platform, error));
     CNNVP_TRY(cnnvp_train_build_load(&train->build, platform, error));
@@ -174,7 +147,7 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
     if (!network->timing_only)
         CNNVP_TRY(cnnvp_train_put_images(
             &source, &train->build.header.evaluation, train->build.layers[0].block, &reader, platform, error));
-    return describe(network, platform, error);
+    return cnnvp_train_describe(&source, work, 0, platform, error);
 }
 
 /* ---- output ---- */

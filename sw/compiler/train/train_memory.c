@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes weights and images to the platform's memory, and lists the regions of a state. */
+/* Writes weights and images to the platform's memory, describes the work to it, and lists the regions of a state. */
 #include "trainer.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cnnvp_bfp.h"
+#include "network.h"
 
 /* -- block floating point -- */
 
@@ -204,4 +205,49 @@ cnnvp_result cnnvp_train_each_region(const struct cnnvp_train_source *source,
         }
     }
     return CNNVP_DONE;
+}
+
+/* ---- statistics ---- */
+
+cnnvp_result cnnvp_train_describe(const struct cnnvp_train_source *source, struct cnnvp_work_info work,
+                                  uint64_t evaluated, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_net *net = source->net;
+    const struct cnnvp_train_target *target = source->target;
+    const struct cnnvp_train_build *build = source->build;
+    const uint32_t softmax = build->header.tag_softmax;
+    const size_t phase_count = (build->header.flags & CNNVP_TRAIN_INFERENCE) != 0 ? 1u : 3u;
+    work.layer_count = net->count * phase_count + (softmax != 0 ? 1u : 0u);
+    CNNVP_FREED struct cnnvp_layer_info *layers = calloc(work.layer_count, sizeof *layers);
+    CNNVP_FREED uint64_t *images = calloc(work.layer_count, sizeof *images);
+    if (layers == NULL || images == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < net->count; ++i) {
+        const struct cnnvp_graph_layer *layer = &source->graph->layers[net->nodes[i].layer];
+        const uint64_t macs = cnnvp_train_net_macs(&net->nodes[i]);
+        const struct {
+            uint32_t tag;
+            const char *name;
+            uint64_t macs, images;
+        } phases[] = {{build->layers[i].tag_forward, "forward", macs, work.images + evaluated},
+                      {build->layers[i].tag_backward, "backward", i != 0 ? macs : 0, work.images},
+                      {build->layers[i].tag_gradient, "gradient", macs, work.images}};
+        for (size_t p = 0; p < phase_count; ++p) {
+            images[phases[p].tag - 1u] = phases[p].images;
+            layers[phases[p].tag - 1u] = (struct cnnvp_layer_info){
+                .name = layer->name, .op = cnnvp_graph_op_name(layer), .phase = phases[p].name, .macs = phases[p].macs};
+        }
+    }
+    if (softmax != 0) {
+        const char *name = net->softmax ? source->graph->layers[net->softmax_layer].name : "softmax";
+        layers[softmax - 1u] = (struct cnnvp_layer_info){.name = name, .op = "softmax", .phase = "forward"};
+        images[softmax - 1u] = work.images + evaluated;
+    }
+    work.network_hash = source->graph->file_hash;
+    work.pes = (uint64_t)target->arrays * target->cols * target->rows;
+    work.layers = layers;
+    work.layer_images = images;
+    work.places = build->places;
+    work.place_count = build->place_count;
+    return cnnvp_describe_work(platform, &work, error);
 }

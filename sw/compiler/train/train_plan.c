@@ -58,16 +58,16 @@ enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_pl
     return is_channel && node->connected ? CNNVP_TRAIN_BY_TENSOR : options->block;
 }
 
-uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
-                                    uint32_t channels)
+uint64_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
+                                    uint64_t images, uint64_t channels)
 {
     const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(options, node);
-    return block == CNNVP_TRAIN_BY_IMAGE ? options->images : block == CNNVP_TRAIN_BY_CHANNEL ? channels : 1u;
+    return block == CNNVP_TRAIN_BY_IMAGE ? images : block == CNNVP_TRAIN_BY_CHANNEL ? channels : 1u;
 }
 
 uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node)
 {
-    const uint64_t exponents = cnnvp_train_plan_exponents(options, node, node->co);
+    const uint64_t exponents = cnnvp_train_plan_exponents(options, node, options->images, node->co);
     const uint64_t measured =
         node->norm == CNNVP_TRAIN_NO_LAYER ? exponents
         : node->co > exponents             ? UINT64_C(2) * node->co
@@ -79,7 +79,8 @@ uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options
 /* Entries of the sum buffer that a layer needs at once. */
 static uint64_t sums_at_once(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node)
 {
-    return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, node->co) : node->co;
+    return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, options->images, node->co)
+                                              : node->co;
 }
 
 /* ---- sizes to try ---- */

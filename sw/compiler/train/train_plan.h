@@ -45,9 +45,9 @@ struct cnnvp_train_plan_options {
 /* Kind of blocks of a layer's inputs and errors. Fully connected layers have no blocks by channel. */
 enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
                                                      const struct cnnvp_train_node *node);
-/* Number of exponents of such a tensor with `channels` channels. */
-uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
-                                    uint32_t channels);
+/* Number of exponents of such a tensor with this many images and channels. */
+uint64_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
+                                    uint64_t images, uint64_t channels);
 /* Entries of the max-min buffer that a layer needs at once. */
 uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node);
 /* Bytes of a map whose values are packed as `width` bits each. */

@@ -63,11 +63,10 @@ static int is_place(const char *name)
 {
     static const char *const places[] = {
         "entry", "norm_entry", "first", "seed", "seed_high", "feature_words", "record", "block"};
-    const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i)
         if (strcmp(name, places[i]) == 0)
             return 1;
-    return length > 5 && strcmp(name + length - 5, "_addr") == 0;
+    return cnnvp_before_ending(name, "_addr") != 0;
 }
 
 static void read_table(struct opcode opcodes[256])

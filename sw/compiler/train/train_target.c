@@ -13,10 +13,8 @@ int cnnvp_train_target_is(const cnnvp_config *config)
 {
     static const char *const needed[] = {
         "pe_array.arrays", "pe_array.cols", "pe_array.rows", "pe_array.mantissa_bits", "intermediate_buffer.size"};
-    uint64_t value;
-    const char *text;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; ++i)
-        if (cnnvp_config_get(config, needed[i], &value, &text) != CNNVP_DONE)
+        if (cnnvp_config_get(config, needed[i], NULL, NULL) != CNNVP_DONE)
             return 0;
     return 1;
 }
@@ -24,8 +22,7 @@ int cnnvp_train_target_is(const cnnvp_config *config)
 static uint32_t number(const cnnvp_config *config, const char *name)
 {
     uint64_t value;
-    const char *text;
-    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? (uint32_t)value : 0;
+    return cnnvp_config_get(config, name, &value, NULL) == CNNVP_DONE ? (uint32_t)value : 0;
 }
 
 static cnnvp_result read_module(const cnnvp_config *config, struct cnnvp_train_target *target,
@@ -42,9 +39,8 @@ static cnnvp_result read_module(const cnnvp_config *config, struct cnnvp_train_t
         {"id_buffer.size", &target->id},
         {"output_data_buffer.size", &target->output_data},
     };
-    const char *text;
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; ++i)
-        if (cnnvp_config_get(config, buffers[i].name, buffers[i].bytes, &text) != CNNVP_DONE)
+        if (cnnvp_config_get(config, buffers[i].name, buffers[i].bytes, NULL) != CNNVP_DONE)
             return cnnvp_compiler_error(
                 error, "the platform has no parameter %s, which training needs", buffers[i].name);
     return CNNVP_DONE;

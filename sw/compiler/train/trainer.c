@@ -444,61 +444,18 @@ static cnnvp_result put_state(const struct cnnvp_trainer *trainer, cnnvp_platfor
 
 /* ---- statistics ---- */
 
-static void describe_layer(const struct cnnvp_trainer *trainer, size_t i, struct cnnvp_layer_info *layers,
-                           uint64_t *images)
-{
-    const struct cnnvp_train_node *node = &trainer->net.nodes[i];
-    const struct cnnvp_train_layer *layer = &trainer->build.layers[i];
-    const struct cnnvp_graph_layer *graph = &trainer->graph.layers[node->layer];
-    const uint64_t macs = cnnvp_train_net_macs(node);
-    const struct {
-        uint32_t tag;
-        const char *phase;
-        uint64_t macs, images;
-    } phases[] = {
-        {layer->tag_forward, "forward", macs, trainer->trained_images + trainer->evaluated_images},
-        {layer->tag_backward, "backward", i != 0 ? macs : 0, trainer->trained_images},
-        {layer->tag_gradient, "gradient", macs, trainer->trained_images},
-    };
-    for (size_t p = 0; p < 3; ++p) {
-        layers[phases[p].tag - 1u] = (struct cnnvp_layer_info){
-            .name = graph->name, .op = cnnvp_graph_op_name(graph), .phase = phases[p].phase, .macs = phases[p].macs};
-        images[phases[p].tag - 1u] = phases[p].images;
-    }
-}
-
 static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    const size_t count = trainer->net.count * 3u + 1u;
-    CNNVP_FREED struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
-    CNNVP_FREED uint64_t *images = calloc(count, sizeof *images);
-    if (layers == NULL || images == NULL)
-        return cnnvp_compiler_no_memory(error);
-    const size_t softmax = trainer->build.header.tag_softmax - 1u;
-    for (size_t i = 0; i < trainer->net.count; ++i)
-        describe_layer(trainer, i, layers, images);
-    layers[softmax] = (struct cnnvp_layer_info){
-        .name = trainer->net.softmax ? trainer->graph.layers[trainer->net.softmax_layer].name : "softmax",
-        .op = "softmax",
-        .phase = "forward"};
-    images[softmax] = trainer->trained_images + trainer->evaluated_images;
     const struct cnnvp_work_info work = {
         .struct_size = sizeof work,
         .command = "train",
         .network = cnnvp_base_name(trainer->file),
-        .network_hash = trainer->graph.file_hash,
         .seed = trainer->options.seed,
         .images = trainer->trained_images,
-        .pes = (uint64_t)trainer->target.arrays * trainer->target.cols * trainer->target.rows,
-        .layers = layers,
-        .layer_count = count,
-        .layer_images = images,
-        .places = trainer->build.places,
-        .place_count = trainer->build.place_count,
         .options = trainer->echo.options,
         .option_count = trainer->echo.count,
     };
-    return cnnvp_describe_work(platform, &work, error);
+    return cnnvp_train_describe(&trainer->source, work, trainer->evaluated_images, platform, error);
 }
 
 cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)

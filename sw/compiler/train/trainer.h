@@ -71,4 +71,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_each_region(
     const struct cnnvp_train_source *source, cnnvp_result (*function)(void *context, uint32_t address, size_t bytes),
     void *context);
 
+/* Describes the network's layers and places to the platform. `work` has the rest; its images are those that are learned
+ * or inferred, and `evaluated` more only pass forward. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_describe(const struct cnnvp_train_source *source, struct cnnvp_work_info work,
+                                                 uint64_t evaluated, cnnvp_platform *platform,
+                                                 struct cnnvp_error *error);
+
 #endif

@@ -43,13 +43,12 @@ void cnnvp_no_console(void *context, const void *data, size_t size);
 /* ---- names ---- */
 
 /* A map from names to numbers. The names must live as long as the map. */
+struct cnnvp_name {
+    const char *name;
+    uint32_t value;
+};
 struct cnnvp_names {
-    struct cnnvp_name {
-        const char *name;
-        uint32_t value;
-    } * slots;
-    size_t capacity;
-    size_t count;
+    void *tree; /* of tsearch() */
 };
 
 /* Adds a name, or changes its value. 0: out of memory. */

@@ -19,12 +19,12 @@ static void messages_begin_with_their_file(void **state)
     }
 }
 
-/* More names than the map begins with; a name that is set again has its last value. */
+/* A name that is set again has its last value. */
 static void names_are_found(void **state)
 {
     enum { COUNT = 1000 };
     static char texts[COUNT][8];
-    struct cnnvp_names names = {NULL, 0, 0};
+    struct cnnvp_names names = {NULL};
     uint32_t value = 7;
     (void)state;
     assert_false(cnnvp_names_get(&names, "n0", &value));
@@ -33,7 +33,6 @@ static void names_are_found(void **state)
             (void)snprintf(texts[i], sizeof texts[i], "n%u", i);
             assert_true(cnnvp_names_set(&names, texts[i], round * i));
         }
-    assert_int_equal(names.count, COUNT);
     for (uint32_t i = 0; i < COUNT; ++i) {
         char copy[8];
         memcpy(copy, texts[i], sizeof copy);
