@@ -40,18 +40,12 @@ static void describe_matrices(struct train_job *job)
     } else {
         job->n = tile->images * area;
         job->k = tile->in_channels * taps;
-        const bool neighbours = tile->kind == CNNVP_TRAIN_ERROR || tile->sx == 1u;
-        /* Copy kernels by rows (m * k values) if gathering taps one by one (n * k values) would cost much more. */
-        if (tile->kx > 1u && neighbours && job->n >= 8u * job->m) {
-            job->row_quads = (tile->kx + 3u) / 4u;
-            job->k = (uint64_t)tile->in_channels * tile->ky * job->row_quads * 4u;
-        }
         const bool contiguous = tile->w_in_stride == taps || tile->in_channels == 1u;
         job->runs = contiguous ? 1u : tile->in_channels;
         job->run_length = contiguous ? job->k : taps;
         job->run_stride = tile->w_in_stride;
         job->row_stride = tile->w_out_stride;
-        job->packed = job->row_quads != 0 || job->run_length < 4u;
+        job->packed = job->run_length < 4u;
     }
     if (job->packed) {
         job->packed_row = (job->k + 3u) / 4u * 4u;
@@ -60,8 +54,7 @@ static void describe_matrices(struct train_job *job)
         job->row_stride = job->packed_row;
     }
     job->quads = job->runs * ((job->run_length + 3u) / 4u);
-    const uint64_t chunk = cnnvp_minimum((job->quads + 3u) / 4u * 4u, TRAIN_CHUNK);
-    job->panel_bytes = chunk * 4u * TRAIN_COLUMNS;
+    job->panel_bytes = cnnvp_minimum(job->quads, TRAIN_CHUNK) * 4u * TRAIN_COLUMNS;
     job->panels = cnnvp_minimum((job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS, PANELS_BYTES / job->panel_bytes);
     if (job->panels == 0 || job->quads > TRAIN_CHUNK)
         job->panels = 1u;
@@ -84,7 +77,6 @@ static void *take(struct pieces *pieces, uint64_t count, uint64_t size)
 static void take_all(struct train_job *job, struct pieces *pieces)
 {
     job->planes = take(pieces, job->tile->images, job->image_size);
-    (void)take(pieces, TRAIN_SLACK, 1u);
     job->offsets = take(pieces, job->quads, sizeof *job->offsets);
     job->places = take(pieces, job->quads, 4u * sizeof *job->places);
     job->term_places = take(pieces, job->tile->kind == CNNVP_TRAIN_GRADIENT ? 0 : job->k, sizeof *job->term_places);
@@ -92,7 +84,6 @@ static void take_all(struct train_job *job, struct pieces *pieces)
     job->row_sums = take(pieces, job->m, sizeof *job->row_sums);
     job->tap_sums = take(pieces, job->runs > 1u ? job->m : 0, job->run_length * sizeof *job->tap_sums);
     job->panel = take(pieces, job->panels, job->panel_bytes);
-    (void)take(pieces, TRAIN_SLACK, 1u);
     job->stage = take(pieces, job->panel_bytes / TRAIN_COLUMNS, TRAIN_STAGE);
     job->wide_sums = take(pieces, job->quads > TRAIN_CHUNK ? job->m : 0, TRAIN_COLUMNS * sizeof *job->wide_sums);
 }
@@ -108,8 +99,7 @@ static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
         return CNNVP_E_NOMEM;
     if (pieces.used > scratch->size) {
         free(scratch->memory);
-        /* The slack behind pieces is read with factors of 0: its values do not matter, but must be initialised. */
-        scratch->memory = calloc(1, pieces.used);
+        scratch->memory = malloc(pieces.used);
         scratch->size = scratch->memory != NULL ? pieces.used : 0;
         if (scratch->memory == NULL)
             return CNNVP_E_NOMEM;
@@ -159,42 +149,6 @@ static void pack_weights(const struct train_job *job)
                 *row++ = weights[m * tile->w_out_stride + c * tile->w_in_stride + t];
         memset(row, 0, job->packed_row - job->k);
     }
-}
-
-/* Copies weights row by row of the kernel, for error convolutions in reverse order. */
-static void pack_kernel_rows(const struct train_job *job)
-{
-    const struct cnnvp_train_tile *tile = job->tile;
-    const int8_t *weights = job->data->second;
-    const bool backwards = tile->kind == CNNVP_TRAIN_ERROR;
-    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
-    int8_t *row = job->a_copy;
-    memset(row, 0, job->m * job->packed_row);
-    for (uint64_t m = 0; m < job->m; ++m)
-        for (uint64_t c = 0; c < tile->in_channels; ++c) {
-            const int8_t *kernel = weights + m * tile->w_out_stride + c * tile->w_in_stride;
-            for (uint64_t t = 0; t < taps; t += tile->kx) {
-                if (backwards)
-                    for (uint64_t x = 0; x < tile->kx; ++x)
-                        row[x] = kernel[taps - 1u - t - x];
-                else
-                    for (uint64_t x = 0; x < tile->kx; ++x)
-                        row[x] = kernel[t + x];
-                row += 4u * job->row_quads;
-            }
-        }
-}
-
-/* Lists quads of neighbours, row_quads for each row of a kernel. */
-static void list_neighbours(const struct train_job *job)
-{
-    uint64_t q = 0;
-    for (uint64_t c = 0; c < job->tile->in_channels; ++c)
-        for (uint64_t y = 0; y < job->tile->ky; ++y)
-            for (uint64_t x = 0; x < job->row_quads; ++x, ++q) {
-                job->offsets[q] = (uint32_t)(4u * q);
-                job->places[q] = (int32_t)(c * job->plane_size + y * job->plane_w + 4u * x);
-            }
 }
 
 /* Computes where each term k lies in the planes. */
@@ -257,16 +211,11 @@ static void prepare(struct train_job *job)
         job->a = job->data->second;
     else if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
         pack_errors(job);
-    else if (job->row_quads != 0)
-        pack_kernel_rows(job);
     else
         pack_weights(job);
     if (job->packed)
         job->a = job->a_copy;
-    if (job->row_quads != 0)
-        list_neighbours(job);
-    else
-        list_quads(job);
+    list_quads(job);
     sum_rows(job);
     cnnvp_train_fill_planes(job);
 }
