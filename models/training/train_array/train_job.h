@@ -39,12 +39,10 @@ struct train_job {
     /* working memory */
     int8_t *a_copy;
     int64_t *row_sums; /* sums of the m rows of a */
-    int32_t *tap_sums; /* error: sums over channels for each tap */
     uint8_t *panel;
-    uint64_t panel_bytes; /* bytes of a panel */
-    uint64_t panels;      /* panels that fit into the memory */
-    uint8_t *stage;       /* columns on their way into the panel */
-    int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], if k is processed in several chunks */
+    uint64_t panel_bytes;
+    uint8_t *stage;     /* columns on their way into the panel */
+    int64_t *wide_sums; /* [m][TRAIN_COLUMNS], if k is processed in several chunks */
 };
 
 /* Offset of tap (y, x) from the start of a channel's plane, for position 0. */

@@ -26,8 +26,6 @@ struct train_kernels {
                   size_t vectors, int32_t *tile);
     /* Sum of n values; n is at most 2^23. */
     int32_t (*sum)(const int8_t *values, size_t n);
-    /* sums[i] += values[i]. */
-    void (*add)(const int8_t *values, size_t n, int32_t *sums);
     /* out[4 * i + j] = rows[j][i], i < 64: makes a quad of a panel. */
     void (*interleave)(const uint8_t *rows, uint8_t *out);
     /* results[i] = raw[i] - excess, modulo 2^32, i < n. */
