@@ -141,16 +141,8 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
     return CNNVP_DONE;
 }
 
-static cnnvp_result parse(struct cnnvp_elf *elf, const char *name, struct cnnvp_error *error)
-{
-    CNNVP_TRY(read_header(elf, name, error));
-    CNNVP_TRY(read_segments(elf, name, error));
-    return read_symbols(elf, name, error);
-}
-
-/* Takes ownership of `data`, also on failure. */
-static cnnvp_result take(const char *name, uint8_t *data, size_t size, struct cnnvp_elf **elf,
-                         struct cnnvp_error *error)
+cnnvp_result cnnvp_elf_take(const char *name, uint8_t *data, size_t size, struct cnnvp_elf **elf,
+                            struct cnnvp_error *error)
 {
     struct cnnvp_elf *made = calloc(1, sizeof *made);
     cnnvp_result result;
@@ -162,25 +154,16 @@ static cnnvp_result take(const char *name, uint8_t *data, size_t size, struct cn
     }
     made->data = data;
     made->size = size;
-    result = parse(made, name, error);
+    result = read_header(made, name, error);
+    if (result == CNNVP_DONE)
+        result = read_segments(made, name, error);
+    if (result == CNNVP_DONE)
+        result = read_symbols(made, name, error);
     if (result == CNNVP_DONE)
         *elf = made;
     else
         cnnvp_elf_free(made);
     return result;
-}
-
-cnnvp_result cnnvp_elf_parse(const char *name, const void *data, size_t size, struct cnnvp_elf **elf,
-                             struct cnnvp_error *error)
-{
-    uint8_t *copy = malloc(size ? size : 1);
-
-    *elf = NULL;
-    if (copy == NULL)
-        return cnnvp_config_error(error, name, "there is not enough memory");
-    if (size)
-        memcpy(copy, data, size);
-    return take(name, copy, size, elf, error);
 }
 
 cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnnvp_error *error)
@@ -197,7 +180,7 @@ cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnn
 
     (void)close(descriptor);
     if (got == (ssize_t)size)
-        return take(file, data, size, elf, error);
+        return cnnvp_elf_take(file, data, size, elf, error);
     free(data);
     if (size > max_file_size)
         return cnnvp_config_error(error, file, "has %zu bytes; no program of a 32-bit core is that large", size);

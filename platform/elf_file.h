@@ -38,9 +38,9 @@ struct cnnvp_elf {
 
 /* Free with cnnvp_elf_free. */
 CNNVP_MUST_USE cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnnvp_error *error);
-/* The same from memory; `name` is for messages, `data` is copied. */
-CNNVP_MUST_USE cnnvp_result cnnvp_elf_parse(const char *name, const void *data, size_t size, struct cnnvp_elf **elf,
-                                            struct cnnvp_error *error);
+/* The same from memory of malloc, which it takes over in any case; `name` is for messages. */
+CNNVP_MUST_USE cnnvp_result cnnvp_elf_take(const char *name, uint8_t *data, size_t size, struct cnnvp_elf **elf,
+                                           struct cnnvp_error *error);
 void cnnvp_elf_free(struct cnnvp_elf *elf);
 
 /* Returns 1 with name and address if the symbol of this index names code: a function, or a label of assembler

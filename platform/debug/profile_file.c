@@ -54,11 +54,12 @@ static void print_cost(const struct writer *writer, uint32_t address, uint32_t l
 
 static void print_arc(struct writer *writer, const struct profile_arc *arc, uint32_t line)
 {
-    const struct profile_function *to = cnnvp_profile_function_at(writer->profile, arc->to);
+    const struct profile_function *to = cnnvp_profile_function_at(writer->profile, arc->key.to);
     print_file(writer, "cfi", to->file);
     print_function(writer, "cfn", to);
-    cnnvp_output_printf(writer->output, "calls=%" PRIu64 " 0x%" PRIx32 " %" PRIu32 "\n", arc->calls, arc->to, to->line);
-    print_cost(writer, arc->from, line, &arc->cost);
+    cnnvp_output_printf(writer->output, "calls=%" PRIu64 " 0x%" PRIx32 " %" PRIu32 "\n", arc->calls, arc->key.to,
+                        to->line);
+    print_cost(writer, arc->key.from, line, &arc->cost);
 }
 
 /* Prints an instruction and its calls; *arc is the next arc to consider. */
@@ -73,10 +74,10 @@ static void print_instruction(struct writer *writer, uint32_t address, const str
         writer->current = file;
     }
     print_cost(writer, address, line, cost);
-    while (*arc < profile->arc_table.count && profile->arcs[*arc].from < address)
+    while (*arc < profile->arc_count && profile->arcs[*arc]->key.from < address)
         ++*arc; /* caller without an instruction: the program's start */
-    for (; *arc < profile->arc_table.count && profile->arcs[*arc].from == address; ++*arc)
-        print_arc(writer, &profile->arcs[*arc], line);
+    for (; *arc < profile->arc_count && profile->arcs[*arc]->key.from == address; ++*arc)
+        print_arc(writer, profile->arcs[*arc], line);
 }
 
 static void print_header(const struct writer *writer)
@@ -106,9 +107,9 @@ static void write_all(struct writer *writer)
     const struct profile_function *last = NULL;
     uint32_t arc = 0;
     print_header(writer);
-    for (uint32_t i = 0; i < profile->page_table.count; ++i) {
+    for (uint32_t i = 0; i < profile->page_count; ++i) {
         for (uint32_t k = 0; k < PROFILE_PAGE_COSTS; ++k) {
-            const uint32_t address = profile->pages[i]->address + 2u * k;
+            const uint32_t address = profile->pages[i]->key.from + 2u * k;
             if (!cnnvp_profile_is_cost(&profile->pages[i]->costs[k]))
                 continue;
             const struct profile_function *function = cnnvp_profile_function_at(profile, address);
@@ -127,7 +128,7 @@ static void write_all(struct writer *writer)
 /* Upper bound: each function has one file, and each instruction may have another. */
 static size_t maximum_files(const struct cnnvp_profile *profile)
 {
-    return profile->function_count + (size_t)profile->page_table.count * PROFILE_PAGE_COSTS + 1u;
+    return profile->function_count + (size_t)profile->page_count * PROFILE_PAGE_COSTS + 1u;
 }
 
 cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, struct cnnvp_error *error)

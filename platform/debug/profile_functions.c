@@ -13,15 +13,9 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_page(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    return by_number((*(struct profile_page *const *)a)->address, (*(struct profile_page *const *)b)->address);
-}
-
-static int by_arc(const void *a, const void *b)
-{
-    const struct profile_arc *x = a, *y = b;
-    return by_number((uint64_t)x->from << 32 | x->to, (uint64_t)y->from << 32 | y->to);
+    return cnnvp_profile_by_key(*(void *const *)a, *(void *const *)b);
 }
 
 static int by_address(const void *a, const void *b)
@@ -41,7 +35,7 @@ struct profile_function *cnnvp_profile_function_at(const struct cnnvp_profile *p
 /* Start addresses of called or executed functions, unsorted and with repetitions. NULL: out of memory. */
 static uint32_t *find_begins(const struct cnnvp_profile *profile, size_t *count)
 {
-    const size_t pages = profile->page_table.count, arcs = profile->arc_table.count;
+    const size_t pages = profile->page_count, arcs = profile->arc_count;
     uint32_t *begins = malloc((arcs + pages * PROFILE_PAGE_COSTS + 1u) * sizeof *begins);
     size_t n = 0;
     uint32_t begin = 0;
@@ -49,11 +43,12 @@ static uint32_t *find_begins(const struct cnnvp_profile *profile, size_t *count)
     if (begins == NULL)
         return NULL;
     for (size_t i = 0; i < arcs; ++i)
-        begins[n++] =
-            cnnvp_symbols_function(profile->symbols, profile->arcs[i].to, &begin) != NULL ? begin : profile->arcs[i].to;
+        begins[n++] = cnnvp_symbols_function(profile->symbols, profile->arcs[i]->key.to, &begin) != NULL
+                          ? begin
+                          : profile->arcs[i]->key.to;
     for (size_t i = 0; i < pages; ++i) {
         for (uint32_t k = 0; k < PROFILE_PAGE_COSTS; ++k) {
-            const uint32_t address = profile->pages[i]->address + 2u * k;
+            const uint32_t address = profile->pages[i]->key.from + 2u * k;
             if (!cnnvp_profile_is_cost(&profile->pages[i]->costs[k]))
                 continue;
             if (cnnvp_symbols_function(profile->symbols, address, &begin) != NULL)
@@ -97,21 +92,21 @@ static int make_list(struct cnnvp_profile *profile)
 
 static void add_costs(struct cnnvp_profile *profile)
 {
-    for (uint32_t i = 0; i < profile->page_table.count; ++i) {
+    for (uint32_t i = 0; i < profile->page_count; ++i) {
         for (uint32_t k = 0; k < PROFILE_PAGE_COSTS; ++k) {
             const struct cnnvp_core_cost *cost = &profile->pages[i]->costs[k];
             if (!cnnvp_profile_is_cost(cost))
                 continue;
-            cnnvp_profile_add(&cnnvp_profile_function_at(profile, profile->pages[i]->address + 2u * k)->cost, cost);
+            cnnvp_profile_add(&cnnvp_profile_function_at(profile, profile->pages[i]->key.from + 2u * k)->cost, cost);
         }
     }
-    for (uint32_t i = 0; i < profile->arc_table.count; ++i)
-        cnnvp_profile_function_at(profile, profile->arcs[i].to)->calls += profile->arcs[i].calls;
+    for (uint32_t i = 0; i < profile->arc_count; ++i)
+        cnnvp_profile_function_at(profile, profile->arcs[i]->key.to)->calls += profile->arcs[i]->calls;
 }
 
 static void add_all(struct cnnvp_profile *profile)
 {
-    for (uint32_t i = 0; i < profile->page_table.count; ++i)
+    for (uint32_t i = 0; i < profile->page_count; ++i)
         for (uint32_t k = 0; k < PROFILE_PAGE_COSTS; ++k)
             cnnvp_profile_add(&profile->all, &profile->pages[i]->costs[k]);
 }
@@ -124,10 +119,10 @@ int cnnvp_profile_make_functions(struct cnnvp_profile *profile)
     while (profile->depth > 0 || profile->beyond > 0)
         profile->profiler.leave(profile->profiler.context, &profile->all);
     profile->closed = 1;
-    if (profile->page_table.count != 0)
-        qsort((void *)profile->pages, profile->page_table.count, sizeof *profile->pages, by_page);
-    if (profile->arc_table.count != 0)
-        qsort(profile->arcs, profile->arc_table.count, sizeof *profile->arcs, by_arc);
+    if (profile->page_count != 0)
+        qsort((void *)profile->pages, profile->page_count, sizeof *profile->pages, by_key);
+    if (profile->arc_count != 0)
+        qsort((void *)profile->arcs, profile->arc_count, sizeof *profile->arcs, by_key);
     if (make_list(profile) != 0)
         return -1;
     add_costs(profile);

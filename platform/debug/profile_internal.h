@@ -7,14 +7,19 @@
 
 enum { PROFILE_DEPTH = 4096, PROFILE_PAGE_COSTS = CNNVP_PROFILE_PAGE / 2 };
 
+/* What pages and arcs are found by: a page by its address, an arc by both ends. */
+struct profile_key {
+    uint32_t from, to; /* to: 0 for a page */
+};
+
 struct profile_page {
-    uint32_t address;
+    struct profile_key key;
     struct cnnvp_core_cost costs[PROFILE_PAGE_COSTS];
 };
 
 /* Calls from one instruction to one function. */
 struct profile_arc {
-    uint32_t from, to;
+    struct profile_key key;
     uint64_t calls;
     struct cnnvp_core_cost cost; /* everything until the calls returned */
 };
@@ -29,26 +34,20 @@ struct profile_function {
     struct cnnvp_core_cost cost; /* own cost, without calls */
 };
 
-/* Hash table of a list: `place` is 0 for a free place, n for element n - 1. */
-struct profile_table {
-    uint32_t *place;
-    uint32_t places; /* a power of two, more than twice `count` */
-    uint32_t count;
-};
-
 struct cnnvp_profile {
     struct cnnvp_profiler profiler;
     char *file;
     const char *program;
     const struct cnnvp_symbols *symbols; /* NULL: no program yet */
-    struct profile_table page_table, arc_table;
+    void *page_tree, *arc_tree;          /* of tsearch() */
     struct profile_page **pages;
-    struct profile_arc *arcs;
+    struct profile_arc **arcs;
+    uint32_t page_count, arc_count;
     struct profile_function *functions; /* sorted by begin; NULL: not computed yet */
     size_t function_count;
     char (*addresses)[16]; /* names of functions without a symbol */
     struct {
-        uint32_t arc;
+        struct profile_arc *arc;
         struct cnnvp_core_cost begin;
     } stack[PROFILE_DEPTH];
     uint32_t depth, beyond;     /* open calls, and calls beyond the stack's capacity */
@@ -66,6 +65,8 @@ struct cnnvp_profile {
     EVENT(sleep, "Sleep", "cycles asleep")
 
 void cnnvp_profile_add(struct cnnvp_core_cost *sum, const struct cnnvp_core_cost *cost);
+/* Compares the keys of two pages or arcs. */
+int cnnvp_profile_by_key(const void *a, const void *b);
 /* 1 if any cost was counted. */
 int cnnvp_profile_is_cost(const struct cnnvp_core_cost *cost);
 /* Closes the profile: ends open calls, sorts pages and arcs (by `from`, then by `to`), and computes the functions.

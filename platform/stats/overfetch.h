@@ -20,7 +20,7 @@ struct cnnvp_overfetch_row {
 
 struct cnnvp_overfetch {
     struct cnnvp_overfetch_row *rows; /* in order of first request */
-    uint32_t *slots;                  /* hash table: number of a row, from 1; 0: free */
+    void *tree;                       /* of tsearch() */
     uint32_t count;
 };
 
@@ -31,9 +31,9 @@ extern "C" {
 /* Returns 0 if out of memory. */
 CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_request *request,
                                        uint32_t tensor, uint64_t burst_bytes);
-void cnnvp_overfetch_clear(struct cnnvp_overfetch *overfetch);
 /* Sorts the rows by wasted bytes, most first. */
 void cnnvp_overfetch_sort(struct cnnvp_overfetch_row *rows, uint32_t count);
+/* Frees the rows; others may follow. */
 void cnnvp_overfetch_fini(struct cnnvp_overfetch *overfetch);
 
 #ifdef __cplusplus

@@ -483,7 +483,7 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     struct cnnvp_moved_bytes *moved =
         copy_array(&copying, stats->continues ? stats->moved : NULL, work->tensor_count, sizeof *moved);
     if (stats->work.tensor_count != 0 && !stats->continues) /* it refers to the tensors' numbers */
-        cnnvp_overfetch_clear(&stats->overfetch);
+        cnnvp_overfetch_fini(&stats->overfetch);
     clear_work(stats);
     stats->was_reset = 0;
     if (copying.failed) {

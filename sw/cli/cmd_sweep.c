@@ -143,11 +143,8 @@ static cnnvp_result check_files(struct cli_options *chosen, const cnnvp_sweep *s
 /* Refuses a front of a sweep without objectives before its points run. */
 static cnnvp_result check_front(cnnvp_sweep *sweep)
 {
-    struct cnnvp_error error = {""};
     CNNVP_FREED char *table = NULL;
-    return cnnvp_sweep_front(sweep, &table, &error) == CNNVP_BAD_INPUT
-               ? cli_report(CNNVP_BAD_INPUT, &error)
-               : CNNVP_DONE;
+    return cnnvp_sweep_front(sweep, &table, &cli_error) == CNNVP_BAD_INPUT ? cli_report(CNNVP_BAD_INPUT) : CNNVP_DONE;
 }
 
 static cnnvp_result run_sweep(struct cli_options *chosen)

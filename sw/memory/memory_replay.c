@@ -225,15 +225,13 @@ static void record(struct run *run, const struct dram_options *dram, const struc
         .waited = (from->wait_clocks[0] + from->wait_clocks[1]) * run->tck_ps,
         .bytes = {from->reads * DRAM_BURST_BYTES, from->writes * DRAM_BURST_BYTES},
         .bursts = {from->reads, from->writes},
-        .latency = {(from->wait_clocks[0] + from->read_clocks) * run->tck_ps, from->wait_clocks[1] * run->tck_ps}};
-    const struct dram_served served = {
+        .latency = {(from->wait_clocks[0] + from->read_clocks) * run->tck_ps, from->wait_clocks[1] * run->tck_ps},
         .hits = counts->hits,
         .misses = counts->misses,
         .conflicts = counts->conflicts,
         .carried = {counts->commands[DRAM_RD] + counts->commands[DRAM_RDA],
                     counts->commands[DRAM_WR] + counts->commands[DRAM_WRA]}};
     cnnvp_dram_count_traffic(&counter, &traffic);
-    cnnvp_dram_count_served(&counter, &served);
     cnnvp_dram_count_channels(&counter, &none, counts, timing);
     uint64_t standby = 0;
     cnnvp_dram_count_standby(&counter, counts, dram, timing, from->end * run->tck_ps, &standby);

@@ -135,36 +135,21 @@ static void matmul_clocks(const struct cnnvp_nfu_shape *shape, const struct cnnv
     const uint32_t neurons = shape->single_neuron ? 1u : pes; /* neurons at once */
     uint32_t words[3];
     result_words(shape, tile, words);
-    if (shape->single_neuron) {
+    struct cnnvp_parts parts[2];
+    cnnvp_cut(shape->single_neuron ? tile->inputs : tile->outputs, pes, parts);
+    for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
+        cnnvp_fx16_add(
+            &traffic->weight,
+            (struct cnnvp_buffer_clocks){
+                .times = part->count != 0,
+                .column = part->first,
+                .columns = part->size,
+                .places = shape->single_neuron ? (uint32_t)part->count : tile->inputs,
+                .pitch = shape->single_neuron ? pes : tile->outputs,
+                .taps = shape->single_neuron ? tile->outputs : (uint32_t)part->count,
+                .tap_pitch = shape->single_neuron ? tile->inputs : pes});
+    if (shape->single_neuron)
         add_run(&traffic->input, tile->inputs, pes, 1u, 1u, tile->outputs);
-        struct cnnvp_parts parts[2];
-        cnnvp_cut(tile->inputs, pes, parts);
-        for (const struct cnnvp_parts *part = parts; part < parts + 2; ++part)
-            cnnvp_fx16_add(
-                &traffic->weight,
-                (struct cnnvp_buffer_clocks){
-                    .times = part->count != 0,
-                    .column = part->first,
-                    .columns = part->size,
-                    .places = (uint32_t)part->count,
-                    .pitch = pes,
-                    .taps = tile->outputs,
-                    .tap_pitch = tile->inputs});
-    } else {
-        struct cnnvp_parts groups[2];
-        cnnvp_cut(tile->outputs, pes, groups);
-        for (const struct cnnvp_parts *group = groups; group < groups + 2; ++group)
-            cnnvp_fx16_add(
-                &traffic->weight,
-                (struct cnnvp_buffer_clocks){
-                    .times = group->count != 0,
-                    .column = group->first,
-                    .columns = group->size,
-                    .places = tile->inputs,
-                    .pitch = tile->outputs,
-                    .taps = (uint32_t)group->count,
-                    .tap_pitch = pes});
-    }
     if (tile->bias_words != 0)
         add_run(&traffic->weight, tile->outputs, neurons, cnnvp_fx16_record_words(tile), tile->bias_words, 1u);
     for (unsigned i = 0; i < 3u; ++i)

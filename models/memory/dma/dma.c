@@ -477,21 +477,6 @@ static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t
 
 /* ---- callbacks ---- */
 
-static int has_instruction(uint32_t opcode)
-{
-    switch (opcode) {
-    case CNNVP_OPCODE_request:
-    case CNNVP_OPCODE_receive:
-    case CNNVP_OPCODE_store:
-    case CNNVP_OPCODE_move:
-    case CNNVP_OPCODE_fill:
-    case CNNVP_OPCODE_live:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     struct dma *dma = self;
@@ -504,7 +489,8 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     const uint32_t opcode = command->opcode;
     if (opcode == CNNVP_COMMAND_FORGET)
         return do_forget(dma);
-    if (!has_instruction(opcode))
+    if (!uses_memory(command) && opcode != CNNVP_OPCODE_move && opcode != CNNVP_OPCODE_fill &&
+        opcode != CNNVP_OPCODE_live)
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
     /* all of these instructions have the field `buffer` at the same place */
     const uint32_t index = CNNVP_STATUS_OF(command, request, buffer);

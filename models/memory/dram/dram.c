@@ -33,13 +33,7 @@ enum { EVENT_WORK, EVENT_COUNT };
 /* Counters of row classes, from COUNTER_row_hits on. */
 enum { ROW_CLASSES = COUNTER_row_conflicts - COUNTER_row_hits + 1 };
 
-/* Bursts of one tag, not yet reported. */
-struct served {
-    uint32_t tag;
-    struct dram_served all;
-};
-
-/* Completed traffic of one tag, not yet reported. */
+/* Traffic of one tag, not yet reported. */
 struct traffic {
     uint32_t tag;
     struct dram_traffic all;
@@ -48,7 +42,6 @@ struct traffic {
 /* Counts of one requester's reads, or of its writes, not yet reported. */
 struct requester {
     struct dram_traffic traffic;
-    struct dram_served served;
     uint64_t turnarounds, queue_clocks;
     uint64_t waited; /* ps of its stream that have been reported */
 };
@@ -72,7 +65,6 @@ struct dram {
     struct requester requesters[DRAM_STREAMS]; /* indexed like the queue's streams */
     struct dram_shares shares;                 /* from the parameter */
     int burst_trace;                           /* the host listens to bursts */
-    struct served served;
     struct traffic traffic;
     struct early *early;
     uint32_t early_count, early_room;
@@ -123,15 +115,13 @@ static uint32_t share_of(void *context, uint32_t initiator)
     return cnnvp_dram_share(&self->shares, initiator);
 }
 
-/* Adds completed traffic of a tag. */
-static void note_traffic(struct dram *self, uint32_t tag, const struct dram_traffic *done)
+static struct dram_traffic *traffic_of(struct dram *self, uint32_t tag)
 {
-    struct dram_traffic *all = &self->traffic.all;
     if (tag != self->traffic.tag) {
         count_traffic(self);
         self->traffic.tag = tag;
     }
-    cnnvp_dram_traffic_add(all, done);
+    return &self->traffic.all;
 }
 
 static struct early *find_early(const struct dram *self, const struct cnnvp_request *request)
@@ -180,31 +170,14 @@ static void note_unfinished(void *context, const struct cnnvp_request *request)
     done.bursts[request->op == CNNVP_WRITE] = cnnvp_dram_queue_bursts(request) - early->bursts;
     early->bursts = cnnvp_dram_queue_bursts(request);
     cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
-    note_traffic(self, request->tag, &done);
-}
-
-static void count_served(struct dram *self)
-{
-    struct owner owner = {self, self->served.tag};
-    const struct dram_counter counter = {count_of_tag, &owner};
-    cnnvp_dram_count_served(&counter, &self->served.all);
-    self->served.all = (struct dram_served){0};
-}
-
-static struct dram_served *served_of(struct dram *self, uint32_t tag)
-{
-    if (tag != self->served.tag) {
-        count_served(self);
-        self->served.tag = tag;
-    }
-    return &self->served.all;
+    cnnvp_dram_traffic_add(traffic_of(self, request->tag), &done);
 }
 
 /* Counts a row class `n` times; UINT64_MAX takes it back. */
 static void note_class(struct dram *self, const struct dram_issued *issued, uint64_t n)
 {
-    dram_served_classify(served_of(self, issued->class_tag), issued, n);
-    dram_served_classify(&self->requesters[issued->class_source].served, issued, n);
+    dram_traffic_classify(traffic_of(self, issued->class_tag), issued, n);
+    dram_traffic_classify(&self->requesters[issued->class_source].traffic, issued, n);
 }
 
 /* Counts the row class that a waiting burst will have if nothing else arrives. */
@@ -240,8 +213,8 @@ static void note_command(void *context, const struct dram_issued *issued)
         note_class(self, issued, 1);
     if (cnnvp_dram_is_column(issued->command)) {
         struct requester *requester = &self->requesters[issued->entry.source];
-        ++served_of(self, issued->entry.tag)->carried[issued->entry.write];
-        ++requester->served.carried[issued->entry.write];
+        ++traffic_of(self, issued->entry.tag)->carried[issued->entry.write];
+        ++requester->traffic.carried[issued->entry.write];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
     }
@@ -251,11 +224,11 @@ static void note_columns(void *context, const struct dram_columns *columns)
 {
     struct dram *self = context;
     struct requester *requester = &self->requesters[columns->source];
-    struct dram_served *served = served_of(self, columns->tag);
-    served->hits += columns->hits;
-    served->carried[0] += columns->bursts;
-    requester->served.hits += columns->hits;
-    requester->served.carried[0] += columns->bursts;
+    struct dram_traffic *all = traffic_of(self, columns->tag);
+    all->hits += columns->hits;
+    all->carried[0] += columns->bursts;
+    requester->traffic.hits += columns->hits;
+    requester->traffic.carried[0] += columns->bursts;
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
     cnnvp_dram_windows_columns(&self->windows, columns);
@@ -282,7 +255,6 @@ static void count_requesters(struct dram *self)
         const struct dram_counter counter = {count_of_requester, &owner}, all = {count_of_tag, &nobody};
         shares->traffic.waited = stream->waited - shares->waited;
         cnnvp_dram_count_traffic(&counter, &shares->traffic);
-        cnnvp_dram_count_served(&counter, &shares->served);
         cnnvp_dram_count(&counter, STAT_turnarounds, shares->turnarounds);
         cnnvp_dram_count(&counter, stream->op == CNNVP_READ ? STAT_read_queue_clocks : STAT_write_queue_clocks,
                          shares->queue_clocks);
@@ -338,7 +310,7 @@ static void complete_one(struct dram *self)
         done.latency[write] = request->scratch[DRAM_LATENCY];
         cnnvp_dram_traffic_add(&self->requesters[cnnvp_dram_queue_stream(request)].traffic, &done);
         cnnvp_storage_move(self->data, request);
-        note_traffic(self, request->tag, &done);
+        cnnvp_dram_traffic_add(traffic_of(self, request->tag), &done);
     } else {
         self->ops->count(self->host, STAT_failed, request->tag, 1);
     }
@@ -413,15 +385,11 @@ static void count_access(struct dram *self, const struct cnnvp_access *access, u
     const struct dram_counter counter = {count_of_requester, &owner};
     const uint32_t write = access->op == CNNVP_WRITE;
     struct dram_traffic done = {0};
-    struct dram_served served = {0};
     done.bytes[write] = access->size;
-    done.bursts[write] = bursts;
+    done.bursts[write] = done.carried[write] = bursts;
     done.latency[write] = latency;
-    served.carried[write] = bursts;
-    note_traffic(self, access->tag, &done);
-    served_of(self, access->tag)->carried[write] += bursts;
+    cnnvp_dram_traffic_add(traffic_of(self, access->tag), &done);
     cnnvp_dram_count_traffic(&counter, &done);
-    cnnvp_dram_count_served(&counter, &served);
 }
 
 static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
@@ -542,7 +510,6 @@ static void dram_flush(void *instance)
     forget_waiting(self);
     cnnvp_dram_queue_classify(&self->queue, note_waiting);
     cnnvp_dram_queue_unfinished(&self->queue, note_unfinished);
-    count_served(self);
     count_traffic(self);
     count_requesters(self);
     cnnvp_dram_windows_end(&self->windows);

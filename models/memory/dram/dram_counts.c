@@ -24,15 +24,11 @@ void cnnvp_dram_count_traffic(const struct dram_counter *counter, const struct d
     cnnvp_dram_count(counter, STAT_writes, traffic->bursts[1]);
     cnnvp_dram_count(counter, STAT_read_latency_ps, traffic->latency[0]);
     cnnvp_dram_count(counter, STAT_write_latency_ps, traffic->latency[1]);
-}
-
-void cnnvp_dram_count_served(const struct dram_counter *counter, const struct dram_served *served)
-{
-    cnnvp_dram_count(counter, STAT_row_hits, served->hits);
-    cnnvp_dram_count(counter, STAT_row_misses, served->misses);
-    cnnvp_dram_count(counter, STAT_row_conflicts, served->conflicts);
-    cnnvp_dram_count(counter, STAT_bus_read_bytes, served->carried[0] * DRAM_BURST_BYTES);
-    cnnvp_dram_count(counter, STAT_bus_write_bytes, served->carried[1] * DRAM_BURST_BYTES);
+    cnnvp_dram_count(counter, STAT_row_hits, traffic->hits);
+    cnnvp_dram_count(counter, STAT_row_misses, traffic->misses);
+    cnnvp_dram_count(counter, STAT_row_conflicts, traffic->conflicts);
+    cnnvp_dram_count(counter, STAT_bus_read_bytes, traffic->carried[0] * DRAM_BURST_BYTES);
+    cnnvp_dram_count(counter, STAT_bus_write_bytes, traffic->carried[1] * DRAM_BURST_BYTES);
 }
 
 void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct dram_counts *old,

@@ -5,16 +5,12 @@
 
 #include "dram_state.h"
 
-/* Completed requests and accesses. */
+/* What requests and their bursts add up to. [write]: reads, then writes. */
 struct dram_traffic {
     uint64_t requests, waited;                /* waited: ps */
-    uint64_t bytes[2], bursts[2], latency[2]; /* [write]; latency: ps */
-};
-
-/* What commands did for bursts. */
-struct dram_served {
-    uint64_t hits, misses, conflicts; /* by the row state that the first command found */
-    uint64_t carried[2];              /* [write] on the data bus */
+    uint64_t bytes[2], bursts[2], latency[2]; /* of completed requests and accesses; latency: ps */
+    uint64_t hits, misses, conflicts;         /* bursts by the row state that their first command found */
+    uint64_t carried[2];                      /* bursts on the data bus */
 };
 
 static inline void cnnvp_dram_traffic_add(struct dram_traffic *sum, const struct dram_traffic *more)
@@ -25,11 +21,12 @@ static inline void cnnvp_dram_traffic_add(struct dram_traffic *sum, const struct
         sum->bytes[write] += more->bytes[write];
         sum->bursts[write] += more->bursts[write];
         sum->latency[write] += more->latency[write];
+        sum->carried[write] += more->carried[write];
     }
 }
 
 /* Adds `n` of the command's row class, modulo 2^64. */
-static inline void dram_served_classify(struct dram_served *sum, const struct dram_issued *issued, uint64_t n)
+static inline void dram_traffic_classify(struct dram_traffic *sum, const struct dram_issued *issued, uint64_t n)
 {
     sum->hits += issued->row_class == DRAM_HIT ? n : 0;
     sum->misses += issued->row_class == DRAM_MISS ? n : 0;
@@ -44,7 +41,6 @@ struct dram_counter {
 
 void cnnvp_dram_count(const struct dram_counter *counter, uint32_t stat, uint64_t n);
 void cnnvp_dram_count_traffic(const struct dram_counter *counter, const struct dram_traffic *traffic);
-void cnnvp_dram_count_served(const struct dram_counter *counter, const struct dram_served *served);
 /* Reports the other counts of the channels: `now` minus `old`. */
 void cnnvp_dram_count_channels(const struct dram_counter *counter, const struct dram_counts *old,
                                const struct dram_counts *now, const struct dram_timing *timing);

@@ -35,22 +35,6 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     dram_run_enter(run, clock, place);
 }
 
-/* Enters the stream's next burst, and those after it that have a place. Returns 1 if `next` is still next: a burst
- * behind others of its bank changes nothing. */
-static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_column *next)
-{
-    const struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    const uint32_t bank = stream->place.bank;
-    const int behind = channel->list[0][bank].count && (clock < next->clock || !next->active);
-    enter(run, clock, place, next);
-    while (behind && run->queue->waiting && stream->place.bank == bank && stream->on_their_way < stream->most &&
-           stream->arrival_clock < clock && channel->count[0] < channel->capacity &&
-           dram_read_is_open(channel, &stream->place))
-        enter(run, clock, 0, next);
-    return behind;
-}
-
 static int along_rows(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_place *place = &run->stream->place;
@@ -95,8 +79,8 @@ static enum dram_progress run_on(struct dram_run *run)
             issue(run, &next);
             next = dram_next_read(channel);
         } else if (dram_read_is_open(channel, &stream->place)) {
-            if (!enter_all(run, enters, place, &next))
-                next = dram_next_read(channel);
+            enter(run, enters, place, &next);
+            next = dram_next_read(channel);
         } else {
             return progress;
         }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most bytes of panels that are processed together: half of a typical second-level cache. */
-#define PANELS_BYTES (UINT64_C(1) << 19)
 /* Most bytes of working memory for a command: 512 MiB. */
 #define MEMORY_LIMIT (UINT64_C(1) << 29)
 
@@ -40,18 +38,12 @@ static void describe_matrices(struct train_job *job)
     } else {
         job->n = tile->images * area;
         job->k = tile->in_channels * taps;
-        const bool neighbours = tile->kind == CNNVP_TRAIN_ERROR || tile->sx == 1u;
-        /* Copy kernels by rows (m * k values) if gathering taps one by one (n * k values) would cost much more. */
-        if (tile->kx > 1u && neighbours && job->n >= 8u * job->m) {
-            job->row_quads = (tile->kx + 3u) / 4u;
-            job->k = (uint64_t)tile->in_channels * tile->ky * job->row_quads * 4u;
-        }
         const bool contiguous = tile->w_in_stride == taps || tile->in_channels == 1u;
         job->runs = contiguous ? 1u : tile->in_channels;
         job->run_length = contiguous ? job->k : taps;
         job->run_stride = tile->w_in_stride;
         job->row_stride = tile->w_out_stride;
-        job->packed = job->row_quads != 0 || job->run_length < 4u;
+        job->packed = job->run_length < 4u;
     }
     if (job->packed) {
         job->packed_row = (job->k + 3u) / 4u * 4u;
@@ -60,11 +52,7 @@ static void describe_matrices(struct train_job *job)
         job->row_stride = job->packed_row;
     }
     job->quads = job->runs * ((job->run_length + 3u) / 4u);
-    const uint64_t chunk = cnnvp_minimum((job->quads + 3u) / 4u * 4u, TRAIN_CHUNK);
-    job->panel_bytes = chunk * 4u * TRAIN_COLUMNS;
-    job->panels = cnnvp_minimum((job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS, PANELS_BYTES / job->panel_bytes);
-    if (job->panels == 0 || job->quads > TRAIN_CHUNK)
-        job->panels = 1u;
+    job->panel_bytes = cnnvp_minimum(job->quads, TRAIN_CHUNK) * 4u * TRAIN_COLUMNS;
 }
 
 /* Takes aligned pieces off a block of memory. Without memory, only adds up their sizes. */
@@ -84,15 +72,12 @@ static void *take(struct pieces *pieces, uint64_t count, uint64_t size)
 static void take_all(struct train_job *job, struct pieces *pieces)
 {
     job->planes = take(pieces, job->tile->images, job->image_size);
-    (void)take(pieces, TRAIN_SLACK, 1u);
     job->offsets = take(pieces, job->quads, sizeof *job->offsets);
     job->places = take(pieces, job->quads, 4u * sizeof *job->places);
     job->term_places = take(pieces, job->tile->kind == CNNVP_TRAIN_GRADIENT ? 0 : job->k, sizeof *job->term_places);
     job->a_copy = take(pieces, job->packed ? job->m : 0, job->packed ? job->packed_row : 1u);
     job->row_sums = take(pieces, job->m, sizeof *job->row_sums);
-    job->tap_sums = take(pieces, job->runs > 1u ? job->m : 0, job->run_length * sizeof *job->tap_sums);
-    job->panel = take(pieces, job->panels, job->panel_bytes);
-    (void)take(pieces, TRAIN_SLACK, 1u);
+    job->panel = take(pieces, 1u, job->panel_bytes);
     job->stage = take(pieces, job->panel_bytes / TRAIN_COLUMNS, TRAIN_STAGE);
     job->wide_sums = take(pieces, job->quads > TRAIN_CHUNK ? job->m : 0, TRAIN_COLUMNS * sizeof *job->wide_sums);
 }
@@ -108,8 +93,7 @@ static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
         return CNNVP_E_NOMEM;
     if (pieces.used > scratch->size) {
         free(scratch->memory);
-        /* The slack behind pieces is read with factors of 0: its values do not matter, but must be initialised. */
-        scratch->memory = calloc(1, pieces.used);
+        scratch->memory = malloc(pieces.used);
         scratch->size = scratch->memory != NULL ? pieces.used : 0;
         if (scratch->memory == NULL)
             return CNNVP_E_NOMEM;
@@ -161,42 +145,6 @@ static void pack_weights(const struct train_job *job)
     }
 }
 
-/* Copies weights row by row of the kernel, for error convolutions in reverse order. */
-static void pack_kernel_rows(const struct train_job *job)
-{
-    const struct cnnvp_train_tile *tile = job->tile;
-    const int8_t *weights = job->data->second;
-    const bool backwards = tile->kind == CNNVP_TRAIN_ERROR;
-    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
-    int8_t *row = job->a_copy;
-    memset(row, 0, job->m * job->packed_row);
-    for (uint64_t m = 0; m < job->m; ++m)
-        for (uint64_t c = 0; c < tile->in_channels; ++c) {
-            const int8_t *kernel = weights + m * tile->w_out_stride + c * tile->w_in_stride;
-            for (uint64_t t = 0; t < taps; t += tile->kx) {
-                if (backwards)
-                    for (uint64_t x = 0; x < tile->kx; ++x)
-                        row[x] = kernel[taps - 1u - t - x];
-                else
-                    for (uint64_t x = 0; x < tile->kx; ++x)
-                        row[x] = kernel[t + x];
-                row += 4u * job->row_quads;
-            }
-        }
-}
-
-/* Lists quads of neighbours, row_quads for each row of a kernel. */
-static void list_neighbours(const struct train_job *job)
-{
-    uint64_t q = 0;
-    for (uint64_t c = 0; c < job->tile->in_channels; ++c)
-        for (uint64_t y = 0; y < job->tile->ky; ++y)
-            for (uint64_t x = 0; x < job->row_quads; ++x, ++q) {
-                job->offsets[q] = (uint32_t)(4u * q);
-                job->places[q] = (int32_t)(c * job->plane_size + y * job->plane_w + 4u * x);
-            }
-}
-
 /* Computes where each term k lies in the planes. */
 static void place_terms(const struct train_job *job)
 {
@@ -229,25 +177,12 @@ static void list_quads(const struct train_job *job)
 static void sum_rows(const struct train_job *job)
 {
     enum { PART = 1 << 20 };
-    if (job->runs == 1u) {
-        for (uint64_t m = 0; m < job->m; ++m) {
-            int64_t sum = 0;
-            for (uint64_t i = 0; i < job->run_length; i += PART)
-                sum += job->kernels->sum(job->a + m * job->row_stride + i, cnnvp_minimum(job->run_length - i, PART));
-            job->row_sums[m] = sum;
-        }
-        return;
-    }
-    /* Error: the rows of one channel are contiguous, so they are summed together. There are fewer than 2^16
-     * channels. */
-    const uint64_t all = job->m * job->run_length;
-    memset(job->tap_sums, 0, all * sizeof *job->tap_sums);
-    for (uint64_t run = 0; run < job->runs; ++run)
-        job->kernels->add(job->a + run * job->run_stride, all, job->tap_sums);
     for (uint64_t m = 0; m < job->m; ++m) {
         job->row_sums[m] = 0;
-        for (uint64_t t = 0; t < job->run_length; ++t)
-            job->row_sums[m] += job->tap_sums[m * job->run_length + t];
+        for (uint64_t run = 0; run < job->runs; ++run)
+            for (uint64_t i = 0; i < job->run_length; i += PART)
+                job->row_sums[m] += job->kernels->sum(
+                    job->a + m * job->row_stride + run * job->run_stride + i, cnnvp_minimum(job->run_length - i, PART));
     }
 }
 
@@ -257,16 +192,11 @@ static void prepare(struct train_job *job)
         job->a = job->data->second;
     else if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
         pack_errors(job);
-    else if (job->row_quads != 0)
-        pack_kernel_rows(job);
     else
         pack_weights(job);
     if (job->packed)
         job->a = job->a_copy;
-    if (job->row_quads != 0)
-        list_neighbours(job);
-    else
-        list_quads(job);
+    list_quads(job);
     sum_rows(job);
     cnnvp_train_fill_planes(job);
 }
@@ -345,38 +275,27 @@ static void store_wide_row(const struct train_job *job, const struct cnnvp_train
 /* ---- panels ---- */
 
 /* Computes rows m .. m + TRAIN_ROWS - 1 of a panel for quads from .. to - 1. */
-static void run_rows(const struct train_job *job, const uint8_t *panel, uint64_t m, uint64_t from, uint64_t to,
-                     uint64_t count, int32_t *tile)
+static void run_rows(const struct train_job *job, uint64_t m, uint64_t from, uint64_t to, uint64_t count, int32_t *tile)
 {
     const int8_t *rows[TRAIN_ROWS];
     for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows behind the last repeat it */
         rows[r] = job->a + cnnvp_minimum(m + r, job->m - 1u) * job->row_stride;
-    job->kernels->panel(panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
+    job->kernels->panel(job->panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
 }
 
-/* Computes several panels that fit into the cache together: each block of rows is multiplied with all of them in
- * turn. */
-static void compute_panels(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
-                           uint64_t panels, uint64_t *saturated)
+static void compute_panel(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
+                          uint64_t *saturated)
 {
-    uint8_t *const memory = job->panel;
-    for (uint64_t p = 0; p < panels; ++p) {
-        const uint64_t column = first + p * TRAIN_COLUMNS;
-        job->panel = memory + p * job->panel_bytes;
-        cnnvp_train_fill_panel(job, column, cnnvp_minimum(job->n - column, TRAIN_COLUMNS), 0, job->quads);
+    const uint64_t count = cnnvp_minimum(job->n - first, TRAIN_COLUMNS);
+    struct place places[TRAIN_COLUMNS];
+    const size_t found = find_places(job, first, count, places);
+    cnnvp_train_fill_panel(job, first, count, 0, job->quads);
+    for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS) {
+        int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
+        run_rows(job, m, 0, job->quads, count, tile);
+        for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
+            store_row(job, shape, m + r, places, found, tile + r * TRAIN_COLUMNS, saturated);
     }
-    job->panel = memory;
-    for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS)
-        for (uint64_t p = 0; p < panels; ++p) {
-            const uint64_t column = first + p * TRAIN_COLUMNS;
-            const uint64_t count = cnnvp_minimum(job->n - column, TRAIN_COLUMNS);
-            struct place places[TRAIN_COLUMNS];
-            const size_t found = find_places(job, column, count, places);
-            int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
-            run_rows(job, memory + p * job->panel_bytes, m, 0, job->quads, count, tile);
-            for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
-                store_row(job, shape, m + r, places, found, tile + r * TRAIN_COLUMNS, saturated);
-        }
 }
 
 /* Computes a panel that is too long for 32-bit sums and for the cache. */
@@ -390,7 +309,7 @@ static void compute_chunks(const struct train_job *job, const struct cnnvp_train
         cnnvp_train_fill_panel(job, first, count, from, to);
         for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS) {
             int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
-            run_rows(job, job->panel, m, from, to, count, tile);
+            run_rows(job, m, from, to, count, tile);
             for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
                 for (uint64_t c = 0; c < count; ++c)
                     job->wide_sums[(m + r) * TRAIN_COLUMNS + c] += tile[r * TRAIN_COLUMNS + c];
@@ -402,15 +321,13 @@ static void compute_chunks(const struct train_job *job, const struct cnnvp_train
         store_wide_row(job, shape, m, places, found, saturated);
 }
 
-static void compute_job(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t *saturated)
+static void compute_job(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t *saturated)
 {
-    const uint64_t all = (job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS;
-    for (uint64_t p = 0; p < all; p += job->panels) {
+    for (uint64_t first = 0; first < job->n; first += TRAIN_COLUMNS)
         if (job->quads > TRAIN_CHUNK)
-            compute_chunks(job, shape, p * TRAIN_COLUMNS, saturated);
+            compute_chunks(job, shape, first, saturated);
         else
-            compute_panels(job, shape, p * TRAIN_COLUMNS, cnnvp_minimum(job->panels, all - p), saturated);
-    }
+            compute_panel(job, shape, first, saturated);
 }
 
 int cnnvp_train_compute_with(const struct train_kernels *kernels, const struct cnnvp_train_shape *shape,

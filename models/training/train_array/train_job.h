@@ -6,9 +6,6 @@
  *   forward, error   m out channel     n (image, y, x)        k (in channel, ky, kx)   a: weights in place
  *   gradient         m out channel     n (in channel, ky, kx) k (image, y, x)          a: errors, packed
  *
- * If the kernel has several columns and positions are contiguous, a is also a copy, row by row of the kernel: a quad is
- * four columns of one row, padded with zeros, so that the quad of b is four neighbours in the plane.
- *
  * b is taken from copies of the input planes with borders, as values + 128 (error: also with zeros between the values).
  */
 #ifndef CNNVP_TRAIN_JOB_H
@@ -31,11 +28,10 @@ struct train_job {
     uint64_t row_stride;
     uint64_t runs, run_length, run_stride;
     bool packed;         /* a is a copy */
-    uint64_t row_quads;  /* quads of a kernel row, if quads are columns of such a row; else 0 */
     uint64_t packed_row; /* bytes of a row of the copy */
     uint64_t m, n, k;
     /* quads of four terms: their offsets in a row of a, and their places in the planes of an image for position 0 (-1:
-     * no term). If quads are neighbours, one place stands for all four terms. */
+     * no term). */
     uint64_t quads;
     uint32_t *offsets;
     int32_t *places;
@@ -43,12 +39,10 @@ struct train_job {
     /* working memory */
     int8_t *a_copy;
     int64_t *row_sums; /* sums of the m rows of a */
-    int32_t *tap_sums; /* error: sums over channels for each tap */
     uint8_t *panel;
-    uint64_t panel_bytes; /* bytes of a panel */
-    uint64_t panels;      /* panels that fit into the memory */
-    uint8_t *stage;       /* columns on their way into the panel */
-    int64_t *wide_sums;   /* [m][TRAIN_COLUMNS], if k is processed in several chunks */
+    uint64_t panel_bytes;
+    uint8_t *stage;     /* columns on their way into the panel */
+    int64_t *wide_sums; /* [m][TRAIN_COLUMNS], if k is processed in several chunks */
 };
 
 /* Offset of tap (y, x) from the start of a channel's plane, for position 0. */
@@ -60,7 +54,8 @@ static inline uint32_t train_tap(const struct train_job *job, uint32_t y, uint32
 }
 
 enum {
-    TRAIN_CHUNK = 4096 /* most quads of a chunk: 1 MiB, raw sums fit into 32 bits; a multiple of 4 */
+    TRAIN_CHUNK = 4096, /* most quads of a chunk: 1 MiB, raw sums fit into 32 bits */
+    TRAIN_STAGE = 16    /* columns that go into a panel together */
 };
 
 /* Fill the input planes; and columns first .. first + count - 1 of a panel with quads from .. to - 1

@@ -15,16 +15,7 @@
 
 enum {
     TRAIN_COLUMNS = 64, /* columns of a panel */
-    TRAIN_ROWS = 12,    /* rows of one call of `panel` */
-    TRAIN_SLACK = 16,
-    TRAIN_STAGE = 16 /* columns of one call of `transpose` */
-};
-
-/* Columns of a panel whose positions are consecutive in a row of the map. */
-struct train_segment {
-    uint32_t to;     /* first column */
-    uint32_t length; /* number of columns */
-    uint64_t from;   /* byte offset in the planes */
+    TRAIN_ROWS = 12     /* rows of one call of `panel` */
 };
 
 struct train_kernels {
@@ -35,20 +26,12 @@ struct train_kernels {
                   size_t vectors, int32_t *tile);
     /* Sum of n values; n is at most 2^23. */
     int32_t (*sum)(const int8_t *values, size_t n);
-    /* sums[i] += values[i]. */
-    void (*add)(const int8_t *values, size_t n, int32_t *sums);
     /* out[4 * i + j] = rows[j][i], i < 64: makes a quad of a panel. */
     void (*interleave)(const uint8_t *rows, uint8_t *out);
-    /* out[4 * (to + i) + j] = values[from + i + j] for each segment, i < length, j < 4: makes a quad of neighbouring
-     * terms. Reads and writes up to TRAIN_SLACK bytes more; segments must be in the order of `to`. */
-    void (*spread)(const uint8_t *values, const struct train_segment *segments, size_t count, uint8_t *out);
     /* results[i] = raw[i] - excess, modulo 2^32, i < n. */
     void (*replace)(const int32_t *raw, int32_t excess, size_t n, int32_t *results);
     /* results[i] += raw[i] - excess, clipped to 32 bits. Returns how many were clipped. */
     uint32_t (*accumulate)(const int32_t *raw, int32_t excess, size_t n, int32_t *results);
-    /* panel[q][c] = the four bytes at columns + c * pitch + 4 * q, c < 16: quads stored column by column. Works on
-     * groups of four quads: `pitch` and both buffers must cover a multiple of that. */
-    void (*transpose)(const uint8_t *columns, size_t pitch, size_t quads, uint8_t *panel);
 };
 
 /* The fastest variant that this machine can run. */

@@ -6,20 +6,6 @@
 
 /* ---- planes ---- */
 
-/* Stores the values + 128. */
-static void raise_values(const int8_t *restrict values, uint64_t n, uint8_t *restrict to)
-{
-    uint64_t i = 0;
-    for (; i + 8u <= n; i += 8u) {
-        uint64_t eight;
-        memcpy(&eight, values + i, 8u);
-        eight ^= UINT64_C(0x8080808080808080);
-        memcpy(to + i, &eight, 8u);
-    }
-    for (; i < n; ++i)
-        to[i] = (uint8_t)((uint8_t)values[i] ^ 0x80u);
-}
-
 /* Fills one row of a plane: zeros, with the source's values every `step` columns from `begin` on (may be negative). */
 static void fill_row(const int8_t *source, uint32_t n, int64_t begin, uint64_t step, uint8_t *row, uint64_t width)
 {
@@ -33,24 +19,6 @@ static void fill_row(const int8_t *source, uint32_t n, int64_t begin, uint64_t s
     }
 }
 
-/* Fills a plane without gaps between values, the usual case: `top` rows and `left` columns of zeros precede them. */
-static void fill_dense(const struct train_job *job, const int8_t *source, uint64_t top, uint64_t left, uint8_t *plane)
-{
-    const struct cnnvp_train_tile *tile = job->tile;
-    const uint64_t width = job->plane_w;
-    const uint64_t right = width - left - tile->in_w;
-    uint8_t *row = plane + top * width;
-    memset(plane, 0x80, top * width + left);
-    for (uint64_t y = 0; y < tile->in_h; ++y, row += width) {
-        raise_values(source + cnnvp_train_in_row(tile, y), tile->in_w, row + left);
-        if (y + 1u < tile->in_h) /* the end of this row and the beginning of the next one */
-            for (uint64_t i = 0; i < right + left; ++i)
-                row[left + tile->in_w + i] = 0x80;
-    }
-    row -= right;
-    memset(row, 0x80, (size_t)(plane + job->plane_size - row));
-}
-
 /* Fills a plane. Row r holds what tap 0 of position r needs; in errors, where taps run backwards, what the last tap
  * needs. */
 static void fill_plane(const struct train_job *job, const int8_t *source, uint8_t *plane)
@@ -62,11 +30,6 @@ static void fill_plane(const struct train_job *job, const int8_t *source, uint8_
     const int64_t begin_y = error ? (int64_t)tile->ky - 1 - tile->py : tile->py;
     const uint64_t step_x = error ? tile->sx : 1u;
     const int64_t step_y = error ? tile->sy : 1;
-    if (step_x == 1u && step_y == 1 && begin_x >= 0 && begin_y >= 0 && (uint64_t)begin_x + tile->in_w <= job->plane_w &&
-        (uint64_t)begin_y + tile->in_h <= job->plane_h) {
-        fill_dense(job, source, (uint64_t)begin_y, (uint64_t)begin_x, plane);
-        return;
-    }
     for (uint64_t r = 0; r < job->plane_h; ++r) {
         const int64_t y = (int64_t)r - begin_y;
         uint8_t *row = plane + r * job->plane_w;
@@ -100,6 +63,13 @@ static uint64_t step_y(const struct train_job *job)
 {
     return job->tile->kind == CNNVP_TRAIN_ERROR ? job->plane_w : job->tile->sy * job->plane_w;
 }
+
+/* Columns of a panel whose positions are consecutive in a row of the map. */
+struct train_segment {
+    uint32_t to;     /* first column */
+    uint32_t length; /* number of columns */
+    uint64_t from;   /* byte offset in the planes */
+};
 
 /* Finds the runs of a panel's columns that are consecutive in a row of the map. Indices fit into 32 bits, which divide
  * faster. */
@@ -186,16 +156,6 @@ static void fill_positions(const struct train_job *job, uint64_t first, uint64_t
     }
 }
 
-/* The same if quads are neighbours in the planes. */
-static void fill_neighbours(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
-{
-    struct train_segment segments[TRAIN_COLUMNS];
-    const size_t found = find_segments(job, first, count, segments);
-    for (uint64_t q = from; q < to; ++q)
-        job->kernels->spread(job->planes + job->places[q], segments, found,
-                             job->panel + (q - from) * 4u * TRAIN_COLUMNS);
-}
-
 /* Copies terms 4 * from .. 4 * to - 1 of one column of a gradient: the positions of all images in order. */
 static void stage_column(const struct train_job *job, uint64_t column, uint64_t from, uint64_t to, uint8_t *row)
 {
@@ -236,11 +196,13 @@ static void stage_column(const struct train_job *job, uint64_t column, uint64_t 
 /* Fills a panel whose columns are taps of channels and whose terms are positions. */
 static void fill_taps(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
 {
-    const uint64_t pitch = (4u * (to - from) + 15u) / 16u * 16u;
+    const uint64_t quads = to - from;
     for (uint64_t c = 0; c < count; c += TRAIN_STAGE) {
         for (uint64_t i = 0; i < TRAIN_STAGE; ++i) /* columns behind the last repeat it */
-            stage_column(job, first + (c + i < count ? c + i : count - 1u), from, to, job->stage + i * pitch);
-        job->kernels->transpose(job->stage, pitch, to - from, job->panel + 4u * c);
+            stage_column(job, first + (c + i < count ? c + i : count - 1u), from, to, job->stage + i * 4u * quads);
+        for (uint64_t q = 0; q < quads; ++q)
+            for (uint64_t i = 0; i < TRAIN_STAGE; ++i)
+                memcpy(job->panel + 4u * (q * TRAIN_COLUMNS + c + i), job->stage + 4u * (i * quads + q), 4u);
     }
 }
 
@@ -248,8 +210,6 @@ void cnnvp_train_fill_panel(const struct train_job *job, uint64_t first, uint64_
 {
     if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
         fill_taps(job, first, count, from, to);
-    else if (job->row_quads != 0)
-        fill_neighbours(job, first, count, from, to);
     else
         fill_positions(job, first, count, from, to);
 }

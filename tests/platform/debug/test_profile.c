@@ -4,9 +4,9 @@
 
 static const struct profile_arc *arc_of(uint32_t from, uint32_t to)
 {
-    for (uint32_t i = 0; i < profile->arc_table.count; ++i)
-        if (profile->arcs[i].from == from && profile->arcs[i].to == to)
-            return &profile->arcs[i];
+    for (uint32_t i = 0; i < profile->arc_count; ++i)
+        if (profile->arcs[i]->key.from == from && profile->arcs[i]->key.to == to)
+            return profile->arcs[i];
     fail_msg("no call from %x to %x", (unsigned)from, (unsigned)to);
     return NULL;
 }
@@ -17,13 +17,13 @@ static void calls_have_what_they_took(void **state)
     (void)state;
     profile_run();
     profile_leave(); /* nothing is open */
-    assert_int_equal(profile->arc_table.count, 3);
+    assert_int_equal(profile->arc_count, 3);
     assert_int_equal(arc_of(0, TEXT)->cost.cycles, 3 + 1 + 5 + 1 + 7 + 2);
     assert_int_equal(arc_of(TEXT + 4, TWICE)->cost.cycles, 5);
     assert_int_equal(arc_of(TEXT + 8, TWICE)->cost.cycles, 7);
     assert_int_equal(arc_of(TEXT + 8, TWICE)->cost.stalls, 5);
     profile_run();
-    assert_int_equal(profile->arc_table.count, 3);
+    assert_int_equal(profile->arc_count, 3);
     assert_int_equal(arc_of(TEXT + 8, TWICE)->calls, 2);
     assert_int_equal(arc_of(TEXT + 8, TWICE)->cost.instructions, 4);
 }
@@ -39,8 +39,8 @@ static void thousands_of_pages_and_calls(void **state)
             profile_leave();
         }
     }
-    assert_int_equal(profile->page_table.count, 3000);
-    assert_int_equal(profile->arc_table.count, 3000);
+    assert_int_equal(profile->page_count, 3000);
+    assert_int_equal(profile->arc_count, 3000);
     for (uint32_t i = 0; i < 3000; ++i) {
         assert_int_equal(arc_of(4 * i, TWICE)->calls, 2);
         assert_int_equal(profiler->page(profiler->context, i * CNNVP_PROFILE_PAGE)->cycles, 2);

@@ -50,11 +50,11 @@ static void asking_closes_the_profile(void **state)
     profile_execute(TWICE, 4);
     assert_int_equal(cnnvp_profile_functions(profile, functions, 4, &sum), 2);
     assert_int_equal(sum.calls, 2);
-    assert_int_equal(profile->arcs[0].cost.cycles, 7);
-    assert_int_equal(profile->arcs[1].cost.cycles, 4);
+    assert_int_equal(profile->arcs[0]->cost.cycles, 7);
+    assert_int_equal(profile->arcs[1]->cost.cycles, 4);
     assert_null(profiler->page(profiler->context, TEXT));
     profile_call(TEXT + 8, TWICE);
-    assert_int_equal(profile->arc_table.count, 2);
+    assert_int_equal(profile->arc_count, 2);
 }
 
 static void nothing_has_run(void **state)
