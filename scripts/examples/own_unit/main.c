@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program for the core that uses the adder: 3 * (1 + ... + 10) = 165. */
+/* A program for the core that uses the adder: gain * (1 + ... + 10), which is 165 with a gain of 3. */
 #include <stdio.h>
 
 #include "kit.h"
@@ -12,5 +12,5 @@ int main(void)
         adder[ADDER_ADD_OFFSET / sizeof *adder] = i;
     const uint32_t sum = adder[ADDER_SUM_OFFSET / sizeof *adder];
     printf("sum %lu\n", (unsigned long)sum);
-    return sum == 165 ? 0 : 2;
+    return sum != 0 && sum % 55u == 0 ? 0 : 2;
 }
