@@ -244,6 +244,17 @@ static double descend(struct choice *choice, const uint32_t *largest)
     return score;
 }
 
+/* Takes the plans of all layers with the current layouts. */
+static cnnvp_result take_plans(struct choice *choice)
+{
+    for (size_t i = 0; i < choice->graph->layer_count && choice->result == CNNVP_DONE; ++i) {
+        const struct known *known = plan_of(choice, i);
+        if (known != NULL)
+            choice->build->finalists[i] = known->finalists;
+    }
+    return choice->result;
+}
+
 /* Takes the better result of two descents: from the current layouts and from planes. From large blocks a descent can
  * get stuck: if a good tile needs smaller blocks in both maps of a layer, changing one map alone gains nothing. */
 static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
@@ -255,12 +266,7 @@ static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
         choice->blocks[i] = largest[i] > 1 ? 1 : choice->blocks[i];
     if (first <= descend(choice, largest))
         memcpy(choice->blocks, choice->other, graph->tensor_count * sizeof *choice->blocks);
-    for (size_t i = 0; i < graph->layer_count && choice->result == CNNVP_DONE; ++i) {
-        const struct known *known = plan_of(choice, i);
-        if (known != NULL)
-            choice->build->finalists[i] = known->finalists;
-    }
-    return choice->result;
+    return take_plans(choice);
 }
 
 /* Time of all layers' plans by the critical path. */
@@ -280,8 +286,8 @@ struct plans {
     uint32_t *blocks;
 };
 
-/* Plans all layers again by the weights of the choice. Takes the new plans, and sets *ps, if their critical path is
- * shorter than that by `gain`, a part of it. */
+/* Plans all layers again by the weights of the choice; `largest` NULL: with the same layouts. Takes the new plans, and
+ * sets *ps, if their critical path is shorter than that by `gain`, a part of it. */
 static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest, const struct plans *before,
                                  struct cnnvp_core_stage *stages, double gain, double *ps)
 {
@@ -290,7 +296,7 @@ static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest,
     double path;
     memcpy(before->finalists, finalists, layers * sizeof *finalists);
     memcpy(before->blocks, choice->blocks, tensors * sizeof *choice->blocks);
-    CNNVP_TRY(choose(choice, largest));
+    CNNVP_TRY(largest != NULL ? choose(choice, largest) : take_plans(choice));
     CNNVP_TRY(take_path(choice, stages, &path));
     if (path < *ps * (1 - gain)) {
         *ps = path;
@@ -303,22 +309,24 @@ static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest,
 
 /* The network does not wait for the core, so the core's work costs less than its time: plans the layers again in which
  * it is long, with two weights of it. The smaller weight has to gain twice as much, since it relies more on the bounds
- * of the core. */
-static cnnvp_result hide_core(struct choice *choice, const uint32_t *largest, const struct plans *before,
-                              struct cnnvp_core_stage *stages, double path)
+ * of the core. Layers in which an array calculates most of the time have little to gain, and none gains more than the
+ * units' time beyond that of the memory and of the calculations. */
+static cnnvp_result hide_core(struct choice *choice, const struct plans *before, struct cnnvp_core_stage *stages,
+                              double path)
 {
     static const double core[] = {0.25, 0.125};
-    const struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
-    const size_t layers = choice->graph->layer_count;
     for (size_t n = 0; n < sizeof core / sizeof core[0]; ++n) {
-        size_t count = 0;
-        for (size_t i = 0; i < layers; ++i)
-            if (finalists[i].all[0].core * 2u > finalists[i].all[0].units) {
-                choice->weights[i] = (struct cnnvp_plan_weights){0, 1, core[n]};
-                ++count;
-            }
-        if (count != 0)
-            CNNVP_TRY(plan_by_path(choice, largest, before, stages, (double)(n + 1) / PATH_PART, &path));
+        const double gain = (double)(n + 1) / PATH_PART;
+        double most = 0;
+        for (size_t i = 0; i < choice->graph->layer_count; ++i) {
+            const struct cnnvp_plan_finalist *plan = &choice->build->finalists[i].all[0];
+            if (plan->core * 2u <= plan->units || plan->compute > plan->units / 4u)
+                continue;
+            choice->weights[i] = (struct cnnvp_plan_weights){0, 1, core[n]};
+            most += (double)plan->units - (double)cnnvp_maximum(plan->memory, plan->compute);
+        }
+        if (most > gain * path)
+            CNNVP_TRY(plan_by_path(choice, NULL, before, stages, gain, &path));
     }
     return CNNVP_DONE;
 }
@@ -343,7 +351,7 @@ static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *larges
         units += (double)finalists[i].all[0].units;
     CNNVP_TRY(take_path(choice, stages, &path));
     if (path <= units * (1 + 1 / CORE_PART))
-        return by_time ? hide_core(choice, largest, &before, stages, path) : CNNVP_DONE;
+        return by_time ? hide_core(choice, &before, stages, path) : CNNVP_DONE;
     for (size_t i = 0; i < layers; ++i) {
         waits[i] = stages[i].waits;
         choice->weights[i] = cnnvp_core_weights(round(waits[i] * PATH_STEPS) / PATH_STEPS);
