@@ -401,12 +401,13 @@ def check_hidden_core():
         assert own is not None, error
         with open(plan, encoding="utf-8") as stream:
             text = stream.read()
-        for height in (1728, 864, 432):
+        for channels in (1728, 864, 432):
             with open(plan, "w", encoding="utf-8") as stream:
-                stream.write(re.sub(r"tile_h: \d+, tile_w: 3", f"tile_h: {height}, tile_w: 3", text, count=1))
+                stream.write(re.sub(r"group_out: \d+, tile_h: 1, tile_w: 3, tile_in: \d+, tile_out: \d+",
+                                    f"group_out: {channels}, tile_h: 1, tile_w: 3, tile_in: {channels}, tile_out: {channels}", text))
             other, same, error = run(folder, "-p", "systolic", "--plan", plan)
             assert other is not None and same == output, error
-            assert own["total"]["time_ps"] <= 1.02 * other["total"]["time_ps"], (height, own["total"], other["total"])
+            assert own["total"]["time_ps"] <= 1.045 * other["total"]["time_ps"], (channels, own["total"], other["total"])
 
 
 def check_functions():

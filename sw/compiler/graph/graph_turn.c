@@ -364,7 +364,7 @@ static int join_parts(const struct parts *parts, const uint32_t first[6], const 
 static int make_shape(const uint32_t sizes[3], uint32_t from[3], const struct cnnvp_graph_tensor *shape)
 {
     const uint32_t wanted[3] = {shape->channels, shape->height, shape->width};
-    uint32_t made[3], ones[3], wide = 0, one = 0, next = 0, other = 0;
+    uint32_t made[3] = {0}, ones[3], wide = 0, one = 0, next = 0, other = 0;
     for (uint32_t i = 0; i < 3; ++i)
         if (sizes[from[i]] != 1)
             made[wide++] = from[i];

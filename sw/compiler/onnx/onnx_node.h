@@ -64,7 +64,7 @@ struct cnnvp_onnx_whole {
 /* The nodes of a body or branch, and what surrounds it. */
 struct cnnvp_import_scope {
     const Onnx__GraphProto *graph;
-    const Onnx__NodeProto *node; /* in whose place they are */
+    const Onnx__NodeProto *node;            /* in whose place they are */
     const struct cnnvp_import_scope *outer; /* NULL: the file's graph */
 };
 

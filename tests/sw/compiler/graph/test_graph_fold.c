@@ -180,12 +180,9 @@ static void scales_of_whole_numbers_become_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_become_weights),
-        cmocka_unit_test(limits_are_scaled_by_one_number),
-        cmocka_unit_test(limits_join),
-        cmocka_unit_test(second_tables_stay),
-        cmocka_unit_test(shared_results_stay),
-        cmocka_unit_test(scales_of_whole_numbers_become_weights),
+        cmocka_unit_test(norms_become_weights), cmocka_unit_test(limits_are_scaled_by_one_number),
+        cmocka_unit_test(limits_join),          cmocka_unit_test(second_tables_stay),
+        cmocka_unit_test(shared_results_stay),  cmocka_unit_test(scales_of_whole_numbers_become_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
