@@ -517,6 +517,29 @@ def check_layouts():
             assert len(set(cycles)) > 1, cycles
 
 
+def check_tokens():
+    """A map of tokens lies as the plan says, too, although its norm and its product have them along different axes."""
+    with tempfile.TemporaryDirectory() as folder:
+        numbers = numpy.random.RandomState(3)
+        weights = [numpy_helper.from_array(numbers.standard_normal(shape).astype(numpy.float32), name)
+                   for name, shape in (("scale", 64), ("offset", 64), ("w", (64, 48)))]
+        graph = helper.make_graph([helper.make_node("LayerNormalization", ["input", "scale", "offset"], ["n"]),
+                                   helper.make_node("MatMul", ["n", "w"], ["y"])], "n",
+                                  [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["N", 40, 64])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], weights)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+                  os.path.join(folder, "n.onnx"))
+        plan, found = os.path.join(folder, "p.yaml"), []
+        for layout in ("planes", "blocks-16", "pixels"):
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"tensors:\n  n.2: {{memory_layout: {layout}}}\n")
+            stats, bytes_, error = run(folder, "-p", "systolic", "--plan", plan)
+            assert stats is not None, (error, layout)
+            check_accounting(stats)
+            found.append((bytes_, stats["total"]["accel_cycles"]))
+        assert len({bytes_ for bytes_, _ in found}) == 1 and len({cycles for _, cycles in found}) > 1, found
+
+
 def check_bursts():
     """Rows of narrow tiles are pieces of planes of which bursts bring twice as much: blocks of channels are chosen instead."""
     with tempfile.TemporaryDirectory() as folder:
@@ -680,6 +703,7 @@ def main():
     check_channels()
     check_tall()
     check_layouts()
+    check_tokens()
     check_bursts()
     check_blocks()
     check_best()

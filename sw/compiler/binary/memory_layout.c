@@ -54,9 +54,10 @@ static const char *only_planes(const struct cnnvp_graph *graph, int32_t base, si
         const struct cnnvp_graph_tensor *view = &graph->tensors[i];
         if (cnnvp_graph_base(graph, i) != base)
             continue;
-        if (view->height != of->height || view->width != of->width || view->channel_step > 1)
+        const size_t plane = (size_t)of->height * of->width, offset = cnnvp_graph_offset(graph, i);
+        if ((size_t)view->height * view->width != plane || offset % plane != 0 || view->channel_step > 1)
             why = "it is also read as a map of another shape";
-        const size_t first = cnnvp_graph_offset(graph, i) / ((size_t)of->height * of->width);
+        const size_t first = offset / plane;
         *whole = cnnvp_common_divisor(cnnvp_common_divisor(*whole, view->channels), first);
     }
     return why;
