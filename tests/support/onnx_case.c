@@ -106,7 +106,9 @@ void onnx_case_run(const struct cnnvp_graph *graph, float *output)
 {
     struct cnnvp_floatref run;
     struct cnnvp_error error = {""};
-    const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    size_t words = 0;
+    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
+        words += cnnvp_graph_words(&graph->tensors[cnnvp_graph_input(graph, i)]);
     float *input = malloc(words * sizeof *input);
     for (size_t i = 0; i < words; ++i)
         input[i] = 0.25f * (float)(i + 1);

@@ -181,7 +181,8 @@ static void two_turns_become_one(void **state)
     assert_int_equal(counts.turns, 2);
     for (int k = 0; k < 24; ++k) {
         const int from = k / 12 * 12 + k % 6 * 2 + k / 6 % 2; /* in (6, 4) */
-        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (double)(from % 4 * 6 + from / 4 + 1)) < 1e-5);
+        const int at = from % 4 * 6 + from / 4 + 1;           /* in x */
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * at) < 1e-5);
     }
 }
 
@@ -211,8 +212,10 @@ static void products_of_quantised_tokens_are_of_whole_numbers(void **state)
         /* w holds 3, -2, 5, 7 and then 1 everywhere */
         static const double steps[5] = {0.5, 0.25, 0.125, 0.5, 1}, first[4] = {3, -2, 5, 7};
         double sum = 0;
-        for (int i = 0; i < 6; ++i)
-            sum += 0.25 * (double)(k / 5 * 6 + i + 1) * (i == 0 && k % 5 < 4 ? first[k % 5] : 1) * steps[k % 5];
+        for (int i = 0; i < 6; ++i) {
+            const int at = k / 5 * 6 + i + 1;
+            sum += 0.25 * at * (i == 0 && k % 5 < 4 ? first[k % 5] : 1) * steps[k % 5];
+        }
         assert_true(fabs((double)y[k] - nearbyint(sum)) < 1e-4);
     }
     cnnvp_graph_clear(&graph);
