@@ -5,6 +5,7 @@ build folders): style.py [BUILD-FOLDER]. Status 0: no finding.
 
 - the licence is in the first line, or in the second one after an interpreter line;
 - a file with an interpreter line is executable;
+- what git tracks in the tree's root belongs to its layout;
 - symbols that a library of BUILD-FOLDER's models exports begin with cnnvp_ or with the name of its unit.
 """
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 SOURCES = re.compile(r"(\.(c|h|cpp|hpp|inc|def|py|sh|cmake|S|s|ld|js)|CMakeLists\.txt)$")
+LAYOUT = {"c_api", "models", "platform", "scripts", "sw", "tests", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md"}
 NOT_OURS = re.compile(r"^tests/fuzz/corpus/")
 PREFIXES = {"cpu": ("cpu_", "rv32_")}  # prefixes of the core's sources
 
@@ -24,6 +26,16 @@ def check_file(name):
         yield f"{name}:1: the first line does not name the licence"
     if lines[0].startswith("#!") and not os.access(name, os.X_OK):
         yield f"{name}:1: a program that cannot be called: it is not executable"
+
+
+def check_root():
+    try:
+        tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        return
+    for name in sorted({name.split("/")[0] for name in tracked if name}):
+        if not name.startswith(".") and name not in LAYOUT:
+            yield f"{name}: the tree's root has {', '.join(sorted(LAYOUT))} alone"
 
 
 def check_symbols(folder):
@@ -58,6 +70,7 @@ def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     names = [name for name in all_files() if SOURCES.search(name) and not NOT_OURS.search(name)]
     findings = [text for name in names if os.path.exists(name) for text in check_file(name)]
+    findings += check_root()
     if folder:
         findings += check_symbols(folder)
     print("\n".join(findings) or "no finding")
