@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 SOURCES = re.compile(r"(\.(c|h|cpp|hpp|inc|def|py|sh|cmake|S|s|ld|js)|CMakeLists\.txt)$")
-LAYOUT = {"c_api", "models", "platform", "scripts", "sw", "tests", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md"}
+LAYOUT = {"c_api", "models", "platform", "scripts", "sw", "tests", "CMakeLists.txt", "CMakePresets.json", "LICENSE",
+          "README.md"}
 NOT_OURS = re.compile(r"^tests/fuzz/corpus/")
 PREFIXES = {"cpu": ("cpu_", "rv32_")}  # prefixes of the core's sources
 

@@ -105,10 +105,10 @@ struct cnnvp_layer_operands {
     uint32_t none[2]; /* padding to the size of struct cnnvp_layer_norm_data, with which it shares a union */
 };
 
-/* Values of cnnvp_layer.folded for a layer that is not folded but needs cnnvp_any_convolution: a product or scaled, or
- * one whose write-out passes results through a table or adds them to words. */
+/* Values of cnnvp_layer.folded for a layer that is not folded but needs cnnvp_any_convolution: a product or scaled; or,
+ * as one part, one whose write-out passes results through a table or adds them to words. */
 #define CNNVP_NOT_FOLDED (UINT32_C(1) << 31)
-#define CNNVP_TABLED_ALONE (CNNVP_NOT_FOLDED + 1u)
+#define CNNVP_ONE_PART (CNNVP_NOT_FOLDED + 1u)
 
 /* Unit that calculates the windows of conv and pool. */
 enum cnnvp_layer_unit {
@@ -187,7 +187,7 @@ struct cnnvp_layer {
     union {
         uint32_t pool_area; /* average pool: divisor */
         uint32_t folded;    /* conv: length of the rows that one row of positions is folded into (layer_command.h);
-                               CNNVP_NOT_FOLDED, CNNVP_TABLED_ALONE; 0: not folded, nor a product, scaled or tabled */
+                               CNNVP_NOT_FOLDED, CNNVP_ONE_PART; 0: none of these */
     };
     /* Average pool: 1: the divisor is the number of taps of the window in rows count_top to count_bottom - 1 and
      * columns count_left to count_right - 1. The input begins at row 0 and column 0. */

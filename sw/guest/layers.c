@@ -80,27 +80,27 @@ static inline __attribute__((always_inline)) struct cnnvp_window window_of(
 }
 
 /* Pushes the windows of a layer that is folded or tabled or added to words: each row in folded parts, then the rest.
- * With CNNVP_TABLED_ALONE there is one part. `results`: where added words lie in the output half. */
+ * With CNNVP_ONE_PART there is one part. `results`: where added words lie in the output half. */
 static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, struct cnnvp_operation operation,
                        uint32_t halves, const struct cnnvp_window *window, uint32_t results)
 {
     struct cnnvp_window part = *window;
-    const uint32_t tabled = cnnvp_is_tabled(layer) | cnnvp_is_added(layer);
+    const uint32_t with_write_out = cnnvp_is_tabled(layer) | cnnvp_is_added(layer);
     if (cnnvp_is_tabled(layer))
         cnnvp_set_table(layer, &part);
     if (cnnvp_is_added(layer)) {
         cnnvp_set_addition(layer, &part);
         part.out_addr += results;
     }
-    if (layer->folded == CNNVP_TABLED_ALONE) {
-        cnnvp_push_tabled_window(guest, operation.opcode, operation.status, halves, &part);
+    if (layer->folded == CNNVP_ONE_PART) {
+        cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part);
         return;
     }
     for (uint32_t left = window->out_w; left != 0;) {
         const uint32_t count = cnnvp_row_part(layer, left);
         cnnvp_fold_row(layer, count, &part);
-        if (tabled)
-            cnnvp_push_tabled_window(guest, operation.opcode, operation.status, halves, &part);
+        if (with_write_out)
+            cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part);
         else
             cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
         part.in_addr += count << layer->in.word_shift;

@@ -416,8 +416,8 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
     PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX, 0);
 }
 
-void cnnvp_push_tabled_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
-                              const struct cnnvp_window *window)
+void cnnvp_push_window_with_write_out(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
+                                      uint32_t halves, const struct cnnvp_window *window)
 {
     const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
     guest->last_window = high;

@@ -182,7 +182,7 @@ static cnnvp_result choose_clips(struct cnnvp_layer *layer, const char *name, co
     struct cnnvp_layer tabled = *layer;
     ++tabled.clips;
     tabled.format = (layer->format & ~narrow) | (post->format & narrow) | 1u << CNNVP_TABLED_LSB;
-    tabled.folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
+    tabled.folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_ONE_PART;
     const struct cnnvp_command command = last_command(&tabled);
     CNNVP_TRY(ask_taken(limits, &command, &taken, error));
     if (taken &&
@@ -198,7 +198,7 @@ void cnnvp_plan_set_addition(struct cnnvp_layer *layer, uint32_t written_out)
         return;
     layer->clips = layer->added.clips;
     layer->limits = layer->added.limits;
-    layer->folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_TABLED_ALONE;
+    layer->folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_ONE_PART;
 }
 
 /* 1: the addition is one of words of the same size, of an operand in memory, without scales, to results that are
