@@ -83,6 +83,7 @@ enum cnnvp_narrow { CNNVP_NARROW_A = 1, CNNVP_NARROW_B = 2, CNNVP_NARROW_OUT = 4
 #define CNNVP_TABLED_LSB 18u  /* bit of a conv: its results go through a table */
 #define CNNVP_ADDED_LSB 19u   /* bit of a conv: the words at out_addr are added to its results */
 #define CNNVP_SWAPPED_LSB 18u /* bit of a conv's addition: the result is the second operand */
+#define CNNVP_SCALED_LSB 19u  /* bit of a conv's addition: both operands are scaled */
 #define CNNVP_ZERO_LSB 21u    /* 8-bit field `zero`: the zero point added to 8-bit results */
 
 /* Bytes of a word of this operand, according to the register `format`. */
@@ -108,6 +109,7 @@ static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
  * An addition of two words, as vadd does it (models/inference/lanes/lanes.h): word = saturate(round((a + (b <<
  * b_shift))
  * * 2^-shift)), for results of 8 bits saturate(word + zero). A negative b_shift shifts right, toward minus infinity.
+ * Where operands are scaled, the sum is that of vadd with `scale`, of the constants in struct cnnvp_update.
  */
 struct cnnvp_addition {
     int32_t shift;     /* -48 .. 63 */
@@ -115,6 +117,7 @@ struct cnnvp_addition {
     uint32_t rounding; /* enum cnnvp_round_mode, but not stochastic */
     int32_t zero;
     uint32_t swapped; /* 0: the new word is a; 1: it is b */
+    uint32_t scaled;  /* 1: operands are scaled, b_shift is 0 and rounding is to nearest; 0: they are not */
 };
 
 /*
@@ -166,14 +169,20 @@ struct cnnvp_update {
     int32_t zero;         /* zero point of 8-bit results, -128 .. 127; 0 if the struct ends before this member */
     const int16_t *table; /* table of vact; not NULL only with partial 0; none if the struct ends before this member */
     int32_t table_shift;
-    /* 1, with partial 0 and without table or of_words: results are added to the words at out_address. 0 if the struct
-     * ends before this member. */
+    /* 1, with partial 0 and without of_words: results are added to the words at out_address, before limits and table;
+     * with a table, results have 16 bits. 0 if the struct ends before this member. */
     uint32_t added;
     struct cnnvp_addition addition;
+    /* With addition.scaled: CNNVP_OPERAND_WORDS words, the descriptor registers c_addr, c_repeat, immediate and seed of
+     * vadd with `scale`. */
+    const int16_t *operands;
 };
 
 /* Words of a struct cnnvp_scale (cnnvp_buffer.h) in memory. */
 #define CNNVP_SCALE_WORDS 4u
+
+/* Words of the constants of an addition whose operands are scaled. */
+#define CNNVP_OPERAND_WORDS 8u
 
 /* Bytes before the segments of a table of vact; each segment has four bytes. */
 #define CNNVP_TABLE_HEADER 8u

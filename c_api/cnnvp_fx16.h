@@ -91,9 +91,10 @@ struct cnnvp_fx16_tile {
     uint64_t in_span;     /* words from in_addr to the last word used, inclusive */
     uint64_t weight_span; /* the same for weights; 0 if none are used */
     uint64_t bias_span;
-    uint64_t table_span; /* 0: no table */
-    uint32_t bias_words; /* words for each output channel at bias_addr; 0: none */
-    uint64_t planes;     /* planes of results: output channels; matmul: 1 */
+    uint64_t table_span;   /* 0: no table */
+    uint64_t operand_span; /* words after the biases that scale an addition's operands; 0: none */
+    uint32_t bias_words;   /* words for each output channel at bias_addr; 0: none */
+    uint64_t planes;       /* planes of results: output channels; matmul: 1 */
     uint64_t plane_words;
     uint64_t plane_stride;
 
@@ -106,7 +107,8 @@ struct cnnvp_fx16_data {
     const int16_t *weights;
     const int16_t *bias; /* biases, or scale records */
     const int16_t *table;
-    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
+    const int16_t *operands; /* constants that scale an addition's operands */
+    int64_t *sums;           /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
 /* Checks a command and fills in its description. On CNNVP_E_INVAL, `reason` says what is wrong or expected; it is valid

@@ -35,6 +35,7 @@ struct sums {
     int table_shift;
     const struct reference_format *addition; /* of results to the words at their place; NULL: none */
     int swapped;                             /* 1: the result is the second operand */
+    const uint8_t *operands;                 /* how the addition's operands are scaled; NULL: they are not */
     uint32_t acc_bits;
 };
 
@@ -151,13 +152,18 @@ static int64_t word_of(const struct sums *sums, const struct reference_format *f
     }
     word = sums->scaled ? reference_scaled(&before, value, sums->biases + 8 * of, index)
                         : reference_word(&before, value, format->shift, index);
-    if (sums->table != NULL)
-        word = reference_word(&after, cnnvp_reference_line(sums->table, word), sums->table_shift, index);
     if (sums->addition != NULL) {
         const int64_t a = sums->swapped ? there : word, b = sums->swapped ? word : there;
         const int64_t shifted = cnnvp_reference_shift(b, sums->addition->addend_shift);
-        word = reference_word(sums->addition, (int64_t)((uint64_t)a + (uint64_t)shifted), sums->addition->shift, index);
+        struct reference_operands by = {0};
+        if (sums->operands != NULL)
+            memcpy(&by, sums->operands, sizeof by);
+        const int64_t sum = sums->operands != NULL ? reference_combined(CNNVP_OPCODE_vadd, by, a, b)
+                                                   : (int64_t)((uint64_t)a + (uint64_t)shifted);
+        word = reference_word(sums->addition, sum, sums->addition->shift, index);
     }
+    if (sums->table != NULL)
+        word = reference_word(&after, cnnvp_reference_line(sums->table, word), sums->table_shift, index);
     return word;
 }
 
@@ -251,10 +257,17 @@ static const char *run_window(struct cnnvp_reference *reference, const struct cn
         sums.table = table;
         sums.table_shift = (int16_t)(d->valid_cols >> 16);
     }
-    struct reference_format addition = reference_format_of(command, d->valid_cols, 0, d->limits);
+    struct reference_format addition = reference_format_of(command, d->seed, 0, d->limits);
     addition.out_bytes = format.out_bytes;
     sums.addition = d->format >> 19 & 1u ? &addition : NULL;
-    sums.swapped = (d->valid_cols >> 18 & 1u) != 0;
+    sums.swapped = (d->seed >> 18 & 1u) != 0;
+    if (sums.addition != NULL && d->seed >> 19 & 1u) {
+        const reference_wide after = (reference_wide)d->bias_addr + (scaled ? 8u : bias ? 2u : 0u) * w.out_channels;
+        sums.operands =
+            after <= UINT32_MAX ? reference_at(reference, command, CNNVP_REFERENCE_WEIGHT, (uint32_t)after, 16) : NULL;
+        if (sums.operands == NULL)
+            return "multipliers of the addition leave the weight buffer's half";
+    }
     sums.values = make_sums(reference, (reference_wide)sums.planes * sums.plane, w.compare ? SMALLEST : 0);
     if (sums.values == NULL)
         return "results leave the output buffer's half";

@@ -59,6 +59,14 @@ static inline int64_t reference_word(const struct reference_format *format, int6
         format, cnnvp_reference_round(sum, shift, format->rounding, cnnvp_reference_random(format->seed, index)));
 }
 
+/* How both operands of a sum, difference or product are scaled: registers of vadd. */
+struct reference_operands {
+    uint32_t a, b, divisor, zeros;
+};
+
+/* The result of vadd, vsub or vmac for such operands. */
+int64_t reference_combined(uint32_t opcode, struct reference_operands by, int64_t a, int64_t b);
+
 /* The same for a sum that is scaled by the record at `record`. */
 static inline int64_t reference_scaled(const struct reference_format *format, int64_t sum, const uint8_t *record,
                                        uint64_t index)

@@ -85,49 +85,22 @@ static int16_t scaled_sum(const struct job *job, int64_t sum, uint64_t index)
     return (int16_t)reference_scaled(&unshifted, sum, record, index);
 }
 
-static float binary32_of(uint32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-static double scaled_operand(int64_t number, uint32_t scale)
-{
-    const int64_t within = number > 255 ? 255 : number < -256 ? -256 : number;
-    return (double)(float)((double)within * (double)binary32_of(scale));
-}
-
-/* Result for quantised operands. Each step is rounded to binary32 once, because binary64 has more than twice its
- * bits. */
-static int64_t scaled_result(struct job *job, int64_t a, int64_t b)
-{
-    const struct cnnvp_vector *d = (const void *)job->command->descriptor;
-    const int zero = (int16_t)(d->seed >> 16);
-    const double x = scaled_operand(a - (int8_t)(d->seed & 0xffu), d->c_addr);
-    const double y = scaled_operand(b - (int8_t)(d->seed >> 8 & 0xffu), d->c_repeat);
-    const float z = (float)(job->command->opcode == CNNVP_OPCODE_vmac   ? x * y
-                            : job->command->opcode == CNNVP_OPCODE_vadd ? x + y
-                                                                        : x - y);
-    double quotient = (float)((double)z / (double)binary32_of(d->immediate));
-    quotient = quotient > 65536.0 ? 65536.0 : quotient < -65536.0 ? -65536.0 : quotient;
-    const double centred = (float)(quotient + zero);
-    const int64_t below = (int64_t)(centred + 131072.0) - 131072;
-    const double rest = centred - (double)below;
-    return below + (rest > 0.5 || (rest >= 0.5 && below % 2 != 0)) - zero;
-}
-
 /* R, before the registers. */
 static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
 {
     const struct cnnvp_command *command = job->command;
+    const struct cnnvp_vector *d = (const void *)command->descriptor;
     const uint64_t e = o * job->count + i;
     const int64_t a = element(job, &job->a, o, i);
     if (command->opcode == CNNVP_OPCODE_vact)
         return cnnvp_reference_line(job->table, a);
     const int64_t b = element(job, &job->b, o, i);
     if (scales(command))
-        return command->opcode == CNNVP_OPCODE_vdiv ? a : scaled_result(job, a, b);
+        return command->opcode == CNNVP_OPCODE_vdiv
+                   ? a
+                   : reference_combined(command->opcode,
+                                        (struct reference_operands){d->c_addr, d->c_repeat, d->immediate, d->seed}, a,
+                                        b);
     const int64_t shifted = cnnvp_reference_shift(b, job->format.addend_shift);
     switch (command->opcode) {
     case CNNVP_OPCODE_vmac:

@@ -2,7 +2,7 @@
 /* Arithmetic of single words: rounding, division, tables, softmax. */
 #include <math.h>
 
-#include "reference.h"
+#include "reference_internal.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -225,4 +225,32 @@ int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softm
     const uint64_t twice = (e << ((int32_t)bits - shift)) + softmax->sum;
     const uint64_t word = twice / (2 * softmax->sum);
     return (int16_t)(word > most ? most : word);
+}
+
+static float binary32_of(uint32_t bits)
+{
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static double scaled_operand(int64_t number, uint32_t scale)
+{
+    const int64_t within = number > 255 ? 255 : number < -256 ? -256 : number;
+    return (double)(float)((double)within * (double)binary32_of(scale));
+}
+
+/* Each step is rounded to binary32 once, because binary64 has more than twice its bits. */
+int64_t reference_combined(uint32_t opcode, struct reference_operands by, int64_t a, int64_t b)
+{
+    const int zero = (int16_t)(by.zeros >> 16);
+    const double x = scaled_operand(a - (int8_t)(by.zeros & 0xffu), by.a);
+    const double y = scaled_operand(b - (int8_t)(by.zeros >> 8 & 0xffu), by.b);
+    const float z = (float)(opcode == CNNVP_OPCODE_vmac ? x * y : opcode == CNNVP_OPCODE_vadd ? x + y : x - y);
+    double quotient = (float)((double)z / (double)binary32_of(by.divisor));
+    quotient = quotient > 65536.0 ? 65536.0 : quotient < -65536.0 ? -65536.0 : quotient;
+    const double centred = (float)(quotient + zero);
+    const int64_t below = (int64_t)(centred + 131072.0) - 131072;
+    const double rest = centred - (double)below;
+    return below + (rest > 0.5 || (rest >= 0.5 && below % 2 != 0)) - zero;
 }

@@ -157,7 +157,8 @@ static inline uint32_t cnnvp_added_at(const struct cnnvp_layer *layer, uint32_t 
 static inline void cnnvp_set_addition(const struct cnnvp_layer *layer, struct cnnvp_window *window)
 {
     window->format |= 1u << CNNVP_ADDED_LSB;
-    window->valid_cols = layer->added.format | layer->added.second << CNNVP_SWAPPED_LSB;
+    window->seed = layer->added.format | layer->added.second << CNNVP_SWAPPED_LSB |
+                   (layer->operands.divisor != 0 ? 1u << CNNVP_SCALED_LSB : 0);
 }
 
 /* Sets where the table of such a layer lies: after the biases of the window's outputs. */

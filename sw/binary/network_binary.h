@@ -24,7 +24,7 @@
 #include "layer.h"
 
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(16)
+#define CNNVP_BINARY_VERSION UINT32_C(17)
 
 enum cnnvp_binary_flag {
     /* All weight tiles stay in the weight buffer. They are loaded once, before the first image. */

@@ -85,28 +85,30 @@ static void push_parts(struct cnnvp_guest *guest, const struct cnnvp_layer *laye
                        uint32_t halves, const struct cnnvp_window *window, uint32_t results)
 {
     struct cnnvp_window part = *window;
-    const uint32_t with_write_out = cnnvp_is_tabled(layer) | cnnvp_is_added(layer);
+    const uint32_t is_added = cnnvp_is_added(layer);
+    const uint32_t with_write_out = cnnvp_is_tabled(layer) | is_added;
     if (cnnvp_is_tabled(layer))
         cnnvp_set_table(layer, &part);
-    if (cnnvp_is_added(layer)) {
+    if (is_added) {
         cnnvp_set_addition(layer, &part);
         part.out_addr += results;
     }
     if (layer->folded == CNNVP_ONE_PART) {
-        cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part);
+        cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part, is_added);
         return;
     }
     for (uint32_t left = window->out_w; left != 0;) {
         const uint32_t count = cnnvp_row_part(layer, left);
         cnnvp_fold_row(layer, count, &part);
         if (with_write_out)
-            cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part);
+            cnnvp_push_window_with_write_out(guest, operation.opcode, operation.status, halves, &part, is_added);
         else
             cnnvp_push_window(guest, operation.opcode, operation.status, halves, &part);
         part.in_addr += count << layer->in.word_shift;
         part.out_addr += count * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
         part.acc_addr += count * layer->sum_bytes;
-        part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* distinct from the seeds of the output slices */
+        if (!is_added)
+            part.seed = cnnvp_part_seed(part.seed, layer->out.channels); /* distinct from those of the output slices */
         left -= count;
     }
 }

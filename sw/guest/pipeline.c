@@ -417,12 +417,13 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
 }
 
 void cnnvp_push_window_with_write_out(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
-                                      uint32_t halves, const struct cnnvp_window *window)
+                                      uint32_t halves, const struct cnnvp_window *window, uint32_t is_added)
 {
     const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
     guest->last_window = high;
     ++guest->windows;
-    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX, WINDOW_BIT(valid_cols));
+    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX,
+                     is_added ? WINDOW_BIT(seed) : WINDOW_BIT(valid_cols));
 }
 
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window)

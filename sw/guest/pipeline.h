@@ -135,9 +135,10 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest);
 /* Push a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window);
-/* The same for a layer whose write-out has a table or an addition: valid_cols depends on number formats too. */
+/* The same for a layer whose write-out has an addition (is_added) or a table: seed or valid_cols depends on number
+ * formats too. */
 void cnnvp_push_window_with_write_out(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
-                                      uint32_t halves, const struct cnnvp_window *window);
+                                      uint32_t halves, const struct cnnvp_window *window, uint32_t is_added);
 /* The same, if the last window pushed belongs to the same step. `high` is the high half of the instruction. Only
  * addresses, channels, the seed and number formats may differ. */
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window);

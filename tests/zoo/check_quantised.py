@@ -418,6 +418,9 @@ EIGHT = [ALONE, [*ALONE, *LARGE, "--on-chip"], [*ALONE, "--schedule", "fused"], 
          [*ALONE, "-s", "weight_buffer.size=512", "-s", "input_buffer.size=1KiB"],
          ["-p", "window", *BYTES, *(word for name in ("fully_connected", "pooling") for word in ("-s", f"{name}.precision=both")),
           "-s", "fully_connected.write_out=scale"], [*ALONE, "--issue", "list"]]
+# Sums of convolutions and maps that bypass them, by the array's write-out.
+ADDS = [[*ALONE, "-s", "pe_array.write_out=add", "--schedule", "auto"],
+        ["-p", "nfu", *BYTES, "-s", "pe_array.write_out=add", "-s", "pe_array.detail=cycle", "--schedule", "auto"]]
 
 
 def check_eight(path, wanted, platform, words):
@@ -461,6 +464,7 @@ for number in range(NETWORKS):
         assert scaled(statistics) == 0, number
 print(f"{words_of_all} words, {differ} of them differ where the write-out does not scale")
 assert 0 < differ < words_of_all / 20
+added = [0] * len(ADDS)
 for number in RESIDUAL:
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "net")
@@ -468,12 +472,15 @@ for number in RESIDUAL:
         assert answers[str(number)] == hashlib.sha256(net.output.tobytes()).hexdigest(), f"{number} is not onnxruntime's"
         for platform in (EIGHT[number % len(EIGHT)], [*ALONE, "--schedule", "fused"]):
             check_eight(path, net.output, platform, net.scaled)
-        output, statistics = run(path, *PLATFORMS[number % len(PLATFORMS)], "--check-results", "--check-costs")
-        wrong = int((output != net.output).sum())
-        assert wrong == 0, f"network {number}, {' '.join(PLATFORMS[number % len(PLATFORMS)])}: {wrong} of {output.size} words"
+        for platform in (PLATFORMS[number % len(PLATFORMS)], ADDS[number % len(ADDS)]):
+            output, statistics = run(path, *platform, "--check-results", "--check-costs")
+            wrong = int((output != net.output).sum())
+            assert wrong == 0, f"network {number}, {' '.join(platform)}: {wrong} of {output.size} words"
+        added[number % len(ADDS)] += statistics["units"]["pe_array"]["added_words"]
         layers = [layer["op"] for layer in run(path, *ALONE)[1]["layers"]]
         assert layers.count("add") == 3 and layers.count("norm") == 1, layers  # at the output
         assert layers.count("pool") == (net.words[0].size == 1), layers
+assert all(added), f"words that the write-outs add: {added}"
 for what in ("relu", "norm", "sigmoid", "floats", "step", "weights"):
     with tempfile.TemporaryDirectory() as work:
         wanted = other(os.path.join(work, what), what)

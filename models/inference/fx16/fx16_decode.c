@@ -147,25 +147,36 @@ static const char *check_table(uint32_t opcode, struct cnnvp_fx16_tile *tile)
                : NULL;
 }
 
-/* Decodes the addition of a conv from valid_cols. Partial sums have none. */
+/* Decodes the addition of a conv from `seed`. Partial sums have none. */
 static const char *check_addition(uint32_t opcode, struct cnnvp_fx16_tile *tile)
 {
-    const uint32_t format = tile->valid_col_first | tile->valid_col_end << 16;
+    const uint32_t format = tile->seed;
     tile->added = tile->partial ? 0 : tile->added;
     if (tile->added == 0)
         return NULL;
-    if (opcode != CNNVP_OPCODE_conv || tile->tabled != 0)
-        return "words are added to the results of a conv without a table";
+    if (opcode != CNNVP_OPCODE_conv)
+        return "words are added to the results of a conv";
+    if (tile->rounding == CNNVP_ROUNDING_STOCHASTIC)
+        return "stochastic rounding needs `seed`, which is the format of the addition";
+    if (tile->table_span != 0 && (tile->narrow & CNNVP_NARROW_OUT) != 0)
+        return "with an addition and a table, results have 16 bits";
     tile->addition = (struct cnnvp_addition){
         .shift = (int32_t)cnnvp_wrap(format, 8u),
         .b_shift = (int32_t)cnnvp_wrap(format >> 8, 8u),
         .rounding = format >> 16 & 3u,
         .zero = (int32_t)cnnvp_wrap(format >> CNNVP_ZERO_LSB, 8u),
-        .swapped = format >> CNNVP_SWAPPED_LSB & 1u};
+        .swapped = format >> CNNVP_SWAPPED_LSB & 1u,
+        .scaled = format >> CNNVP_SCALED_LSB & 1u};
     if (tile->addition.shift < -48 || tile->addition.shift > 63 || tile->addition.b_shift < -63 ||
         tile->addition.b_shift > 63 || tile->addition.rounding == CNNVP_ROUNDING_STOCHASTIC)
-        return "valid_cols, the format of an addition: a shift of -48 to 63, a bias shift of -63 to 63, no stochastic "
+        return "seed, the format of an addition: a shift of -48 to 63, a bias shift of -63 to 63, no stochastic "
                "rounding";
+    if (tile->addition.scaled != 0 &&
+        (tile->addition.b_shift != 0 || tile->addition.rounding != CNNVP_ROUNDING_NEAREST))
+        return "seed, the format of an addition that scales its operands: bias shift 0, rounding to nearest";
+    if (tile->addition.scaled != 0 && tile->bias_addr % 2u != 0)
+        return "bias_addr, where multipliers of an addition's operands follow the biases, is even";
+    tile->operand_span = tile->addition.scaled != 0 ? CNNVP_OPERAND_WORDS : 0;
     return tile->addition.zero != 0 && (tile->narrow & CNNVP_NARROW_OUT) == 0
                ? "results with a zero point have 8 bits"
                : NULL;

@@ -12,17 +12,20 @@ static uint64_t cycles_of(const struct cnnvp_fx16_cost *cost)
            cost->accumulator_cycles;
 }
 
-/* Adds the time and words of loading a table. It is loaded before the first weight, at the weight buffer's sequential
- * rate. */
-static void load_table(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
+/* Adds the time and words of loading the write-out's constants: those of an addition, then a table. They are loaded
+ * before the first weight, at the weight buffer's sequential rate. */
+static void load_constants(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *work)
 {
+    const uint64_t span = work->tile.table_span + work->tile.operand_span;
+    if (span == 0)
+        return;
     const struct cnnvp_buffer_shape shape = cnnvp_fx16_buffer(unit, CNNVP_FX16_PORT_weight);
     const uint64_t lines = shape.banks * shape.column_step; /* per clock */
     const uint64_t words = cnnvp_minimum(shape.width_words, lines * shape.line_words);
-    const uint64_t cycles = cnnvp_fx16_crossing(unit, &shape, work->tile.table_span, words != 0 ? words : 1u);
-    work->cost.fill_cycles += cycles + CNNVP_WRITE_OUT_TABLE_STAGES;
-    work->cost.bias_words += work->tile.table_span;
-    work->cost.weight_words += work->tile.table_span;
+    const uint64_t cycles = cnnvp_fx16_crossing(unit, &shape, span, words != 0 ? words : 1u);
+    work->cost.fill_cycles += cycles;
+    work->cost.bias_words += span;
+    work->cost.weight_words += span;
     work->traffic.weight_cycles += cycles;
 }
 
@@ -31,9 +34,10 @@ static void cross(const struct cnnvp_fx16_unit *unit, struct cnnvp_fx16_work *wo
 {
     const struct cnnvp_fx16_cost *cost = &work->cost;
     struct cnnvp_fx16_traffic *traffic = &work->traffic;
-    if (work->tile.table_span != 0)
-        load_table(unit, work);
+    load_constants(unit, work);
+    work->cost.fill_cycles += work->tile.table_span != 0 ? CNNVP_WRITE_OUT_TABLE_STAGES : 0;
     work->cost.fill_cycles += work->tile.added != 0 ? CNNVP_WRITE_OUT_ADD_STAGES : 0;
+    work->cost.fill_cycles += work->tile.operand_span != 0 ? CNNVP_OPERAND_SCALE_STAGES : 0;
     traffic->input_words = cost->input_words - cost->ones_words;
     traffic->input_cycles = cycles_of(cost); /* a port that all operands share is theirs for the whole command */
     traffic->ones_words = cost->ones_words;
@@ -50,9 +54,9 @@ static const char *wrong_write_out(const struct cnnvp_fx16_unit *unit, const str
     if (tile->limited && !unit->clips)
         return "write_out is round: it has no limits";
     if (tile->table_span != 0 && unit->tables == 0)
-        return "write_out: it is not table, and the command has one";
+        return "write_out: it is neither table nor all, and the command has a table";
     if (tile->added != 0 && !unit->adds)
-        return "write_out: it is not add, and the command adds results to words";
+        return "write_out: it is neither add nor all, and the command adds results to words";
     return tile->scaled && !unit->scales ? "write_out: it is not scale, and the command scales" : NULL;
 }
 
@@ -62,6 +66,8 @@ static const char *wrong_precision(const struct cnnvp_fx16_unit *unit, const str
     const uint32_t operands = (uint32_t)CNNVP_NARROW_A | (tile->uses_k ? (uint32_t)CNNVP_NARROW_B : 0u);
     if (unit->precision == CNNVP_FX16_ONLY && tile->narrow != 0)
         return "precision is fx16: all words have 16 bits; both, or int8, takes words of 8";
+    if (unit->precision == CNNVP_FX16_ONLY && tile->operand_span != 0)
+        return "precision is fx16: operands that are scaled have 8 bits; both, or int8, takes words of 8";
     if (unit->precision == CNNVP_FX16_INT8 && (tile->narrow & operands) != operands)
         return "precision is int8: inputs and weights have 8 bits; both, or fx16, takes words of 16";
     return NULL;
@@ -180,6 +186,7 @@ int cnnvp_fx16_access(void *self, uint32_t port, struct cnnvp_access *access)
     cost->tabled_words = cnnvp_fx16_tabled_words(&work.tile);
     cost->table_words = 2u * cost->tabled_words + work.tile.table_span * unit->tables;
     cost->added_words = cnnvp_fx16_added_words(&work.tile);
+    cost->scaled_words += work.tile.operand_span != 0 ? 2u * cost->added_words : 0;
     cost->limited_words = cnnvp_fx16_limited_words(&work.tile);
     cost->busy_cycles = busy_cycles_of(cost);
     take_words(&work.tile, cost);

@@ -119,7 +119,7 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
     const uint32_t bytes = cnnvp_fx16_bytes(tile, CNNVP_NARROW_B);
     uint64_t range[2] = {UINT64_MAX, 0};
     include(range, tile->weight_addr, tile->weight_span * bytes);
-    include(range, tile->bias_addr, tile->bias_span * 2u);
+    include(range, tile->bias_addr, (tile->bias_span + tile->operand_span) * 2u);
     include(range, tile->table_addr, tile->table_span * 2u);
     if (range[1] == 0)
         return CNNVP_OK;
@@ -138,6 +138,9 @@ static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp
         const uint8_t *words = access.data;
         data->weights = tile->weight_span != 0 ? (const void *)(words + (tile->weight_addr - begin)) : NULL;
         data->bias = tile->bias_span != 0 ? (const void *)(words + (tile->bias_addr - begin)) : NULL;
+        data->operands = tile->operand_span != 0
+                             ? (const int16_t *)(const void *)(words + (tile->bias_addr - begin)) + tile->bias_span
+                             : NULL;
         data->table = tile->table_span != 0 ? (const void *)(words + (tile->table_addr - begin)) : NULL;
     }
     return status;
@@ -191,7 +194,9 @@ static const char *failure(int status)
         return "the unit lacks what the command asks for: limits, scales, a table or an addition (write_out), words of "
                "its size (precision)";
     case CNNVP_E_INVAL:
-        return "a buffer refused the access, or the table's header is malformed or says more segments than the command";
+        return "a buffer refused the access; or the table's header is malformed, or says more segments than the "
+               "command; or "
+               "multipliers or divisor of an addition are not 2^-100 to 2^100";
     default:
         return "a buffer refused the access";
     }
@@ -260,7 +265,7 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
 {
     const bool lacks = (tile->limited && !unit->clips) || (tile->scaled && !unit->scales) ||
                        (tile->table_span != 0 && unit->tables == 0) || (tile->added != 0 && !unit->adds) ||
-                       (tile->narrow != 0 && unit->precision == CNNVP_FX16_ONLY);
+                       ((tile->narrow != 0 || tile->operand_span != 0) && unit->precision == CNNVP_FX16_ONLY);
     int status = lacks ? CNNVP_E_NOSUP : check_output(unit, command, tile, traffic->passes);
     if (status == CNNVP_OK)
         status = check_weights(unit, command, tile, traffic);
@@ -273,7 +278,8 @@ int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *c
     if (status != CNNVP_OK || unit->timing_only)
         return status;
     if (data->input == NULL || (tile->uses_k && data->weights == NULL) ||
-        (tile->bias_words != 0 && data->bias == NULL) || (tile->table_span != 0 && data->table == NULL))
+        (tile->bias_words != 0 && data->bias == NULL) || (tile->table_span != 0 && data->table == NULL) ||
+        (tile->operand_span != 0 && data->operands == NULL))
         return CNNVP_E_STATE;
     if (tile->table_span != 0 && cnnvp_table_bytes(data->table) - 1u >= tile->table_span * 2u)
         return CNNVP_E_INVAL;
@@ -324,6 +330,7 @@ int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
         .table_shift = tile->table_shift,
         .added = tile->added,
         .addition = tile->addition,
+        .operands = data->operands,
     };
     /* If sums and 8-bit results cross the port together, access.words counts in units of 16 bits. */
     const bool alone = !tile->partial && !cnnvp_fx16_finds_sums(tile) && traffic->passes <= 1u;

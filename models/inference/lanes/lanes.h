@@ -88,7 +88,7 @@
  *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
  *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
  *                                         taps = kx * ky, times the input channels if vconv is not depthwise
- * plus `pipeline` cycles, with scale LANES_SCALE_STAGES more, plus the stall at the port of the busiest buffer
+ * plus `pipeline` cycles, with scale CNNVP_OPERAND_SCALE_STAGES more, plus the stall at the port of the busiest buffer
  * (cnnvp_buffer.h), which all operands and results in that buffer cross. Words of vpool and vconv at the ports: the
  * taps of each result; each weight and bias once for each group of lanes that works on its channel; the results, four
  * words each if they are partial sums; and the old values that they update, four words for a sum and one for a word. In
@@ -105,9 +105,6 @@
 #include "cnnvp_isa.h"
 
 #define LANES_MAX 256u /* most lanes of a unit */
-
-/* Additional pipeline stages with scale: product, two for the sum, two for the quotient, rounding. */
-#define LANES_SCALE_STAGES 6u
 
 /* In the order of the field `operator` of vout. */
 enum lanes_operator { LANES_mac, LANES_add, LANES_sub, LANES_div, LANES_cmp, LANES_OPERATORS };

@@ -185,34 +185,21 @@ static const char *decode_sources(const struct cnnvp_command *command, const str
     return NULL;
 }
 
-/* Reads a binary32 multiplier or divisor. */
-static float read_scale(int64_t bits)
-{
-    const uint32_t word = (uint32_t)bits;
-    float scale;
-    memcpy(&scale, &word, sizeof scale);
-    return scale;
-}
-
 static const char *read_scales(struct lanes_job *job)
 {
-    const float last = read_scale(job->immediate);
     const int sums = job->opcode == CNNVP_OPCODE_vdiv;
-    const float scales[] = {last, sums ? last : read_scale(job->c_addr), sums ? last : read_scale(job->c_repeat)};
-    job->scale = (struct cnnvp_scale){(int32_t)job->c_addr, last};
+    const uint32_t last = (uint32_t)job->immediate;
+    const uint32_t words[] = {
+        sums ? last : job->c_addr, sums ? last : (uint32_t)job->c_repeat, last, (uint32_t)job->seed};
     if (job->accumulate || job->b.used == sums || (job->a.wide && !sums))
         return "operands that are scaled are words of buffers, of vdiv a and an immediate, and not accumulated";
     if (job->rounding != CNNVP_ROUNDING_NEAREST)
         return "what is scaled is rounded to nearest";
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; ++i)
-        if (!(scales[i] >= 0x1p-100f && scales[i] <= 0x1p100f))
-            return "multipliers and divisor are 2^-100 to 2^100";
-    job->divisor32 = scales[0];
-    job->a_scale = scales[1];
-    job->b_scale = scales[2];
-    job->a_zero = (int8_t)(job->seed & 0xffu);
-    job->b_zero = (int8_t)(job->seed >> 8 & 0xffu);
-    job->centre = (int16_t)(job->seed >> 16);
+    if (!cnnvp_read_operand_scales(words, &job->operands))
+        return "multipliers and divisor are 2^-100 to 2^100";
+    job->scale = (struct cnnvp_scale){(int32_t)job->c_addr, job->operands.divisor};
+    if (job->opcode == CNNVP_OPCODE_vsub)
+        job->operands.b = -job->operands.b;
     return NULL;
 }
 

@@ -65,30 +65,12 @@ static void combine_divide(const struct lanes_job *job, struct chunk *c)
     }
 }
 
-static float operand_of(int64_t word, int32_t zero, float scale)
-{
-    const int32_t number = (int32_t)word - zero;
-    return (float)(number > 255 ? 255 : number < -256 ? -256 : number) * scale;
-}
-
-/* Adding and subtracting 1.5 * 2^23 rounds to an integer, because binary32 numbers of that size have no fraction
- * bits. */
 static void combine_scaled(const struct lanes_job *job, struct chunk *c)
 {
-    if (job->opcode == CNNVP_OPCODE_vdiv) { /* the write-out scales the sum */
+    if (job->opcode == CNNVP_OPCODE_vdiv) /* the write-out scales the sum */
         memcpy(c->results, c->a, c->n * sizeof c->a[0]);
-        return;
-    }
-    const float whole = 12582912.0f, most = 65536.0f;
-    const float centre = (float)job->centre;
-    const float b_scale = job->opcode == CNNVP_OPCODE_vsub ? -job->b_scale : job->b_scale;
-    for (uint64_t k = 0; k < c->n; ++k) {
-        const float a = operand_of(c->a[k], job->a_zero, job->a_scale);
-        const float b = operand_of(c->b[k], job->b_zero, b_scale);
-        float value = (job->opcode == CNNVP_OPCODE_vmac ? a * b : a + b) / job->divisor32;
-        value = value > most ? most : value < -most ? -most : value;
-        c->results[k] = (int32_t)((value + centre) + whole - whole) - job->centre;
-    }
+    else
+        cnnvp_combine_scaled(&job->operands, job->opcode == CNNVP_OPCODE_vmac, c->a, c->b, c->n, c->results);
 }
 
 static int shifts_b(uint32_t opcode)

@@ -8,6 +8,7 @@
 
 #include "cnnvp_buffer.h"
 #include "cnnvp_fx16.h"
+#include "inference/write_out/write_out.h"
 #include "lanes.h"
 
 #define LANES_CHUNK 256u /* elements of a chunk */
@@ -47,12 +48,11 @@ struct lanes_job {
     int accumulate;
     int minimum;
     int scales;
-    float a_scale, b_scale, divisor32; /* with scales; so are the zero points */
-    int32_t a_zero, b_zero, centre;
-    struct cnnvp_scale scale; /* used by vdiv */
-    int sums;                 /* vmean and vvar: a and c are sums of parts */
-    uint64_t divisor;         /* vmean and vvar: elements of a repetition */
-    uint32_t operator_;       /* lanes_operator, of vout */
+    struct cnnvp_operand_scales operands; /* with scales */
+    struct cnnvp_scale scale;             /* the same of vdiv */
+    int sums;                             /* vmean and vvar: a and c are sums of parts */
+    uint64_t divisor;                     /* vmean and vvar: elements of a repetition */
+    uint32_t operator_;                   /* lanes_operator, of vout */
     uint64_t count;
     uint64_t repeat;
     int32_t shift;
@@ -104,7 +104,7 @@ static inline int lanes_scales(const struct cnnvp_command *command)
 /* Cycles from the last beat to the last result. */
 static inline uint64_t lanes_latency(const struct lanes_job *job, const struct lanes_shape *shape)
 {
-    return shape->pipeline + (job->scales ? LANES_SCALE_STAGES : 0);
+    return shape->pipeline + (job->scales ? CNNVP_OPERAND_SCALE_STAGES : 0);
 }
 
 static inline int lanes_is_window(uint32_t opcode)

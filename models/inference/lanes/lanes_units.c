@@ -38,17 +38,6 @@ static const struct cnnvp_parts_row vector_parts[] = {
     {CNNVP_PART_REGISTER, 64u, LANES_OPERATORS, OF_LANES, "a register for each operator"},
     {CNNVP_PART_REGISTER, 48u, 1u, OF_LANES, "operands"},
 };
-/* Parts that `scale` adds. A quotient has few integer bits: one multiplier estimates it with 12 bits of the divisor's
- * inverse, another one computes the remainder, which decides the rounding. vdiv has the time of a division and uses the
- * two in turn. */
-static const struct cnnvp_parts_row scaling_parts[] = {
-    {CNNVP_PART_MULTIPLIER, 15u, 3u, OF_LANES, "scale: multipliers of operands, and of the quotient, 9 by 24 bits"},
-    {CNNVP_PART_MULTIPLIER, 17u, 1u, OF_LANES, "scale: multiplier by the divisor's inverse, 12 by 24 bits"},
-    {CNNVP_PART_ADDER, 9u, 3u, OF_LANES, "scale: zero points"},
-    {CNNVP_PART_ADDER, 24u, 10u, OF_LANES, "scale: shifters as two adders, sums, rounding of each step"},
-    {CNNVP_PART_REGISTER, 48u, LANES_SCALE_STAGES, OF_LANES, "scale: stages"},
-    {CNNVP_PART_REGISTER, 136u, 1u, OF_SETS, "scale: multipliers, divisor and its inverse, zero points"},
-};
 static const struct cnnvp_parts_row mean_parts[] = {
     {CNNVP_PART_ADDER, 32u, 2u, OF_LANES, "sums and their tree"},
     {CNNVP_PART_DIVIDER, 32u, 1u, OF_SETS, "division by the count"},
@@ -103,9 +92,9 @@ static void say(const struct cnnvp_unit *unit, const uint64_t *values, const str
     if (cnnvp_kind_value(unit, values, "lanes", 0) == 0)
         return;
     const uint64_t limits = cnnvp_minimum(shape.write_out, CNNVP_WRITE_OUT_CLIPS);
-    cnnvp_write_out_parts(costs, limits, 64u, shape.units * shape.lanes, shape.units * shape.lanes);
+    cnnvp_write_out_parts(costs, limits, 64u, shape.units * shape.lanes, shape.units * shape.lanes, 0);
     if (shape.write_out == CNNVP_WRITE_OUT_SCALES)
-        cnnvp_say_parts(costs, scaling_parts, sizeof scaling_parts / sizeof scaling_parts[0], numbers);
+        cnnvp_operand_scale_parts(costs, shape.units * shape.lanes, shape.units);
 }
 
 /* opcode_: the only instruction that the unit takes, 0: all that lanes execute; refusal: its message for other

@@ -157,8 +157,9 @@ static void nfu_costs(const uint64_t *params, const struct cnnvp_costs *costs)
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, word * (3u + stride + stride * stride), pes,
                    "operands, FIFO-H and FIFO-V (Part B 2-4)");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * word + acc_bits, pes, "product and partial sum");
-    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, pes,
-                          params[PARAM_pipeline] >= CNNVP_NFU_REGISTER_STAGE ? pes : 0);
+    cnnvp_write_out_parts(
+        costs, params[PARAM_write_out], acc_bits, pes, params[PARAM_pipeline] >= CNNVP_NFU_REGISTER_STAGE ? pes : 0,
+        params[PARAM_precision] != CNNVP_FX16_ONLY);
 }
 
 /* ---- tables ---- */

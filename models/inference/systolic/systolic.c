@@ -142,7 +142,8 @@ static void systolic_costs(const uint64_t *params, const struct cnnvp_costs *cos
     if (!sums_stay && depth >= banks)
         cnnvp_say_sram(costs, acc_bits, depth / banks * cnnvp_divide_up(acc_bits, 8u),
                        cols * banks * params[PARAM_accumulator_ports], "accumulators; two ports as two banks");
-    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, cols, cols);
+    cnnvp_write_out_parts(costs, params[PARAM_write_out], acc_bits, cols, cols,
+                          params[PARAM_precision] != CNNVP_FX16_ONLY);
 }
 
 /* ---- tables ---- */

@@ -106,6 +106,7 @@ static struct cnnvp_window_shape shape_of(const struct cnnvp_unit *unit, const u
         .pipeline = (uint32_t)cnnvp_kind_value(unit, values, "pipeline", 0),
         .write_out = (uint32_t)cnnvp_kind_value(unit, values, "write_out", 0),
         .word_bits = cnnvp_kind_value(unit, values, "precision", 0) == CNNVP_FX16_INT8 ? 8u : 16u,
+        .precision = (uint32_t)cnnvp_kind_value(unit, values, "precision", CNNVP_FX16_ONLY),
     };
 }
 
@@ -117,7 +118,7 @@ static int start(const struct cnnvp_unit *unit, void *self, const struct cnnvp_i
     cnnvp_kind_values(unit, init, values);
     window->shape = shape_of(unit, values);
     window->unit = unit_of(&engine, init, window->shape.acc_bits, window->shape.write_out, window->shape.output_para,
-                           cnnvp_kind_value(unit, values, "precision", CNNVP_FX16_ONLY));
+                           window->shape.precision);
     window->unit.opcode = opcode;
     window->unit.refusal = refusal;
     return CNNVP_OK;
@@ -137,7 +138,7 @@ static void window_parts(const struct cnnvp_window_shape *shape, const struct cn
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits, taps, "kernels");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 2u * shape->word_bits + 4u, 2u * taps,
                    "stages of multipliers and trees");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, trees, trees, shape->precision != CNNVP_FX16_ONLY);
 }
 
 static void pooling_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -146,7 +147,7 @@ static void pooling_parts(const struct cnnvp_window_shape *shape, const struct c
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->word_bits + 4u, taps, "tree of comparators and adders");
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->input_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, shape->word_bits + 4u, 2u * taps, "windows and stages of the tree");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para, shape->input_para);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->input_para, shape->input_para, 0);
 }
 
 static void fully_connected_parts(const struct cnnvp_window_shape *shape, const struct cnnvp_costs *costs)
@@ -155,7 +156,7 @@ static void fully_connected_parts(const struct cnnvp_window_shape *shape, const 
     cnnvp_say_part(costs, CNNVP_PART_ADDER, shape->acc_bits, shape->fc_para, "update");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 3u * shape->word_bits + shape->acc_bits, shape->fc_para,
                    "weight, product, sum");
-    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para);
+    cnnvp_write_out_parts(costs, shape->write_out, shape->acc_bits, shape->fc_para, shape->fc_para, 0);
 }
 
 /* ---- tables ---- */

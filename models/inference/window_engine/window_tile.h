@@ -21,6 +21,7 @@ struct cnnvp_window_shape {
     uint32_t acc_bits;
     uint32_t pipeline;
     uint32_t write_out; /* enum cnnvp_write_out_has */
+    uint32_t precision; /* enum cnnvp_fx16_precision */
     uint32_t word_bits; /* width of multipliers and data paths */
 };
 

@@ -148,21 +148,79 @@ void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count,
     }
 }
 
+static float number_of(int64_t word, int32_t zero, float scale)
+{
+    const int32_t number = (int32_t)word - zero;
+    return (float)(number > 255 ? 255 : number < -256 ? -256 : number) * scale;
+}
+
+/* Adding and subtracting 1.5 * 2^23 rounds to an integer, because binary32 numbers of that size have no fraction
+ * bits. */
+void cnnvp_combine_scaled(const struct cnnvp_operand_scales *scales, int multiplies, const int64_t *a, const int64_t *b,
+                          uint64_t count, int64_t *results)
+{
+    const float whole = 12582912.0f, most = 65536.0f;
+    const float centre = (float)scales->centre;
+    for (uint64_t i = 0; i < count; ++i) {
+        const float x = number_of(a[i], scales->a_zero, scales->a);
+        const float y = number_of(b[i], scales->b_zero, scales->b);
+        float value = (multiplies ? x * y : x + y) / scales->divisor;
+        value = value > most ? most : value < -most ? -most : value;
+        results[i] = (int32_t)((value + centre) + whole - whole) - scales->centre;
+    }
+}
+
+static int is_scale(float scale)
+{
+    return scale >= 0x1p-100f && scale <= 0x1p100f;
+}
+
+int cnnvp_read_operand_scales(const void *words, struct cnnvp_operand_scales *scales)
+{
+    float multipliers[3];
+    uint32_t zeros;
+    memcpy(multipliers, words, sizeof multipliers);
+    memcpy(&zeros, (const unsigned char *)words + sizeof multipliers, sizeof zeros);
+    *scales = (struct cnnvp_operand_scales){
+        .a = multipliers[0],
+        .b = multipliers[1],
+        .divisor = multipliers[2],
+        .a_zero = (int8_t)(zeros & 0xffu),
+        .b_zero = (int8_t)(zeros >> 8 & 0xffu),
+        .centre = (int16_t)(zeros >> 16)};
+    return is_scale(scales->a) && is_scale(scales->b) && is_scale(scales->divisor);
+}
+
 enum { AT_ONCE = 64 };
+
+static void combine_words(const struct cnnvp_operand_scales *scales, const int16_t *a, const int16_t *b, uint64_t count,
+                          int64_t *sums)
+{
+    int64_t wide[2][AT_ONCE];
+    for (uint64_t k = 0; k < count; ++k) {
+        wide[0][k] = a[k];
+        wide[1][k] = b[k];
+    }
+    cnnvp_combine_scaled(scales, 0, wide[0], wide[1], count, sums);
+}
 
 /* Adds the words that were at the place of the results, in place. */
 static uint64_t add_words(const struct cnnvp_write_out *stage, uint64_t count, int16_t *words)
 {
     const struct cnnvp_addition *addition = &stage->addition;
     const struct cnnvp_write_out after = {.shift = addition->shift, .rounding = addition->rounding};
+    struct cnnvp_operand_scales scales;
     int64_t sums[AT_ONCE];
     uint64_t saturated = 0;
+    const int scaled = addition->scaled != 0 && cnnvp_read_operand_scales(stage->operands, &scales);
     for (uint64_t i = 0; i < count; i += AT_ONCE) {
         const uint64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
         const int16_t *const a = (addition->swapped ? stage->added : words) + i;
         const int16_t *const b = (addition->swapped ? words : stage->added) + i;
         for (uint64_t k = 0; k < n; ++k)
             sums[k] = (int64_t)((uint64_t)a[k] + (uint64_t)cnnvp_fx16_bias(b[k], addition->b_shift));
+        if (scaled)
+            combine_words(&scales, a, b, n, sums);
         saturated += round_words(&after, sums, n, 0, words + i);
     }
     return saturated;
@@ -212,8 +270,23 @@ void cnnvp_table_parts(const struct cnnvp_costs *costs, uint64_t lanes)
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 2u * lanes, "table: segment and intercept");
 }
 
+/* A quotient has few integer bits: one multiplier estimates it with 12 bits of the divisor's inverse, another one
+ * computes the remainder, which decides the rounding. vdiv has the time of a division and uses the two in turn. */
+void cnnvp_operand_scale_parts(const struct cnnvp_costs *costs, uint64_t lanes, uint64_t sets)
+{
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 15u, 3u * lanes,
+                   "scale: multipliers of operands, and of the quotient, 9 by 24 bits");
+    cnnvp_say_part(costs, CNNVP_PART_MULTIPLIER, 17u, lanes,
+                   "scale: multiplier by the divisor's inverse, 12 by 24 bits");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 9u, 3u * lanes, "scale: zero points");
+    cnnvp_say_part(costs, CNNVP_PART_ADDER, 24u, 10u * lanes,
+                   "scale: shifters as two adders, sums, rounding of each step");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_OPERAND_SCALE_STAGES * lanes, "scale: stages");
+    cnnvp_say_part(costs, CNNVP_PART_REGISTER, 136u, sets, "scale: multipliers, divisor and its inverse, zero points");
+}
+
 void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
-                           uint64_t registers)
+                           uint64_t registers, int narrow)
 {
     cnnvp_say_part(costs, CNNVP_PART_ADDER, bits, 3u * lanes, "write-out: rounding, and a shifter as two adders");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 16u, registers, "write-out: a word");
@@ -228,13 +301,15 @@ void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 16u, lanes, "write-out: zero point");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 64u, lanes, "write-out: offset and multiplier");
     cnnvp_say_part(costs, CNNVP_PART_REGISTER, 48u, CNNVP_WRITE_OUT_SCALE_STAGES * lanes, "write-out: stages");
-    if (has == CNNVP_WRITE_OUT_ADDS) {
+    if (has >= CNNVP_WRITE_OUT_ADDS) {
         cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 6u * lanes,
                        "write-out: addition, its rounding, and shifters as two adders");
         cnnvp_say_part(costs, CNNVP_PART_REGISTER, 32u, CNNVP_WRITE_OUT_ADD_STAGES * lanes,
                        "write-out: stages of an addition");
+        if (narrow)
+            cnnvp_operand_scale_parts(costs, lanes, 1u);
     }
-    if (has != CNNVP_WRITE_OUT_TABLES)
+    if (!cnnvp_write_out_tables(has))
         return;
     cnnvp_table_parts(costs, lanes);
     cnnvp_say_part(costs, CNNVP_PART_ADDER, 32u, 3u * lanes, "table: rounding, and a shifter as two adders");

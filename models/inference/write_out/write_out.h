@@ -12,7 +12,10 @@
  *           (inference/lanes/lanes.h). Each lane has its own memory for the table's segments. The command loads the
  *           table before its first result
  *   add     as scale, and also, if the command says so, that word and the word at its place in the output buffer are
- *           added (struct cnnvp_addition), and the limits apply to the result: a residual connection
+ *           added (struct cnnvp_addition), and the limits apply to the result: a residual connection. In arrays for
+ *           words of 8 bits the command may have constants that scale both operands; they are loaded before its first
+ *           result
+ *   all     table and add; the table applies to the sum within its limits
  * The stage has one lane for each result of a clock.
  */
 #ifndef CNNVP_WRITE_OUT_H
@@ -26,8 +29,14 @@ enum cnnvp_write_out_has {
     CNNVP_WRITE_OUT_CLIPS,
     CNNVP_WRITE_OUT_SCALES,
     CNNVP_WRITE_OUT_TABLES,
-    CNNVP_WRITE_OUT_ADDS
+    CNNVP_WRITE_OUT_ADDS,
+    CNNVP_WRITE_OUT_ALL
 };
+
+static inline int cnnvp_write_out_tables(uint64_t has)
+{
+    return has == CNNVP_WRITE_OUT_TABLES || has == CNNVP_WRITE_OUT_ALL;
+}
 
 /* Additional pipeline stages if sums are scaled: offset and conversion to binary32, multiplier, rounding. */
 #define CNNVP_WRITE_OUT_SCALE_STAGES 3u
@@ -35,6 +44,8 @@ enum cnnvp_write_out_has {
 #define CNNVP_WRITE_OUT_TABLE_STAGES 3u
 /* Additional pipeline stages of an addition: sum, rounding. */
 #define CNNVP_WRITE_OUT_ADD_STAGES 2u
+/* Additional pipeline stages if operands are scaled: product, two for the sum, two for the quotient, rounding. */
+#define CNNVP_OPERAND_SCALE_STAGES 6u
 /* Most segments of a table. */
 #define CNNVP_WRITE_OUT_TABLE_SEGMENTS 256u
 
@@ -53,7 +64,25 @@ struct cnnvp_write_out {
     int32_t table_shift;
     const int16_t *added; /* the word at the place of each result; NULL: nothing is added */
     struct cnnvp_addition addition;
+    const int16_t *operands; /* as in struct cnnvp_update; they are valid */
 };
+
+/* How both operands of an elementwise instruction are scaled: see lanes.h. */
+struct cnnvp_operand_scales {
+    float a, b, divisor;
+    int32_t a_zero, b_zero, centre;
+};
+
+/* Reads the constants of an addition whose operands are scaled: CNNVP_OPERAND_WORDS words. Returns 0 unless multipliers
+ * and divisor are 2^-100 to 2^100. */
+CNNVP_MUST_USE int cnnvp_read_operand_scales(const void *words, struct cnnvp_operand_scales *scales);
+
+/* results[i] = the sum, or the product, of the numbers that a[i] and b[i] mean, in steps of the result. */
+void cnnvp_combine_scaled(const struct cnnvp_operand_scales *scales, int multiplies, const int64_t *a, const int64_t *b,
+                          uint64_t count, int64_t *results);
+
+/* Reports the parts of `lanes` lanes that scale operands; `sets` sets of constants. */
+void cnnvp_operand_scale_parts(const struct cnnvp_costs *costs, uint64_t lanes, uint64_t sets);
 
 /* Converts sums[i] to words[i]. first + i is the index of the sum, which selects its scale record and the random number
  * of stochastic rounding. Returns how many words were saturated. */
@@ -67,8 +96,8 @@ void cnnvp_table_lines(const void *table, const int64_t *values, uint64_t count,
 void cnnvp_table_parts(const struct cnnvp_costs *costs, uint64_t lanes);
 
 /* Reports the parts of `lanes` lanes for sums of `bits` bits. `registers` is the number of output registers, `has` is
- * of enum cnnvp_write_out_has. */
+ * of enum cnnvp_write_out_has, `narrow` is 1 if words may have 8 bits: then additions also scale their operands. */
 void cnnvp_write_out_parts(const struct cnnvp_costs *costs, uint64_t has, uint32_t bits, uint64_t lanes,
-                           uint64_t registers);
+                           uint64_t registers, int narrow);
 
 #endif

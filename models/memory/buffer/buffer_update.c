@@ -48,8 +48,14 @@ static int in_order_is_safe(const struct cnnvp_update *update, uint64_t out_end,
     return 1;
 }
 
-static int is_addition(const struct cnnvp_addition *addition)
+static int is_addition(const struct cnnvp_update *update)
 {
+    const struct cnnvp_addition *addition = &update->addition;
+    struct cnnvp_operand_scales scales;
+    if (addition->scaled && (addition->b_shift != 0 || addition->rounding != CNNVP_ROUNDING_NEAREST ||
+                             (update->operands == NULL && update->sums != NULL) ||
+                             (update->operands != NULL && !cnnvp_read_operand_scales(update->operands, &scales))))
+        return 0;
     return addition->shift >= -48 && addition->shift <= 63 && addition->b_shift >= -63 && addition->b_shift <= 63 &&
            addition->rounding <= CNNVP_ROUNDING_FLOOR && addition->rounding != CNNVP_ROUNDING_STOCHASTIC;
 }
@@ -62,8 +68,8 @@ int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes)
         (update->clip && update->low > update->high) ||
         (update->scales != NULL && (update->scale_sums == 0 || update->partial)) || update->table_shift < -48 ||
         update->table_shift > 63 ||
-        (update->added &&
-         (update->partial || update->of_words || update->table != NULL || !is_addition(&update->addition))))
+        (update->added && (update->partial || update->of_words || (update->table != NULL && update->word_bytes == 1u) ||
+                           !is_addition(update))))
         return CNNVP_E_INVAL;
     if (update->of_words && (update->of_words != 1u || update->mode != CNNVP_UPDATE_MAXIMISE || update->partial))
         return CNNVP_E_INVAL;
@@ -145,7 +151,8 @@ void buffer_update_apply(struct cnnvp_update *update, uint8_t *half)
         .table = update->table,
         .table_shift = update->table_shift,
         .added = update->added ? before : NULL,
-        .addition = update->addition};
+        .addition = update->addition,
+        .operands = update->operands};
     const uint32_t mode = update->of_words ? CNNVP_UPDATE_INITIALISE : update->mode;
     update->saturated = 0;
     for (uint64_t plane = 0; plane < update->planes; ++plane)

@@ -97,6 +97,14 @@ static void quantise(const struct fill *fill, uint32_t output, const float *weig
     }
 }
 
+static void put_operands(struct fill *fill)
+{
+    const struct cnnvp_layer_operands *operands = &fill->layer->operands;
+    const uint32_t words[] = {operands->a, operands->b, operands->divisor, operands->zeros};
+    for (uint32_t i = 0; i < cnnvp_plan_operand_words(fill->layer); ++i)
+        put_word(fill, (int16_t)(words[i / 2u] >> 16 * (i % 2u)));
+}
+
 static void put_table(struct fill *fill)
 {
     const uint32_t words = cnnvp_plan_table_words(fill->layer);
@@ -154,6 +162,7 @@ static void put_slice(struct fill *fill, const struct cnnvp_weight_tile_part *sl
         put_scales(fill, slice->out, slice->outputs);
     else if (fill->layer->bias != 0)
         put_biases(fill, slice->out, slice->outputs);
+    put_operands(fill);
     put_table(fill);
 }
 

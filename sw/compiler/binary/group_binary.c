@@ -162,6 +162,15 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
 
 /* ---- cuts ---- */
 
+/* Sets whether a convolution's write-out does the addition after it: as in `written`; NULL: the vector unit does. */
+static void set_written_out(struct cnnvp_layer *layer, const struct cnnvp_layer *written)
+{
+    if (layer->op != CNNVP_OP_CONV)
+        return;
+    layer->added.written_out = written != NULL ? written->added.written_out : CNNVP_ADDED_BY_VECTOR;
+    layer->operands = written != NULL ? written->operands : (struct cnnvp_layer_operands){0};
+}
+
 /* Cuts a member as a layer whose map is one tile of the group. */
 static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnnvp_plan_limits *limits,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, size_t number,
@@ -205,7 +214,7 @@ static cnnvp_result cut_member(const struct cnnvp_graph *graph, const struct cnn
                                   "buffer; take smaller tiles or fewer layers",
                                   name, tile.out.height, tile.out.width);
     cnnvp_plan_cut_layer(&build->layers[index], cut);
-    build->layers[index].added.written_out = written_out ? written.added.written_out : CNNVP_ADDED_BY_VECTOR;
+    set_written_out(&build->layers[index], written_out ? &written : NULL);
     return CNNVP_DONE;
 }
 
@@ -287,7 +296,7 @@ cnnvp_result cnnvp_fused_try(const struct cnnvp_graph *graph, const struct cnnvp
     cnnvp_plan_group_clear(&group);
     for (size_t i = run->first; i < run->first + run->count; ++i) {
         plan->cuts[i] = result == CNNVP_DONE ? cnnvp_plan_cut_of(&build->layers[i]) : (struct cnnvp_plan_cut){0};
-        build->layers[i].added.written_out = CNNVP_ADDED_BY_VECTOR;
+        set_written_out(&build->layers[i], NULL);
     }
     return result;
 }

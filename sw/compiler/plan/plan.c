@@ -27,6 +27,11 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer)
     return 0;
 }
 
+uint32_t cnnvp_plan_operand_words(const struct cnnvp_layer *layer)
+{
+    return layer->added.written_out != CNNVP_ADDED_BY_VECTOR && layer->operands.divisor != 0 ? CNNVP_OPERAND_WORDS : 0;
+}
+
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows)
 {
     return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(cnnvp_window_rows(layer) - 1u) * layer->dy + 1u;
@@ -77,7 +82,8 @@ uint64_t cnnvp_plan_weight_tile_words(const struct cnnvp_layer *layer, uint32_t 
         return table;
     const uint64_t weights = out * taps * (layer->depthwise != 0 ? 1u : in);
     const uint32_t bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_B);
-    return table + cnnvp_divide_up(weights * bytes, CNNVP_WORD_BYTES) + (last ? (uint64_t)layer->bias * out : 0);
+    return table + cnnvp_divide_up(weights * bytes, CNNVP_WORD_BYTES) +
+           (last ? (uint64_t)layer->bias * out + cnnvp_plan_operand_words(layer) : 0);
 }
 
 uint64_t cnnvp_plan_weight_words(const struct cnnvp_layer *layer)

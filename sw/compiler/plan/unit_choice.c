@@ -201,17 +201,17 @@ void cnnvp_plan_set_addition(struct cnnvp_layer *layer, uint32_t written_out)
     layer->folded = cnnvp_plan_is_folded(layer) ? layer->folded : CNNVP_ONE_PART;
 }
 
-/* 1: the addition is one of words of the same size, of an operand in memory, without scales, to results that are
- * neither limited nor otherwise changed before. */
+/* 1: the addition is one of words of the same size, of an operand in memory, to results that are neither limited nor
+ * otherwise changed before. */
 static int is_plain_addition(const struct cnnvp_layer *layer)
 {
     const uint32_t all = CNNVP_NARROW_A | CNNVP_NARROW_B | CNNVP_NARROW_OUT;
     const uint32_t narrow = layer->added.format >> CNNVP_NARROW_LSB & all;
     const uint32_t own = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT) == 1u ? all : 0u;
     return layer->op == CNNVP_OP_CONV && layer->unit == CNNVP_UNIT_ARRAY && layer->added.tag != 0 &&
-           layer->added.first_post == 0 && layer->arithmetic == CNNVP_ARITHMETIC_ADD && layer->operands.divisor == 0 &&
-           !layer->in2.on_chip && narrow == own && layer->tile_images <= 1u &&
-           (layer->added.format >> 16 & 3u) != CNNVP_ROUNDING_STOCHASTIC;
+           layer->added.first_post == 0 && layer->arithmetic == CNNVP_ARITHMETIC_ADD && !layer->in2.on_chip &&
+           narrow == own && layer->tile_images <= 1u && (layer->added.format >> 16 & 3u) != CNNVP_ROUNDING_STOCHASTIC &&
+           (layer->format >> 16 & 3u) != CNNVP_ROUNDING_STOCHASTIC;
 }
 
 cnnvp_result cnnvp_plan_write_addition(const struct cnnvp_layer *layer, const char *name,

@@ -158,6 +158,8 @@ uint64_t cnnvp_plan_weight_tile_bytes(const struct cnnvp_layer *layer, uint32_t 
 
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer);
+/* Words of the constants that scale the operands of an addition that the convolution's write-out does; 0: none. */
+uint32_t cnnvp_plan_operand_words(const struct cnnvp_layer *layer);
 
 /* Time, energy and traffic of some work, from bounds or from a trial. */
 struct cnnvp_plan_taken {

@@ -83,7 +83,7 @@ static void test_windows(void **state)
           {WEIGHT_ADDR, 1, NULL});
 }
 
-/* valid_cols has the format of an addition; partial sums have none. */
+/* `seed` has the format of an addition; partial sums have none. */
 static void test_addition(void **state)
 {
     struct cnnvp_command conv = base(OP_CONV, 0), partial = base(OP_CONV, 4), pool = base(OP_POOL, 0);
@@ -92,15 +92,17 @@ static void test_addition(void **state)
     (void)state;
     conv.descriptor[FORMAT] |= 1u << 19;
     partial.descriptor[FORMAT] |= 1u << 19;
-    conv.descriptor[VALID_COLS] = 0x7c10d; /* shift 13, b by -63, floor, swapped */
-    CHECK(conv, {VALID_COLS, 0x3f, NULL}, {VALID_COLS, 0x40, "a shift of -48 to 63"}, {VALID_COLS, 0xd0, NULL},
-          {VALID_COLS, 0xcf, "a shift of -48 to 63"}, {VALID_COLS, 0x4000, "a bias shift of -63 to 63"},
-          {VALID_COLS, 0x20000, "no stochastic rounding"}, {VALID_COLS, 0x200000, "a zero point have 8 bits"});
-    CHECK(partial, {VALID_COLS, 0x40, NULL});
+    conv.descriptor[SEED] = 0x7c10d; /* shift 13, b by -63, floor, swapped */
+    CHECK(conv, {SEED, 0x3f, NULL}, {SEED, 0x40, "a shift of -48 to 63"}, {SEED, 0xd0, NULL},
+          {SEED, 0xcf, "a shift of -48 to 63"}, {SEED, 0x4000, "a bias shift of -63 to 63"},
+          {SEED, 0x20000, "no stochastic rounding"}, {SEED, 0x200000, "a zero point have 8 bits"},
+          {SEED, 0x90000, NULL}, {SEED, 0x90100, "bias shift 0"}, {SEED, 0xb0000, "rounding to nearest"},
+          {FORMAT, 0xa0000, "which is the format of the addition"});
+    CHECK(partial, {SEED, 0x40, NULL});
     struct cnnvp_command both = conv;
     both.descriptor[VALID_ROWS] = 0;
     both.descriptor[VALID_COLS] = 1; /* a table of one segment */
-    CHECK(both, {FORMAT, 0xc0000, "without a table"});
+    CHECK(both, {FORMAT, 0xc0000, NULL}, {FORMAT, 0x800c0000, "results have 16 bits"});
     assert_int_equal(cnnvp_fx16_decode(&conv, &tile, &reason), CNNVP_OK);
     assert_int_equal(tile.added, 1);
     assert_int_equal(tile.addition.shift, 13);

@@ -256,7 +256,7 @@ static void test_table(void **state)
     check_table_clocks(20, 26);
     check_table(0);
     check_table(1);
-    check_refused_table(2, TABLE_ROOM, TABLE_SEGMENTS, CNNVP_E_NOSUP, "it is not table");
+    check_refused_table(2, TABLE_ROOM, TABLE_SEGMENTS, CNNVP_E_NOSUP, "neither table nor all");
     check_refused_table(3, 1, TABLE_SEGMENTS, CNNVP_E_INVAL, "more segments than the command");
     check_refused_table(3, TABLE_ROOM, 0, CNNVP_E_INVAL, "header is malformed");
     check_refused_table(3, 0, TABLE_SEGMENTS, CNNVP_E_INVAL, "1 to 256 segments");
@@ -272,7 +272,7 @@ static void set_addition(struct nfu_case *c, struct array_rig *rig, struct cnnvp
             array_rig_poke(rig->output, 1, 256u + (o * 128u + i) * 2u, &word, 1);
         }
     command->descriptor[FORMAT] |= 1u << CNNVP_ADDED_LSB;
-    command->descriptor[VALID_COLS] = 2u | 1u << 8 | CNNVP_ROUNDING_FLOOR << 16 | swapped << CNNVP_SWAPPED_LSB;
+    command->descriptor[SEED] = 2u | 1u << 8 | CNNVP_ROUNDING_FLOOR << 16 | swapped << CNNVP_SWAPPED_LSB;
 }
 
 /* The old words of a set of results take a clock more; two stages more fill once. The last write-out is not hidden. */
@@ -327,11 +327,69 @@ static void test_addition(void **state)
     nfu_case_data(&c, &random);
     set_addition(&c, &rig, &command, 0);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_E_NOSUP);
-    assert_non_null(strstr(rig.array->message, "it is not add, and the command adds"));
+    assert_non_null(strstr(rig.array->message, "neither add nor all"));
     assert_int_equal(fake_count(rig.array, "commands"), 0);
     assert_int_equal(fake_count(rig.output, "write_words"), 0);
     nfu_case_free(&c);
     array_rig_end(&rig);
+}
+
+/* The sum goes through the table within the limits. Constants that scale operands are loaded with the table. */
+static void check_all(uint64_t detail, uint32_t scaled)
+{
+    static const float steps[3] = {1, 2, 4};
+    struct array_rig rig;
+    struct cnnvp_command command;
+    uint64_t random = 11, clipped = 0;
+    struct nfu_case c = nfu_case_lenet_c3();
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "detail", detail);
+    fake_set(rig.array, "write_out", 5);
+    fake_set(rig.array, "precision", 2);
+    array_rig_start(&rig);
+    nfu_case_data(&c, &random);
+    nfu_case_expect(&c, 48);
+    set_addition(&c, &rig, &command, 0);
+    array_rig_poke(rig.weight, 1, TABLE_AT, bent, sizeof bent / sizeof bent[0]);
+    command.descriptor[FORMAT] |= 1u << CNNVP_TABLED_LSB;
+    command.descriptor[VALID_ROWS] = TABLE_AT;
+    command.descriptor[VALID_COLS] = TABLE_ROOM | 4u << 16;
+    if (scaled) {
+        array_rig_poke(rig.weight, 1, command.descriptor[BIAS_ADDR] + 16u * 2u, (const int16_t *)(const void *)steps,
+                       6);
+        command.descriptor[SEED] = CNNVP_ROUNDING_NEAREST << 16 | 1u << CNNVP_SCALED_LSB;
+    }
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    for (uint32_t o = 0; o < 16u; ++o)
+        for (uint32_t i = 0; i < 100u; ++i) {
+            const int16_t *word = array_rig_peek(rig.output, 1, 256u + (o * 128u + i) * 2u, 2);
+            int there = (int16_t)(97u * (100u * o + i));
+            int x = cnnvp_round_fx16(c.sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped);
+            if (scaled) { /* operands of nine bits */
+                x = x < -256 ? -256 : x > 255 ? 255 : x;
+                there = there < -256 ? -256 : there > 255 ? 255 : there;
+            }
+            const int sum = x + 2 * there, rest = ((sum % 4) + 4) % 4;
+            int y = (sum - rest) / 4;
+            y += scaled && (rest == 3 || (rest == 2 && y % 2 != 0));
+            y = y < -3000 ? -3000 : y > 1000 ? 1000 : y;
+            const int half = y / 2 - (y < 0 && y % 2 != 0);
+            assert_int_equal(*word, y >= 100 ? 2 * y - 150 : y % 2 == 0 ? half : half + (half % 2 != 0));
+        }
+    assert_int_equal(fake_count(rig.array, "tabled_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "added_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "scaled_words"), scaled ? 3200 : 0);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 3 + 2 + 3 + 9 + (scaled ? 6 : 0));
+    assert_int_equal(fake_count(rig.array, "bias_words"), 64 + 516 + (scaled ? 8 : 0));
+    nfu_case_free(&c);
+    array_rig_end(&rig);
+}
+
+static void test_all(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4u; ++i)
+        check_all(i & 1u, i >> 1);
 }
 
 static void test_command(void **state)
@@ -716,11 +774,12 @@ static void test_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),          cmocka_unit_test(test_addition),
-        cmocka_unit_test(test_scratchpad), cmocka_unit_test(test_without_limits), cmocka_unit_test(test_port_stall),
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_banks),          cmocka_unit_test(test_strides),
-        cmocka_unit_test(test_records),    cmocka_unit_test(test_partial),        cmocka_unit_test(test_ones),
-        cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),    cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_command),    cmocka_unit_test(test_table),      cmocka_unit_test(test_addition),
+        cmocka_unit_test(test_all),        cmocka_unit_test(test_scratchpad), cmocka_unit_test(test_without_limits),
+        cmocka_unit_test(test_port_stall), cmocka_unit_test(test_rows),       cmocka_unit_test(test_banks),
+        cmocka_unit_test(test_strides),    cmocka_unit_test(test_records),    cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_ones),       cmocka_unit_test(test_malformed),  cmocka_unit_test(test_port_misuse),
+        cmocka_unit_test(test_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,46 @@ static void test_added_words(void **state)
     fake_sim_free(&f.sim);
 }
 
+/* Words with the steps 1/2 (zero point 4) and 1/4 (-2) in steps of 1 (zero point -1), ties to even: 7.5 and 1.75 make
+ * 9.25, -62 and -24.5 make -86.5, 1.5 and 0.5 make 2, 61.5 and 32.25 make 93.75. With `swapped` the steps change
+ * places. */
+static void test_added_scaled(void **state)
+{
+    static const int64_t sums[] = {19, -120, 7, 127};
+    static const int8_t there[] = {5, -100, 0, 127};
+    static const int8_t expected[] = {8, -88, 1, 93};
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 0, 1);
+    struct cnnvp_update u = plain_update(sums, 1, 4);
+    u.shift = 0;
+    u.word_bytes = 1;
+    u.out_address = 64;
+    u.added = 1;
+    u.addition = (struct cnnvp_addition){.rounding = CNNVP_ROUNDING_NEAREST, .zero = -1, .scaled = 1};
+    for (uint32_t swapped = 0; swapped < 2; ++swapped) {
+        const float steps[] = {swapped ? 0.25f : 0.5f, swapped ? 0.5f : 0.25f, 1};
+        const uint32_t zeros = (swapped ? 0x04feu : 0xfe04u) | 0xffff0000u;
+        unsigned char words[2u * CNNVP_OPERAND_WORDS];
+        memcpy(words, steps, sizeof steps);
+        memcpy(words + sizeof steps, &zeros, sizeof zeros);
+        u.addition.swapped = swapped;
+        u.operands = (const int16_t *)(const void *)words;
+        memcpy(borrow(&f, 0, 64, 4), there, 4);
+        assert_int_equal(update(&f, &u), CNNVP_OK);
+        assert_memory_equal(borrow(&f, 0, 64, 4), expected, 4);
+    }
+    u.addition.b_shift = 1;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.addition.b_shift = 0;
+    static const float without[4] = {0.5f, 0, 1, 0};
+    u.operands = (const int16_t *)(const void *)without;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    u.operands = NULL;
+    assert_int_equal(update(&f, &u), CNNVP_E_INVAL);
+    fake_sim_free(&f.sim);
+}
+
 /* Words are maximised where they are, whatever the sums' width; those of several passes keep their sums elsewhere. */
 static void test_maxima_of_words(void **state)
 {
@@ -358,9 +398,9 @@ static void test_bad_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write_out),   cmocka_unit_test(test_partial_sums),    cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_added_words), cmocka_unit_test(test_maxima_of_words), cmocka_unit_test(test_compaction),
-        cmocka_unit_test(test_bad_updates),
+        cmocka_unit_test(test_write_out),   cmocka_unit_test(test_partial_sums), cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_added_words), cmocka_unit_test(test_added_scaled), cmocka_unit_test(test_maxima_of_words),
+        cmocka_unit_test(test_compaction),  cmocka_unit_test(test_bad_updates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
