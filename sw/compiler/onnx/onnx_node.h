@@ -206,6 +206,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int3
  * is dimension from[i] of the input. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
                                                  const uint32_t from[3], int32_t *out);
+/* Elements first .. first + count - 1 of a dimension of a permuted copy, as a permuted copy of channels of what it is a
+ * copy of. *done is 0, and nothing has been done, if the elements are no such channels. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_cut_turned(struct cnnvp_import *import, int32_t in, int64_t axis,
+                                                    int64_t first, int64_t count, int32_t *out, int *done);
 /* Adds a layer that copies `in` to the existing tensor `out`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
                                               struct cnnvp_graph_layer **layer);

@@ -176,7 +176,11 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     *out = in;
     (void)cnnvp_import_all_dims(import, in, dims);
+    int done;
     if (first == 0 && count == dims[axis])
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_cut_turned(import, in, axis, first, count, out, &done));
+    if (done)
         return CNNVP_DONE;
     if (input.rank > 4)
         return cut_rows(import, in, axis, first, count, out);

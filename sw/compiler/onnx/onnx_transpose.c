@@ -2,7 +2,8 @@
 /*
  * Permutations of dimensions. Dimensions of 1 are ignored, and dimensions that stay adjacent form a group. The result
  * is a view if no group moves, one copy if up to three groups are permuted (such as a channel shuffle), and several
- * copies if there are more.
+ * copies if there are more. A permutation of a permuted copy is taken as one of what was copied, if that takes no more
+ * copies.
  */
 #include <string.h>
 
@@ -45,23 +46,101 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
     return groups;
 }
 
+/* ---- permutations of permuted copies ---- */
+
+/* A permutation of the words of `in`, seen in dimensions dims[1..rank-1]: dimension i of the result is perm[i]. */
+struct order {
+    int32_t in;
+    uint32_t rank;
+    int64_t dims[CNNVP_ONNX_RANK + 1], perm[CNNVP_ONNX_RANK + 1];
+};
+
+static uint32_t copies_of(const struct order *order)
+{
+    const uint32_t count = group_axes(order->rank, order->dims, order->perm).count;
+    return count <= 1 ? 0 : count <= 3 ? 1 : count - 2;
+}
+
+/* The layer if its result, a permuted copy, has the tensor's words; NULL: it is none. */
+static const struct cnnvp_graph_layer *turn_of(const struct cnnvp_import *import, int32_t in)
+{
+    const struct cnnvp_graph_layer *layer = cnnvp_graph_turning(import->graph, in);
+    return layer != NULL && cnnvp_graph_passes(layer) ? layer : NULL;
+}
+
+/* Cuts the dimensions of a permuted copy and those that its words are seen in where either has an edge: parts[] in the
+ * copy's order, with the dimension of the copy and of `dims` that each belongs to. Returns how many there are; 0: an
+ * edge lies within a part. */
+static uint32_t cut_dims(const uint32_t copy[3], uint32_t rank, const int64_t *dims, int64_t parts[],
+                         uint32_t of_copy[], uint32_t of_dims[])
+{
+    uint32_t count = 0;
+    int64_t left[2] = {copy[0], rank > 1 ? dims[1] : 1};
+    for (uint32_t i = 0, j = 1;;) {
+        while (left[0] == 1 && i < 2)
+            left[0] = copy[++i];
+        while (left[1] == 1 && j + 1 < rank)
+            left[1] = dims[++j];
+        if (left[0] == 1 || left[1] == 1)
+            return left[0] == left[1] ? count : 0;
+        const int64_t size = left[0] < left[1] ? left[0] : left[1];
+        if (left[0] % size != 0 || left[1] % size != 0 || count == CNNVP_ONNX_RANK)
+            return 0;
+        parts[count] = size;
+        of_copy[count] = i;
+        of_dims[count++] = j;
+        left[0] /= size;
+        left[1] /= size;
+    }
+}
+
+/* Makes the order one of what its input is a permuted copy of. Returns 0 if it is none, or if that takes more
+ * copies. */
+static int see_through(const struct cnnvp_import *import, struct order *order)
+{
+    int64_t parts[CNNVP_ONNX_RANK];
+    uint32_t of_copy[CNNVP_ONNX_RANK], of_dims[CNNVP_ONNX_RANK], places[CNNVP_ONNX_RANK] = {0};
+    const struct cnnvp_graph_layer *layer = turn_of(import, order->in);
+    if (layer == NULL)
+        return 0;
+    const struct cnnvp_graph_tensor *source = &import->graph->tensors[layer->in];
+    const uint32_t sizes[3] = {source->channels, source->height, source->width};
+    const uint32_t copy[3] = {sizes[layer->from[0]], sizes[layer->from[1]], sizes[layer->from[2]]};
+    const uint32_t count = cut_dims(copy, order->rank, order->dims, parts, of_copy, of_dims);
+    struct order through = {layer->in, count + 1, {0}, {0}};
+    uint32_t made = 0;
+    for (uint32_t dimension = 0; dimension < 3; ++dimension)
+        for (uint32_t k = 0; k < count; ++k)
+            if (layer->from[of_copy[k]] == dimension) {
+                places[k] = ++made;
+                through.dims[made] = parts[k];
+            }
+    made = 0;
+    for (uint32_t i = 1; i < order->rank; ++i)
+        for (uint32_t k = 0; k < count; ++k)
+            if (of_dims[k] == (uint32_t)order->perm[i])
+                through.perm[++made] = places[k];
+    if (count == 0 || copies_of(&through) > copies_of(order))
+        return 0;
+    *order = through;
+    return 1;
+}
+
+static cnnvp_result reorder(struct cnnvp_import *import, struct order *order);
+
 cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
                                   const uint32_t from[3], int32_t *out)
 {
     int32_t view;
     const int64_t dims[4] = {0, sizes[0], sizes[1], sizes[2]};
-    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view));
     struct cnnvp_graph_layer *layer;
-    const int32_t before = cnnvp_graph_put_back(import->graph, in, sizes, from);
-    if (before != CNNVP_GRAPH_NONE) {
-        struct cnnvp_graph *graph = import->graph;
-        *out = cnnvp_graph_tensor_add(
-            graph, graph->tensors[before].name, 4, sizes[from[0]], sizes[from[1]], sizes[from[2]]);
-        if (*out == CNNVP_GRAPH_NONE)
-            return cnnvp_import_no_memory(import);
-        graph->tensors[*out].base = before;
-        return CNNVP_DONE;
+    struct order order = {in, 4, {0, sizes[0], sizes[1], sizes[2]}, {0, from[0] + 1, from[1] + 1, from[2] + 1}};
+    if (see_through(import, &order) || copies_of(&order) == 0) {
+        const int64_t made[4] = {0, sizes[from[0]], sizes[from[1]], sizes[from[2]]};
+        CNNVP_TRY(reorder(import, &order));
+        return cnnvp_import_shaped(import, import->graph->tensors[order.in].name, order.in, 4, made, out);
     }
+    CNNVP_TRY(cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view));
     CNNVP_TRY(cnnvp_import_layer(
         import, CNNVP_OP_ACTIVATION, view, 1, sizes[from[0]], sizes[from[1]], sizes[from[2]], &layer));
     layer->permuted = 1;
@@ -84,6 +163,37 @@ cnnvp_result cnnvp_import_apply(struct cnnvp_import *import, int32_t in, size_t 
     CNNVP_TRY(cnnvp_import_post(import, copy.in, kind, value, 1, &in));
     CNNVP_TRY(cnnvp_import_permute(import, in, sizes, copy.from, &in));
     return cnnvp_import_view(import, in, rank, dims);
+}
+
+cnnvp_result cnnvp_import_cut_turned(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first,
+                                     int64_t count, int32_t *out, int *done)
+{
+    int64_t dims[CNNVP_ONNX_RANK + 1], parts[CNNVP_ONNX_RANK];
+    uint32_t of_copy[CNNVP_ONNX_RANK], of_dims[CNNVP_ONNX_RANK], cut = CNNVP_ONNX_RANK;
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    const struct cnnvp_graph_layer *layer = turn_of(import, in);
+    *done = 0;
+    if (layer == NULL)
+        return CNNVP_DONE;
+    const struct cnnvp_graph_tensor *source = &import->graph->tensors[layer->in];
+    const uint32_t from[3] = {layer->from[0], layer->from[1], layer->from[2]};
+    uint32_t sizes[3] = {source->channels, source->height, source->width};
+    const uint32_t copy[3] = {sizes[from[0]], sizes[from[1]], sizes[from[2]]};
+    const uint32_t number = cut_dims(copy, rank, dims, parts, of_copy, of_dims);
+    for (uint32_t k = number; k-- > 0;) /* the first part of the channels */
+        cut = from[of_copy[k]] == 0 ? k : cut;
+    if (number == 0 || cut == CNNVP_ONNX_RANK || of_dims[cut] != (uint32_t)axis || parts[cut] != dims[axis])
+        return CNNVP_DONE;
+    const int64_t each = sizes[0] / parts[cut];
+    const int32_t part =
+        cnnvp_graph_channel_view(import->graph, layer->in, (uint32_t)(first * each), (uint32_t)(count * each));
+    if (part == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    sizes[0] = (uint32_t)(count * each);
+    dims[axis] = count;
+    *done = 1;
+    CNNVP_TRY(cnnvp_import_permute(import, part, sizes, from, out));
+    return cnnvp_import_shaped(import, import->graph->tensors[in].name, *out, rank, dims, out);
 }
 
 /* Permutes two or three groups with one copy. */
@@ -130,20 +240,20 @@ static void join(struct groups *groups)
     *groups = group_axes(groups->count + 1, dims, perm);
 }
 
-/* Permutes the words of *in, viewed with dimensions dims[1..rank-1], by `perm`. */
-static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t rank, const int64_t *dims,
-                            const int64_t *perm)
+/* Permutes the words of order->in, which becomes the result. */
+static cnnvp_result reorder(struct cnnvp_import *import, struct order *order)
 {
-    struct groups groups = group_axes(rank, dims, perm);
+    while (see_through(import, order))
+        continue;
+    struct groups groups = group_axes(order->rank, order->dims, order->perm);
     while (groups.count > 3) {
-        CNNVP_TRY(move_one(import, in, &groups));
+        CNNVP_TRY(move_one(import, &order->in, &groups));
         join(&groups);
     }
-    return groups.count > 1 ? permute_few(import, in, &groups) : CNNVP_DONE;
+    return groups.count > 1 ? permute_few(import, &order->in, &groups) : CNNVP_DONE;
 }
 
-/* Permutes up to four dimensions with one copy in the tensor's own shape, or takes the tensor that this one is such a
- * copy of. */
+/* Permutes up to four dimensions with one copy in the tensor's own shape. */
 static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
                                    const int64_t *perm)
 {
@@ -151,11 +261,6 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
     uint32_t from[3];
     for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): swaps channels and columns */
         from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
-    const struct cnnvp_graph_tensor *tensor = &import->graph->tensors[in];
-    const uint32_t sizes[3] = {tensor->channels, tensor->height, tensor->width};
-    const int32_t before = cnnvp_graph_put_back(import->graph, in, sizes, from);
-    if (before != CNNVP_GRAPH_NONE)
-        return cnnvp_import_view(import, before, rank, dims);
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, 0, (uint32_t)dims[1],
                                  rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer));
     layer->permuted = 1;
@@ -216,8 +321,11 @@ cnnvp_result cnnvp_operator_transpose(struct cnnvp_import *import)
         CNNVP_TRY(cnnvp_constant_show(import, &words.constant, &view, 0));
         return cnnvp_import_whole_turns(import, rank - 1, from);
     }
-    if (rank <= 4 && group_axes(rank, words.dims, perm).count > 1)
+    struct order order = {words.tensor, rank, {0}, {0}};
+    memcpy(order.dims, words.dims, rank * sizeof *order.dims);
+    memcpy(order.perm, perm, rank * sizeof *order.perm);
+    if (rank <= 4 && copies_of(&order) != 0 && turn_of(import, order.in) == NULL)
         return transpose_maps(import, words.tensor, rank, dims, perm);
-    CNNVP_TRY(reorder(import, &words.tensor, rank, words.dims, perm));
-    return cnnvp_import_view(import, words.tensor, rank, dims);
+    CNNVP_TRY(reorder(import, &order));
+    return cnnvp_import_view(import, order.in, rank, dims);
 }
