@@ -193,7 +193,8 @@ struct cnnvp_layer {
      * columns count_left to count_right - 1. The input begins at row 0 and column 0. */
     uint32_t by_position;
     int32_t count_top, count_bottom, count_left, count_right;
-    uint32_t permuted; /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t permuted; /* activation, softmax over AXIS_LAST: 1: output dimension i (channels, rows, columns) is input
+                          dimension from[i] */
     uint32_t from[3];
     uint32_t tile_kx, tile_ky; /* pool: columns and rows of the window per instruction (whole kernel pieces); 0: all */
     uint32_t arithmetic;       /* add: enum cnnvp_layer_arithmetic */

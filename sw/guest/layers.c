@@ -333,10 +333,11 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
     cnnvp_end_step(guest);
 }
 
-/* Loads the input box that becomes the box `output` when dimensions are permuted. */
-static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
-                                              const struct cnnvp_box *output)
+struct cnnvp_input_tile cnnvp_bring_words(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                          const struct cnnvp_box *output)
 {
+    if (layer->permuted == 0)
+        return cnnvp_bring_input(guest, &layer->in, output);
     const int32_t first[3] = {(int32_t)output->channel, output->row, output->column};
     const uint32_t count[3] = {output->channels, output->rows, output->columns};
     int32_t from[3] = {0, 0, 0};
@@ -356,8 +357,7 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
 void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_layer_post *function = &layer->posts[0];
-    const struct cnnvp_input_tile tile = layer->permuted ? bring_permuted(guest, layer, &step->output)
-                                                         : cnnvp_bring_input(guest, &layer->in, &step->output);
+    const struct cnnvp_input_tile tile = cnnvp_bring_words(guest, layer, &step->output);
     struct cnnvp_vector vector = {.limits = layer->limits};
     uint32_t weight_half = 0;
     if (layer->weight_tile_count != 0)

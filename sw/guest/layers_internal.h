@@ -31,6 +31,11 @@ static inline struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *gues
     return cnnvp_bring_images(guest, tensor, box, 0);
 }
 
+/* Loads the words that the box `output` of the results is made from, one from each, with permuted dimensions if the
+ * layer permutes them; the strides are in the results' order. */
+struct cnnvp_input_tile cnnvp_bring_words(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                          const struct cnnvp_box *output);
+
 /* Address that a step's results go to, in memory or in the input buffer. */
 static inline uint32_t cnnvp_results_address(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                              const struct cnnvp_step *step)

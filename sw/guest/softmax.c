@@ -52,8 +52,8 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
     const struct cnnvp_box box = step->output;
     const uint32_t plane = box.rows * box.columns;
     const uint32_t words = box.channels * plane;
-    const int position = layer->in.height == 1 && layer->in.width == 1;
-    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+    const int position = layer->out.height == 1 && layer->out.width == 1;
+    const struct cnnvp_input_tile tile = cnnvp_bring_words(guest, layer, &box);
     struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
     const uint32_t halves = cnnvp_slice_halves(tile.half, 0, epilogue->output_half);
     const uint32_t in = layer->in.word_shift, out = layer->out.word_shift;
@@ -80,10 +80,10 @@ void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
         const struct groups groups = {box.channels, tile.stride.channel, 1, 0};
         push_groups(guest, &groups, &base, halves, tile.address, 0);
     } else if (box.rows == 1) {
-        const struct groups groups = {box.columns, 1, box.channels, tile.stride.channel};
+        const struct groups groups = {box.columns, tile.stride.column, box.channels, tile.stride.channel};
         push_groups(guest, &groups, &base, halves, tile.address, 0);
     } else {
-        const struct groups groups = {box.columns, 1, box.rows, tile.stride.row};
+        const struct groups groups = {box.columns, tile.stride.column, box.rows, tile.stride.row};
         for (uint32_t channel = 0; channel < box.channels; ++channel)
             push_groups(guest, &groups, &base, halves, tile.address + (channel * tile.stride.channel << in),
                         channel * plane << out);

@@ -743,6 +743,13 @@ void cnnvp_graph_line(const struct cnnvp_graph_layer *layer, const struct cnnvp_
     const int position = in->height == 1 && in->width == 1;
     *count = in->width;
     *step = 1;
+    if (layer->permuted != 0) {
+        const size_t sizes[3] = {in->channels, in->height, in->width};
+        *count = sizes[layer->from[2]];
+        for (uint32_t i = layer->from[2] + 1; i < 3; ++i)
+            *step *= sizes[i];
+        return;
+    }
     if (layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position)) {
         *count = in->channels;
         *step = (size_t)in->height * in->width;

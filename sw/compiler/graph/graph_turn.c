@@ -286,6 +286,36 @@ static cnnvp_result pool_before_turns(struct cnnvp_graph *graph, struct cnnvp_er
     return CNNVP_DONE;
 }
 
+/* ---- softmax of what is turned ---- */
+
+/* Lets softmax over the last dimension read what a turn reads whose result nothing else reads. */
+static cnnvp_result turn_by_softmax(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *softmax = &graph->layers[i];
+        const ptrdiff_t at = softmax->op == CNNVP_OP_SOFTMAX ? maker_of(graph, softmax->in) : -1;
+        if (at < 0 || softmax->axis != CNNVP_AXIS_LAST || softmax->permuted != 0)
+            continue;
+        const struct cnnvp_graph_layer *turn = &graph->layers[at];
+        const struct cnnvp_graph_tensor made = graph->tensors[turn->out], read = graph->tensors[softmax->in];
+        const int32_t old = softmax->out;
+        if (!is_turn(turn) || read.width != made.width || made.width == 1 ||
+            graph->tensors[old].base != CNNVP_GRAPH_NONE || cnnvp_graph_readers(graph, turn->out) != 1)
+            continue;
+        if (read.channels != made.channels || read.height != made.height) {
+            softmax->out = turned_tensor(graph, old, &made);
+            if (softmax->out == CNNVP_GRAPH_NONE)
+                return cnnvp_compiler_no_memory(error);
+            graph->tensors[old].base = softmax->out;
+        }
+        softmax->in = turn->in;
+        softmax->permuted = 1;
+        memcpy(softmax->from, turn->from, sizeof softmax->from);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return CNNVP_DONE;
+}
+
 /* ---- quantisation before turns ---- */
 
 /* The layer that quantises the result of the one at `index`, if nothing else reads that; layer_count: there is none. */
@@ -331,5 +361,6 @@ cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct cnnvp_error *err
 {
     CNNVP_TRY(undo_turns(graph, error));
     CNNVP_TRY(pool_before_turns(graph, error));
-    return quantise_before_turns(graph, error);
+    CNNVP_TRY(quantise_before_turns(graph, error));
+    return turn_by_softmax(graph, error);
 }

@@ -363,7 +363,8 @@ static struct part operand_part(struct finding *finding, const struct cnnvp_grap
         window_part(finding, layer, out, &in);
         return in;
     }
-    in.all = layer->op == CNNVP_OP_FC || (out->all && layer->placed == 0 && layer->cropped == 0);
+    in.all = layer->op == CNNVP_OP_FC || (is_by_line(layer) && layer->permuted != 0) ||
+             (out->all && layer->placed == 0 && layer->cropped == 0);
     if (in.all)
         return in;
     in.words = words_for(finding, cnnvp_graph_words(in.shape));

@@ -378,11 +378,15 @@ static void softmax(const float *x, float *y, size_t count, size_t step)
 static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     const size_t words = cnnvp_graph_words(s->in);
-    size_t count, step;
-    cnnvp_graph_line(layer, s->in, &count, &step);
+    size_t count = s->out->width, step = 1;
+    const float *x = layer->permuted != 0 ? s->y : s->x;
+    if (layer->permuted != 0)
+        run_permuted(layer, s);
+    else
+        cnnvp_graph_line(layer, s->in, &count, &step);
     for (size_t block = 0; block < words; block += count * step)
         for (size_t at = block; at < block + step; ++at)
-            softmax(s->x + at, s->y + at, count, step);
+            softmax(x + at, s->y + at, count, step);
 }
 
 static float scores_of_lines(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer)

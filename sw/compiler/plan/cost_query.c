@@ -401,11 +401,16 @@ static uint64_t softmax_ps(struct cnnvp_cost_query *query, uint32_t channels, ui
                            : axis == CNNVP_AXIS_ROWS               ? rows
                                                                    : columns;
     const uint32_t groups = axis != CNNVP_AXIS_LAST ? columns : position ? 1 : rows == 1 ? channels : rows;
+    const uint32_t box[3] = {channels, rows, columns};
+    const struct cnnvp_strides a = strides_of(query->layer, &query->layer->in, box);
+    const int permuted = query->layer->permuted != 0;
     const struct cnnvp_vector vector = {
         .count = count,
         .repeat = groups,
-        .a_stride = 1,
-        .a_repeat = count,
+        .a_stride = permuted ? a.column : 1,
+        .a_repeat = !permuted   ? count
+                    : rows == 1 ? a.channel
+                                : a.row,
         .out_repeat = count,
         .format = query->layer->format};
     return vector_ps(query, (struct cnnvp_operation){CNNVP_OPCODE_vsoftmax, 0}, &vector,

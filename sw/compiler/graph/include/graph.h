@@ -125,7 +125,8 @@ struct cnnvp_graph_layer {
     uint32_t lowest;  /* placed: 1: the rest is the lowest number, not 0; only a maximum pool can read that */
     uint32_t cropped; /* activation: 1: a copy of the part of the input that begins at this position */
     uint32_t crop_row, crop_column, crop_height, crop_width;
-    uint32_t permuted; /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t permuted; /* activation, softmax over AXIS_LAST: 1: output dimension i (channels, rows, columns) is input
+                          dimension from[i] */
     uint32_t from[3];
     uint32_t concat;   /* activation: 1: part of a concatenation; its output is a view of the result */
     uint32_t has_bias; /* conv, fc */

@@ -102,12 +102,36 @@ static void parts_of_what_is_moved_are_moved_alone(void **state)
     }
 }
 
+/* Softmax over what a transposition makes the last dimension: over channels c of 0.25 (4 c + w + 1), for each w; also
+ * where its input has other dimensions than the copy. */
+static void softmax_reads_what_is_turned(void **state)
+{
+    static const char *const networks[] = {
+        "float[N, 3, 4] x t = Transpose <perm = [0, 2, 1]> (x) y = Softmax <axis = -1> (t)",
+        "float[N, 1, 3, 4] x int64[5] five = {0, 1, 2, 2, 3} t = Transpose <perm = [0, 1, 3, 2]> (x) "
+        "u = Reshape(t, five) y = Softmax <axis = -1> (u)",
+    };
+    (void)state;
+    const double sum = 1.0 + exp(1.0) + exp(2.0);
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; ++i) {
+        struct cnnvp_graph graph;
+        float y[12];
+        onnx_case_import_text(14, networks[i], &graph);
+        assert_int_equal(graph.layer_count, 1);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 12; ++k)
+            assert_true(fabs((double)y[k] - exp(k % 3) / sum) < 1e-6);
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_put_back_is_not_copied),
         cmocka_unit_test(what_is_moved_on_is_copied),
         cmocka_unit_test(parts_of_what_is_moved_are_moved_alone),
+        cmocka_unit_test(softmax_reads_what_is_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
