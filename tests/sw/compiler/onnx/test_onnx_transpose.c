@@ -89,7 +89,8 @@ static void parts_of_what_is_moved_are_moved_alone(void **state)
                      2);
     for (int k = 0; k < 24; ++k) {
         const int at = k % 3 * 8 + k / 3; /* in the tokens */
-        assert_true(fabs((double)y[k] - 0.25 * (at % 6 * 4 + at / 6 + 1)) < 1e-6);
+        const int number = at % 6 * 4 + at / 6 + 1;
+        assert_true(fabs((double)y[k] - 0.25 * number) < 1e-6);
     }
     assert_int_equal(count_copies("float[N, 6, 4] x t = Transpose <perm = [0, 2, 1]> (x) "
                                   "a, b = Split <axis = 1, num_outputs = 2> (t) c = Flatten(b) d = Flatten(a) "
@@ -98,7 +99,8 @@ static void parts_of_what_is_moved_are_moved_alone(void **state)
                      1);
     for (int k = 0; k < 24; ++k) {
         const int at = (k + 12) % 24;
-        assert_true(fabs((double)y[k] - 0.25 * (at % 6 * 4 + at / 6 + 1)) < 1e-6);
+        const int number = at % 6 * 4 + at / 6 + 1;
+        assert_true(fabs((double)y[k] - 0.25 * number) < 1e-6);
     }
 }
 
