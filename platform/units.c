@@ -414,8 +414,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 {
     const struct cnnvp_unit *unit = host->instance->unit;
     host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
-    if (host->self == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(host->self != NULL, error);
     for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
     const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops, 0};
@@ -494,8 +493,7 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
                              struct cnnvp_error *error)
 {
     units->hosts = calloc(resolved->instance_count, sizeof *units->hosts);
-    if (units->hosts == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(units->hosts != NULL, error);
     units->count = resolved->instance_count;
     for (size_t i = 0; i < units->count; ++i)
         if (takes_commands(resolved->instances[i].unit))
@@ -516,8 +514,7 @@ cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, st
 {
     *units = NULL;
     struct cnnvp_units *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->config = cnnvp_config_copy(config);
     const struct cnnvp_resolved *resolved = made->config != NULL ? cnnvp_config_resolved(made->config) : NULL;
     cnnvp_result result = CNNVP_FAILED;

@@ -80,6 +80,8 @@ cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, co
     CNNVP_PRINTF(3, 4);
 /* Writes a message that memory ran out and returns CNNVP_FAILED. */
 cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error);
+/* Returns from the function that memory ran out unless `condition` holds. */
+#define CNNVP_TRY_MEMORY(condition, error) CNNVP_TRY((condition) ? CNNVP_DONE : cnnvp_config_no_memory(error))
 
 /* Copies a client's struct, which begins with its size, into one of this library. Members that the client's struct
  * lacks become 0. Members that the library does not know must be 0, else BAD_INPUT. `name` is the struct's name for the

@@ -392,8 +392,7 @@ cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_gdb_target *targ
 {
     *gdb = NULL;
     struct cnnvp_gdb *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->target = *target;
     made->program = "PROGRAM.elf";
     made->debugger = (struct cnnvp_debugger){.context = made, .wants = wants, .halted = halted};

@@ -31,8 +31,7 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     cnnvp_result result;
 
     *recorder = NULL;
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     result = cnnvp_stats_init(&made->stats, platform, timing_only, error);
     if (result != CNNVP_DONE) {
         free(made);

@@ -23,8 +23,7 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
 {
     CNNVP_TRY(cnnvp_output_check(file, error));
     struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->platform = platform;
     made->memory = CNNVP_NO_INSTANCE;
     made->form = cnnvp_before_ending(file, ".ramulator2") != 0 ? FORM_RAMULATOR2

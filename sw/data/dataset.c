@@ -29,8 +29,7 @@ static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dat
         if (strncmp(text, formats[i].prefix, length) != 0)
             continue;
         char *files = strdup(text + length);
-        if (files == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(files != NULL, error);
         const cnnvp_result result = formats[i].read(files, limit, dataset, error);
         free(files);
         return result;
@@ -43,8 +42,7 @@ cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, cnnvp_dataset *
 {
     *dataset = NULL;
     struct cnnvp_dataset *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     const cnnvp_result result = read_text(text, limit, made, error);
     if (result == CNNVP_DONE)
         *dataset = made;
@@ -79,8 +77,7 @@ static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint
                                   " bytes are more than 1 GiB; use fewer (--limit)",
                                   dataset->images, dataset->channels, height, width);
     uint8_t *pixels = calloc(maps, (size_t)height * width);
-    if (pixels == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(pixels != NULL, error);
     const uint64_t top = (height - dataset->height) / 2;
     const uint64_t left = (width - dataset->width) / 2;
     for (uint64_t map = 0; map < maps; ++map)

@@ -102,12 +102,11 @@ struct cnnvp_import {
 /* Reports "FILE: node "NAME" (OpType): message". */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
 
 /* Allocates a zeroed array of `count` elements in the graph's arena and sets *pointer to it. */
 #define CNNVP_IMPORT_ARRAY(import, count, pointer)                                       \
     (*(pointer) = cnnvp_arena_array(&(import)->graph->arena, count, sizeof **(pointer)), \
-     *(pointer) != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import))
+     *(pointer) != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory((import)->error))
 /* A new constant without values; `dims` is copied. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_new_constant(struct cnnvp_import *import, const char *name, int32_t type,
                                                       size_t rank, const int64_t *dims, Onnx__TensorProto **constant);

@@ -57,8 +57,7 @@ cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const
         struct cnnvp_graph *graph = import->graph;
         *out = cnnvp_graph_tensor_add(
             graph, graph->tensors[before].name, 4, sizes[from[0]], sizes[from[1]], sizes[from[2]]);
-        if (*out == CNNVP_GRAPH_NONE)
-            return cnnvp_import_no_memory(import);
+        CNNVP_TRY_MEMORY(*out != CNNVP_GRAPH_NONE, import->error);
         graph->tensors[*out].base = before;
         return CNNVP_DONE;
     }

@@ -392,8 +392,7 @@ cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platfor
         return cnnvp_compiler_error(error, "a timing-only training has no state");
     CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     uint8_t *data = malloc(sizeof header + bytes);
-    if (data == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(data != NULL, error);
     memcpy(data, &header, sizeof header);
     struct cursor cursor = {.platform = platform, .data = data + sizeof header};
     if (cnnvp_train_each_region(&trainer->source, move_region, &cursor) != CNNVP_DONE) {
@@ -425,8 +424,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
         return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
                                     (unsigned long long)header.next_step, trainer->build.header.steps);
     uint8_t *copy = malloc(size);
-    if (copy == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(copy != NULL, error);
     memcpy(copy, state, size);
     free(trainer->state);
     trainer->state = copy;
@@ -578,8 +576,7 @@ static cnnvp_result take(struct learned *learned, size_t layer, enum cnnvp_train
     CNNVP_TRY(cnnvp_trainer_tensor(learned->trainer, learned->platform, layer, tensor, &values, learned->error));
     const size_t count = cnnvp_array_count(&values);
     *to = cnnvp_arena_array(&learned->arena, count, sizeof **to);
-    if (*to == NULL)
-        return cnnvp_compiler_no_memory(learned->error);
+    CNNVP_TRY_MEMORY(*to != NULL, learned->error);
     memcpy(*to, values.data, count * sizeof **to);
     return CNNVP_DONE;
 }
@@ -607,8 +604,7 @@ static cnnvp_result export(struct learned *learned, const char *file)
     const struct cnnvp_trainer *trainer = learned->trainer;
     struct cnnvp_graph graph = trainer->graph;
     learned->layers = cnnvp_arena_array(&learned->arena, graph.layer_count, sizeof *learned->layers);
-    if (learned->layers == NULL)
-        return cnnvp_compiler_no_memory(learned->error);
+    CNNVP_TRY_MEMORY(learned->layers != NULL, learned->error);
     memcpy(learned->layers, graph.layers, graph.layer_count * sizeof *learned->layers);
     graph.layers = learned->layers;
     for (size_t i = 0; i < trainer->net.count; ++i) {
