@@ -11,10 +11,6 @@
 
 #include "config.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a final 0 */
 
 /* Text of `build` in the statistics: cnnvp_build(), the program on the core (0: none), and each library that units come
@@ -22,9 +18,5 @@ enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a final 0 */
 char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program);
 /* Hash of bytes; never 0. */
 uint64_t cnnvp_build_hash(const void *bytes, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* A loaded segment: `file_size` bytes of data, followed by zeros up to `memory_size`. */
 struct cnnvp_elf_segment {
     uint32_t address; /* physical address of the bytes */
@@ -50,9 +46,5 @@ int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **n
 int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size);
 /* Returns 1 with the value if the symbol exists, otherwise 0. */
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,9 +15,11 @@
 
 #include "cnnvp.h"
 #include "cnnvp_program.h"
-#include "elf_file.h"
 #include "run_control.h"
+extern "C" {
+#include "elf_file.h"
 #include "symbols.h"
+}
 
 namespace cnnvp {
 

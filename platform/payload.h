@@ -14,8 +14,10 @@
 #include <tlm>
 
 #include "cnnvp_model.h"
+extern "C" {
 #include "config.h"
 #include "path.h"
+}
 
 namespace cnnvp {
 

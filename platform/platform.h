@@ -14,7 +14,6 @@
 
 #include "bus.h"
 #include "cnnvp.h"
-#include "config.h"
 #include "cnnvp_systemc.h"
 #include "context.h"
 #include "loader.h"
@@ -22,6 +21,9 @@
 #include "run_control.h"
 #include "unit_host.h"
 #include "way_in.h"
+extern "C" {
+#include "config.h"
+}
 
 namespace cnnvp {
 

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "cnnvp.h"
+extern "C" {
 #include "config.h"
 #include "reference/reference.h"
+}
 
 namespace cnnvp {
 

@@ -17,12 +17,14 @@
 #include <systemc>
 
 #include "cnnvp.h"
+#include "payload.h"
+#include "results.h"
+extern "C" {
 #include "gdb.h"
 #include "path.h"
-#include "payload.h"
 #include "profile.h"
 #include "recorder.h"
-#include "results.h"
+}
 
 namespace cnnvp {
 

@@ -6,10 +6,6 @@
 #include "cnnvp.h"
 #include "cnnvp_command.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_running {
     const char *instance;
     const char *callback;
@@ -23,9 +19,5 @@ static inline int cnnvp_is_status(int status)
 {
     return status >= CNNVP_E_MEMORY && status <= CNNVP_PENDING;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -40,12 +40,14 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "bus.h"
-#include "config.h"
 #include "payload.h"
 #include "registers.h"
 #include "results.h"
 #include "run_control.h"
+extern "C" {
+#include "config.h"
 #include "running.h"
+}
 
 /* The opaque type of the model ABI. */
 struct cnnvp_host {};

@@ -17,10 +17,6 @@
 
 #include "cnnvp_command.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- commands (reference.c) ---- */
 
 /* Buffers, by their number in the instruction set. */
@@ -142,9 +138,5 @@ void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, cons
                                    int fraction);
 int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t bits,
                                      int32_t shift);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

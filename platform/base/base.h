@@ -8,10 +8,6 @@
 #include "cnnvp.h"
 #include "try.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* ---- memory that is freed at once ---- */
 
 struct cnnvp_arena {
@@ -129,9 +125,5 @@ void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_install
  * installation folder, in the build folder. Does not check whether it exists; "" is not a path. Returns -1 after the
  * last. */
 int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 typedef struct cnnvp_output cnnvp_output;
 
 /* 1 for an existing object that is neither a plain file nor a folder: a terminal, a pipe, /dev/null, or a link (such as
@@ -35,9 +31,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_output_whole(const char *file, const void *dat
                                                struct cnnvp_error *error);
 /* Discards the output without a trace. NULL is allowed. */
 void cnnvp_output_discard(cnnvp_output *output);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Returns from the function with the result of `call` if it fails. */
 #define CNNVP_TRY(call)                     \
     do {                                    \
@@ -40,9 +36,5 @@ static inline void cnnvp_platform_drop(cnnvp_platform **platform)
 {
     cnnvp_platform_free(*platform);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

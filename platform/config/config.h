@@ -8,10 +8,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Where a value was written: "FILE:LINE:COLUMN", "--set", or "" for a default. */
 struct cnnvp_place {
     const char *text;
@@ -132,9 +128,5 @@ void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnv
 /* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and the message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -14,10 +14,6 @@
 #include "cnnvp_model.h"
 #include "cnnvp_program.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_gdb;
 
 /* A debugger's access to the platform beside the core. */
@@ -50,9 +46,5 @@ void cnnvp_gdb_accessed(struct cnnvp_gdb *gdb, const char *who, const struct cnn
 
 /* Interface for the core that runs `program`, a file name for messages. */
 const struct cnnvp_debugger *cnnvp_gdb_debugger(struct cnnvp_gdb *gdb, const char *program);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

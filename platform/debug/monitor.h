@@ -6,7 +6,9 @@
 #include <string>
 
 #include "platform.h"
+extern "C" {
 #include "recorder.h"
+}
 
 namespace cnnvp {
 

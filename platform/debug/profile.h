@@ -11,10 +11,6 @@
 #include "cnnvp_program.h"
 #include "symbols.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_profile;
 
 /* Checks the file name at once. */
@@ -34,9 +30,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, 
  * functions. Names come from the symbols, or live until the next call. */
 size_t cnnvp_profile_functions(struct cnnvp_profile *profile, struct cnnvp_profile_function *functions, size_t room,
                                struct cnnvp_profile_function *all);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

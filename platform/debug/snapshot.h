@@ -5,10 +5,6 @@
 
 #include "config.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_snapshot;
 
 struct cnnvp_snapshot_span {
@@ -31,9 +27,5 @@ void cnnvp_snapshot_set_counter(struct cnnvp_snapshot *snapshot, uint32_t instan
 const struct cnnvp_snapshot_span *cnnvp_snapshot_get_span(const struct cnnvp_snapshot *snapshot, uint32_t instance,
                                                           uint32_t track);
 uint64_t cnnvp_snapshot_get_counter(const struct cnnvp_snapshot *snapshot, uint32_t instance, uint32_t counter);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

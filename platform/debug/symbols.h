@@ -8,10 +8,6 @@
 
 #include "elf_file.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_symbols;
 
 /* `elf` is not needed afterwards. with_lines 0: source lines are not read. NULL: out of memory. */
@@ -26,9 +22,5 @@ size_t cnnvp_symbols_before(const void *elements, size_t count, size_t size, uin
 
 /* Source line and file of an address; 0 and NULL if unknown. */
 uint32_t cnnvp_symbols_line(const struct cnnvp_symbols *symbols, uint32_t address, const char **file);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

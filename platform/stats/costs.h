@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_instance_costs {
     int known;       /* the unit reports its parts or its costs */
     int says_energy; /* the unit reports the energy of some of its statistics */
@@ -64,9 +60,5 @@ double cnnvp_costs_floor(const struct cnnvp_instance *instance, const struct cnn
 int cnnvp_unit_is_core(const struct cnnvp_unit *unit);
 /* True if a unit has a port of this kind. `unit` may be NULL. */
 int cnnvp_unit_has_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 
 #include "config.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum cnnvp_energy_entry {
 #define CNNVP_ENERGY(name, horowitz, eyeriss, low, high, sram, range, help) CNNVP_ENERGY_##name,
 #include "energy.def"
@@ -55,9 +51,5 @@ struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum 
 const struct cnnvp_technology *cnnvp_technology_at(size_t index);
 /* The technology of a table; NULL: of the default table. */
 const struct cnnvp_technology *cnnvp_technology_of(const struct cnnvp_energy_table *table);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

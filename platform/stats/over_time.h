@@ -19,16 +19,8 @@ struct cnnvp_over_time {
     uint64_t write_bytes[CNNVP_OVER_TIME_WINDOWS];
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Adds bytes that moved from `begin` to `end`, spread evenly. */
 void cnnvp_over_time_add(struct cnnvp_over_time *over, cnnvp_time begin, cnnvp_time end, uint64_t read_bytes,
                          uint64_t write_bytes);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -24,10 +24,6 @@ struct cnnvp_overfetch {
     uint32_t count;
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Returns 0 if out of memory. */
 CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_request *request,
                                        uint32_t tensor, uint64_t burst_bytes);
@@ -35,9 +31,5 @@ CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const 
 void cnnvp_overfetch_sort(struct cnnvp_overfetch_row *rows, uint32_t count);
 /* Frees the rows; others may follow. */
 void cnnvp_overfetch_fini(struct cnnvp_overfetch *overfetch);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 #include "snapshot.h"
 #include "stats.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_trace;
 
 /* Pure counts, reports of the program and results go directly to `stats` (cnnvp_stats_count and others). Everything
@@ -80,9 +76,5 @@ void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progre
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* Stores the critical path of the run that ended at `end_ps`. */
 void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "cnnvp.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_said_value {
     char *name;
     int64_t value;
@@ -36,9 +32,5 @@ int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, co
 const struct cnnvp_layer_info *cnnvp_said_find(const struct cnnvp_said *said, uint32_t tag);
 
 void cnnvp_said_clear(struct cnnvp_said *said);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,10 +12,6 @@
 #include "path.h"
 #include "said.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Columns of a layer's row, followed by one column for each name under "values.". */
 enum cnnvp_layer_column {
     CNNVP_COLUMN_COMPUTE,
@@ -293,9 +289,5 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
 /* Makes stats.json. `end_ps` becomes total.time_ps. Free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
                                              char **json);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,10 +11,6 @@
 
 #include "config.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 struct cnnvp_burst_trace;
 
 CNNVP_MUST_USE cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const char *file,
@@ -27,9 +23,5 @@ CNNVP_MUST_USE cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *t
                                                      struct cnnvp_error *error);
 /* Discards the trace: no file appears. NULL is allowed. */
 void cnnvp_burst_trace_free(struct cnnvp_burst_trace *trace);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif
