@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connects the C API to the platform's memory and core: an initiator on the bus that uses only debug transport and
  * direct memory, and one at the core's control port. */
-#ifndef CNNVP_PLATFORM_LOADER_H
-#define CNNVP_PLATFORM_LOADER_H
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -65,5 +64,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -4,8 +4,7 @@
  * (context.h) or is driven: then its modules elaborate in the current context, below the module under construction, and
  * the program's sc_start runs them (cnnvp::platform in cnnvp_systemc.h).
  */
-#ifndef CNNVP_PLATFORM_PLATFORM_H
-#define CNNVP_PLATFORM_PLATFORM_H
+#pragma once
 
 #include <chrono>
 #include <memory>
@@ -183,5 +182,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Sources of units: the built-in ones, and model libraries that a platform file names. Plain C, usable without SystemC.
  */
-#ifndef CNNVP_PLATFORM_REGISTRY_H
-#define CNNVP_PLATFORM_REGISTRY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -22,5 +21,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *r
 /* Checks a unit's table: versions, names, ports, parameters, registers, statistics. The message begins with `where`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message,
                                                  size_t message_size);
-
-#endif

@@ -4,8 +4,7 @@
  * with the result of the reference (models/reference) on the previous contents. Every byte is compared, so writes
  * outside of the results are found too.
  */
-#ifndef CNNVP_PLATFORM_RESULTS_H
-#define CNNVP_PLATFORM_RESULTS_H
+#pragma once
 
 #include <functional>
 #include <string>
@@ -89,5 +88,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -3,8 +3,7 @@
  * State shared by all instances of a platform: how a run ends, log, console, settling, the recorder and the payload
  * pool.
  */
-#ifndef CNNVP_PLATFORM_RUN_CONTROL_H
-#define CNNVP_PLATFORM_RUN_CONTROL_H
+#pragma once
 
 #include <algorithm>
 #include <deque>
@@ -262,5 +261,3 @@ sc_core::sc_process_handle spawn_method(const char *name, Source *source, const 
 }
 
 } // namespace cnnvp
-
-#endif

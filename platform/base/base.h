@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Basics for reading user files: memory that is freed at once, messages with places, and suggestions. */
-#ifndef CNNVP_BASE_H
-#define CNNVP_BASE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -125,5 +124,3 @@ void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_install
  * installation folder, in the build folder. Does not check whether it exists; "" is not a path. Returns -1 after the
  * last. */
 int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room);
-
-#endif

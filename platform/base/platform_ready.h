@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the compiler asks a platform before it loads a program. Not part of the library's interface. */
-#ifndef CNNVP_PLATFORM_READY_H
-#define CNNVP_PLATFORM_READY_H
+#pragma once
 
 #include "cnnvp.h"
 
@@ -9,5 +8,3 @@
  * or the core's program has ended and the platform has not been reset. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_only,
                                                  struct cnnvp_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Early return on failure, and cleanup of a function's resources. */
-#ifndef CNNVP_TRY_H
-#define CNNVP_TRY_H
+#pragma once
 
 #include "cnnvp.h"
 
@@ -36,5 +35,3 @@ static inline void cnnvp_platform_drop(cnnvp_platform **platform)
 {
     cnnvp_platform_free(*platform);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers a debugger user's questions about the platform: GDB's `monitor WORDS`. */
-#ifndef CNNVP_PLATFORM_MONITOR_H
-#define CNNVP_PLATFORM_MONITOR_H
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ namespace cnnvp {
 std::string monitor(platform::design &platform, cnnvp_recorder &recorder, const std::string &words);
 
 } // namespace cnnvp
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes over time, in a fixed number of windows for the statistics. Sums are exact. Independent of the simulation
  * kernel. */
-#ifndef CNNVP_OVER_TIME_H
-#define CNNVP_OVER_TIME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ struct cnnvp_over_time {
 /* Adds bytes that moved from `begin` to `end`, spread evenly. */
 void cnnvp_over_time_add(struct cnnvp_over_time *over, cnnvp_time begin, cnnvp_time end, uint64_t read_bytes,
                          uint64_t write_bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program on the core reports: numbers by name, and names of layers. */
-#ifndef CNNVP_SAID_H
-#define CNNVP_SAID_H
+#pragma once
 
 #include "cnnvp.h"
 
@@ -32,5 +31,3 @@ int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, co
 const struct cnnvp_layer_info *cnnvp_said_find(const struct cnnvp_said *said, uint32_t tag);
 
 void cnnvp_said_clear(struct cnnvp_said *said);
-
-#endif

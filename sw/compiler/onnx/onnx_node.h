@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of an import, and the helpers that the operators' import functions share. Internal to the onnx_*.c
  * files. */
-#ifndef CNNVP_COMPILER_ONNX_NODE_H
-#define CNNVP_COMPILER_ONNX_NODE_H
+#pragma once
 
 #include "graph.h"
 #include "onnx_read.h"
@@ -485,5 +484,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import,
  * quantisation of passed-on inputs in *like. pass_whole runs after the node and gives its outputs that quantisation. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like);
 void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_graph_tensor *like);
-
-#endif
