@@ -395,23 +395,23 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
     return CNNVP_DONE;
 }
 
+CNNVP_DROP(cnnvp_units)
+
 cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, struct cnnvp_error *error)
 {
     *units = NULL;
-    struct cnnvp_units *made = calloc(1, sizeof *made);
+    CNNVP_SCOPED(cnnvp_units_drop) cnnvp_units *made = calloc(1, sizeof *made);
     CNNVP_TRY_MEMORY(made != NULL, error);
     made->config = cnnvp_config_copy(config);
     const struct cnnvp_resolved *resolved = made->config != NULL ? cnnvp_config_resolved(made->config) : NULL;
-    cnnvp_result result = CNNVP_FAILED;
-    if (resolved != NULL)
-        result = make_all(made, resolved, error);
-    else if (error != NULL)
-        (void)snprintf(error->text, sizeof error->text, "the configuration has not been resolved");
-    if (result == CNNVP_DONE)
-        *units = made;
-    else
-        cnnvp_units_free(made);
-    return result;
+    if (resolved == NULL) {
+        (void)cnnvp_config_error(error, NULL, "the configuration has not been resolved");
+        return CNNVP_FAILED;
+    }
+    CNNVP_TRY(make_all(made, resolved, error));
+    *units = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_units_free(cnnvp_units *units)

@@ -27,11 +27,11 @@ void cnnvp_release(void *pointer);
     __attribute__((unused)) void *const outer_locale_ = cnnvp_locale_enter()
 void *cnnvp_locale_enter(void);
 void cnnvp_locale_leave(void *const *outer);
-static inline void cnnvp_config_drop(cnnvp_config **config)
-{
-    cnnvp_config_free(*config);
-}
-static inline void cnnvp_platform_drop(cnnvp_platform **platform)
-{
-    cnnvp_platform_free(*platform);
-}
+/* Defines TYPE_drop for CNNVP_SCOPED, which calls TYPE_free; NULL is allowed. */
+#define CNNVP_DROP(type)                            \
+    static inline void type##_drop(type **variable) \
+    {                                               \
+        type##_free(*variable);                     \
+    }
+CNNVP_DROP(cnnvp_config)
+CNNVP_DROP(cnnvp_platform)

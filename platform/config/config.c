@@ -35,15 +35,12 @@ struct cnnvp_config {
 cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
-    struct cnnvp_config *made = calloc(1, sizeof *made);
+    CNNVP_FREED struct cnnvp_config *made = calloc(1, sizeof *made);
     *config = NULL;
     CNNVP_TRY_MEMORY(made != NULL, error);
-    cnnvp_result result = cnnvp_draft_new(file_or_preset, &made->draft, error);
-    if (result != CNNVP_DONE) {
-        free(made);
-        return result;
-    }
+    CNNVP_TRY(cnnvp_draft_new(file_or_preset, &made->draft, error));
     *config = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

@@ -32,26 +32,20 @@ int cnnvp_sweep_interrupted(void)
     return interrupted != 0;
 }
 
+CNNVP_DROP(cnnvp_sweep)
+
 cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
-    struct cnnvp_sweep *made = calloc(1, sizeof *made);
+    CNNVP_SCOPED(cnnvp_sweep_drop) cnnvp_sweep *made = calloc(1, sizeof *made);
     uint64_t first = 0;
     *sweep = NULL;
-    if (made == NULL || !(made->file = cnnvp_arena_text(&made->arena, spec_file))) {
-        free(made);
-        return cnnvp_config_no_memory(error);
-    }
-    cnnvp_result result = cnnvp_spec_read(made, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_space_first(made, &first, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_objectives_check(made, first, error);
-    if (result != CNNVP_DONE) {
-        cnnvp_sweep_free(made);
-        return result;
-    }
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = cnnvp_arena_text(&made->arena, spec_file)) != NULL, error);
+    CNNVP_TRY(cnnvp_spec_read(made, error));
+    CNNVP_TRY(cnnvp_space_first(made, &first, error));
+    CNNVP_TRY(cnnvp_objectives_check(made, first, error));
     *sweep = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

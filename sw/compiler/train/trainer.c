@@ -225,6 +225,8 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     return CNNVP_DONE;
 }
 
+CNNVP_DROP(cnnvp_trainer)
+
 cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
                                const struct cnnvp_trainer_options *theirs, cnnvp_trainer **trainer,
                                struct cnnvp_error *error)
@@ -238,26 +240,18 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     CNNVP_TRY(check_options(options, error));
     CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
-    struct cnnvp_trainer *made = calloc(1, sizeof *made);
-    if (made != NULL)
-        made->file = strdup(file);
-    if (made == NULL || made->file == NULL) {
-        free(made);
-        return cnnvp_compiler_no_memory(error);
-    }
+    CNNVP_SCOPED(cnnvp_trainer_drop) cnnvp_trainer *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
     made->options = *options;
     made->source =
         (struct cnnvp_train_source){&made->graph, &made->net, &made->target, &made->build, options->narrow != 0};
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
-    cnnvp_result result = make(made, config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_trainer_echo(options, &made->graph.arena, &made->echo, error);
-    if (result == CNNVP_DONE)
-        *trainer = made;
-    else
-        cnnvp_trainer_free(made);
-    return result;
+    CNNVP_TRY(make(made, config, error));
+    CNNVP_TRY(cnnvp_trainer_echo(options, &made->graph.arena, &made->echo, error));
+    *trainer = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_trainer_free(cnnvp_trainer *trainer)
