@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "cnnvp.h"
 
 /*
@@ -13,11 +11,11 @@
  * library path starts at `relative_to`, the folder of the platform file (NULL or "": the current folder). A library
  * name without a slash that is not found there is left to the dynamic linker's search path. Libraries stay loaded until
  * the process ends. Refuses another ABI major, a table that is too small, and an inconsistent table. On failure returns
- * BAD_INPUT with one line in `message`.
+ * BAD_INPUT with one line.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to,
-                                                const struct cnnvp_unit **unit, char *message, size_t message_size);
+                                                const struct cnnvp_unit **unit, struct cnnvp_error *error);
 
 /* Checks a unit's table: versions, names, ports, parameters, registers, statistics. The message begins with `where`. */
-CNNVP_MUST_USE cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message,
-                                                 size_t message_size);
+CNNVP_MUST_USE cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where,
+                                                 struct cnnvp_error *error);

@@ -11,18 +11,16 @@
 
 cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, struct cnnvp_error *error)
 {
-    char reason[1024] = "";
-    cnnvp_result result = cnnvp_registry_find(model, NULL, unit, reason, sizeof reason);
-    if (result == CNNVP_DONE)
-        return result;
+    struct cnnvp_error reason;
+    if (cnnvp_registry_find(model, NULL, unit, &reason) == CNNVP_DONE)
+        return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model);
     const struct cnnvp_unit *known;
     for (size_t i = 0; strchr(model, ':') == NULL && (known = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, known->kind);
-    (void)cnnvp_config_error(
-        error, NULL, "%s%s", reason, strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
-    return result;
+    return cnnvp_config_error(
+        error, NULL, "%s%s", reason.text, strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
 }
 
 struct cnnvp_config {

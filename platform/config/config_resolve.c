@@ -110,8 +110,8 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     CNNVP_TRY_MEMORY(instance->model != NULL && box->models[index] != NULL, error);
     if (strcmp(model->text, "bus") == 0)
         return CNNVP_DONE;
-    char reason[1024] = "";
-    if (cnnvp_registry_find(model->text, model->folder, &instance->unit, reason, sizeof reason) == CNNVP_DONE)
+    struct cnnvp_error reason;
+    if (cnnvp_registry_find(model->text, model->folder, &instance->unit, &reason) == CNNVP_DONE)
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model->text);
@@ -119,7 +119,7 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     const struct cnnvp_unit *unit;
     for (size_t i = 0; strchr(model->text, ':') == NULL && (unit = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, unit->kind);
-    return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason,
+    return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason.text,
                               strchr(model->text, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
 }
 
