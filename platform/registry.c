@@ -58,14 +58,6 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
     return CNNVP_DONE;
 }
 
-static int has_param(const struct cnnvp_unit *unit, const char *name)
-{
-    for (size_t i = 0; i < unit->param_count; ++i)
-        if (!strcmp(unit->params[i].name, name))
-            return 1;
-    return 0;
-}
-
 static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, const char *where,
                                struct cnnvp_error *error)
 {
@@ -77,7 +69,7 @@ static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, cons
     if (port->kind == CNNVP_PORT_IRQ_IN && (port->lines < 1 || port->lines > MAX_TABLE))
         return cnnvp_config_error(
             error, where, "port %s has %" PRIu32 " lines, 1 to %d are possible", port->name, port->lines, MAX_TABLE);
-    if (is_target && port->window == 0 && !has_param(unit, "size"))
+    if (is_target && port->window == 0 && cnnvp_unit_param(unit, "size") == UINT32_MAX)
         return cnnvp_config_error(
             error, where, "port %s has no window, and there is no parameter size to take it from", port->name);
     if (port->kind == CNNVP_PORT_MEM_TARGET && unit->request == NULL && unit->access == NULL)
@@ -163,16 +155,12 @@ static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char 
 static cnnvp_result check_instructions(const struct cnnvp_unit *unit, const char *where, struct cnnvp_error *error)
 {
     CNNVP_FREED struct isa_extension *extension = unit->instruction_count ? calloc(1, sizeof *extension) : NULL;
-    size_t port = 0;
     char why[200];
     if (unit->instruction_count == 0)
         return CNNVP_DONE;
     if (extension == NULL)
         return cnnvp_config_error(error, where, "out of memory");
-    while (port < unit->port_count && (unit->ports[port].kind != CNNVP_PORT_TARGET ||
-                                       (unit->ports[port].flags & CNNVP_PORT_CROSSES) != CNNVP_PORT_COMMANDS))
-        ++port;
-    if (port == unit->port_count || unit->access == NULL)
+    if (cnnvp_unit_command_port(unit) == UINT32_MAX || unit->access == NULL)
         return cnnvp_config_error(error, where, "it has instructions but no target port with CNNVP_PORT_COMMANDS");
     for (size_t i = 0; i < unit->instruction_count; ++i)
         if (cnnvp_isa_extend(extension, &unit->instructions[i], ISA_UNIT_custom_0, why, sizeof why))

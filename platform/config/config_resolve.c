@@ -269,10 +269,8 @@ const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *r
 
 const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param)
 {
-    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i)
-        if (instance->unit->params[i].type != CNNVP_PARAM_TEXT && strcmp(instance->unit->params[i].name, param) == 0)
-            return &instance->values[i];
-    return NULL;
+    const uint32_t i = cnnvp_unit_param(instance->unit, param);
+    return i != UINT32_MAX && instance->unit->params[i].type != CNNVP_PARAM_TEXT ? &instance->values[i] : NULL;
 }
 
 uint32_t cnnvp_unit_command_port(const struct cnnvp_unit *unit)
