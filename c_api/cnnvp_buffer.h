@@ -31,10 +31,6 @@
 
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Bits of struct cnnvp_access::mode. */
 #define CNNVP_BUFFER_READ_MODE 0x3u
 #define CNNVP_BUFFER_WRITE_KIND 0x3u /* enum cnnvp_buffer_write */
@@ -153,9 +149,5 @@ static inline int64_t cnnvp_scaled(int64_t sum, const struct cnnvp_scale *scale,
     *shift = exponent != 0 ? 150 - (int32_t)exponent : 149;
     return exponent == 0xffu ? 0 : bits >> 31 != 0 ? -magnitude : magnitude;
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

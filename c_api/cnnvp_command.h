@@ -21,10 +21,6 @@
 
 #include "cnnvp_model.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Accepted; the completion follows through port `done`. The only positive status. */
 #define CNNVP_PENDING 1
 
@@ -244,9 +240,5 @@ static inline int64_t cnnvp_wrap(int64_t sum, uint32_t bits)
     const uint64_t low = (uint64_t)sum & ((sign << 1) - 1u);
     return (int64_t)((low ^ sign) - sign);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

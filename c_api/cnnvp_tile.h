@@ -17,10 +17,6 @@
 
 #include "cnnvp_command.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Set in the address of scales and exponents that are in the max-min buffer instead of the intermediate buffer. */
 #define CNNVP_TILE_HELD (UINT32_C(1) << 30)
 
@@ -180,9 +176,5 @@ static inline uint64_t cnnvp_tile_beats(const struct cnnvp_tile *tile, uint64_t 
 {
     return (uint64_t)((tile->images + tile->sets - 1u) / tile->sets) * ((values + tile->lanes - 1u) / tile->lanes);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

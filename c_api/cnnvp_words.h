@@ -7,10 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Reads one word of 1 or 2 bytes. The functions below read and write `count` consecutive words. */
 static inline int16_t cnnvp_word_at(const uint8_t *at, uint32_t word_bytes)
 {
@@ -52,9 +48,5 @@ static inline void cnnvp_put_sum(uint8_t *at, int64_t sum, uint32_t bytes)
 {
     memcpy(at, &sum, bytes);
 }
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

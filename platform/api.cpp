@@ -14,19 +14,21 @@
 #include <string>
 #include <vector>
 
-#include "base.h"
 #include "cnnvp.h"
 #include "cnnvp_systemc.h"
-#include "config.h"
+#include "monitor.h"
+#include "platform.h"
+extern "C" {
+#include "base.h"
 #include "build.h"
+#include "config.h"
 #include "elf_file.h"
 #include "gdb.h"
-#include "monitor.h"
 #include "output_file.h"
-#include "platform.h"
 #include "platform_ready.h"
 #include "profile.h"
 #include "recorder.h"
+}
 
 namespace {
 void release_files(cnnvp_platform &platform);

@@ -3,17 +3,12 @@
  * Names of the code that decides results: hashes of the files from which code was loaded. For an ELF file, only the
  * loaded bytes and the length count. A name is computed once per process.
  */
-#ifndef CNNVP_PLATFORM_BUILD_H
-#define CNNVP_PLATFORM_BUILD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "config.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a final 0 */
 
@@ -22,9 +17,3 @@ enum { CNNVP_BUILD_BYTES = 17 }; /* 64 bits in hexadecimal and a final 0 */
 char *cnnvp_build_text(const struct cnnvp_resolved *platform, uint64_t program);
 /* Hash of bytes; never 0. */
 uint64_t cnnvp_build_hash(const void *bytes, size_t size);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

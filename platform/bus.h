@@ -5,8 +5,7 @@
  * b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window. Links from
  * the bus to its targets are counted here.
  */
-#ifndef CNNVP_PLATFORM_BUS_H
-#define CNNVP_PLATFORM_BUS_H
+#pragma once
 
 #include <memory>
 #include <string>
@@ -94,5 +93,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

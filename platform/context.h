@@ -4,8 +4,7 @@
  * current one only while something happens in it. Other platforms and the program's own simulation can therefore live
  * in the same process. SystemC's kernel belongs to one thread: all platforms belong to the thread of the first.
  */
-#ifndef CNNVP_PLATFORM_CONTEXT_H
-#define CNNVP_PLATFORM_CONTEXT_H
+#pragma once
 
 #include <functional>
 
@@ -75,5 +74,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -3,18 +3,13 @@
  * Reads RV32 little-endian executables (System V ABI, chapter 4; RISC-V ELF psABI). All contents of the file are
  * checked before use; errors say what is wrong. Plain C, no SystemC.
  */
-#ifndef CNNVP_PLATFORM_ELF_H
-#define CNNVP_PLATFORM_ELF_H
+#pragma once
 
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* A loaded segment: `file_size` bytes of data, followed by zeros up to `memory_size`. */
 struct cnnvp_elf_segment {
@@ -50,9 +45,3 @@ int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **n
 int cnnvp_elf_object(const struct cnnvp_elf *elf, size_t index, uint32_t *address, uint32_t *size);
 /* Returns 1 with the value if the symbol exists, otherwise 0. */
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connects the C API to the platform's memory and core: an initiator on the bus that uses only debug transport and
  * direct memory, and one at the core's control port. */
-#ifndef CNNVP_PLATFORM_LOADER_H
-#define CNNVP_PLATFORM_LOADER_H
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -15,9 +14,11 @@
 
 #include "cnnvp.h"
 #include "cnnvp_program.h"
-#include "elf_file.h"
 #include "run_control.h"
+extern "C" {
+#include "elf_file.h"
 #include "symbols.h"
+}
 
 namespace cnnvp {
 
@@ -63,5 +64,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

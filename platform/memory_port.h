@@ -20,8 +20,7 @@
  * write of its structure; words of a buffer are read or written at their addresses. The model annotates its time.
  * Questions (CNNVP_DEBUG) bypass the model.
  */
-#ifndef CNNVP_PLATFORM_MEMORY_PORT_H
-#define CNNVP_PLATFORM_MEMORY_PORT_H
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -140,5 +139,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

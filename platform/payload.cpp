@@ -3,8 +3,9 @@
 #include "payload.h"
 
 #include <climits>
-
+extern "C" {
 #include "config.h"
+}
 
 namespace cnnvp {
 

@@ -4,8 +4,7 @@
  * transaction as far as TLM can, and an extension that carries the structure itself. Targets that do not know the
  * extension use the plain members. Nothing is allocated in the steady state.
  */
-#ifndef CNNVP_PLATFORM_PAYLOAD_H
-#define CNNVP_PLATFORM_PAYLOAD_H
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -14,8 +13,10 @@
 #include <tlm>
 
 #include "cnnvp_model.h"
+extern "C" {
 #include "config.h"
 #include "path.h"
+}
 
 namespace cnnvp {
 
@@ -140,5 +141,3 @@ link_bytes bytes_of(const cnnvp_request &request);
 bool span_of(const cnnvp_request &request, uint64_t *first, uint64_t *last);
 
 } // namespace cnnvp
-
-#endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
 #include "platform.h"
-#include "try.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+extern "C" {
+#include "try.h"
+}
 
 namespace cnnvp {
 

@@ -4,8 +4,7 @@
  * (context.h) or is driven: then its modules elaborate in the current context, below the module under construction, and
  * the program's sc_start runs them (cnnvp::platform in cnnvp_systemc.h).
  */
-#ifndef CNNVP_PLATFORM_PLATFORM_H
-#define CNNVP_PLATFORM_PLATFORM_H
+#pragma once
 
 #include <chrono>
 #include <memory>
@@ -14,7 +13,6 @@
 
 #include "bus.h"
 #include "cnnvp.h"
-#include "config.h"
 #include "cnnvp_systemc.h"
 #include "context.h"
 #include "loader.h"
@@ -22,6 +20,9 @@
 #include "run_control.h"
 #include "unit_host.h"
 #include "way_in.h"
+extern "C" {
+#include "config.h"
+}
 
 namespace cnnvp {
 
@@ -181,5 +182,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -5,8 +5,7 @@
  * mistakes (writing a read-only register, reading a write-only one) are answered with CNNVP_OK and one warning for each
  * register.
  */
-#ifndef CNNVP_PLATFORM_REGISTERS_H
-#define CNNVP_PLATFORM_REGISTERS_H
+#pragma once
 
 #include <functional>
 #include <string>
@@ -54,5 +53,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -4,16 +4,17 @@
  * with the result of the reference (models/reference) on the previous contents. Every byte is compared, so writes
  * outside of the results are found too.
  */
-#ifndef CNNVP_PLATFORM_RESULTS_H
-#define CNNVP_PLATFORM_RESULTS_H
+#pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "cnnvp.h"
+extern "C" {
 #include "config.h"
 #include "reference/reference.h"
+}
 
 namespace cnnvp {
 
@@ -87,5 +88,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

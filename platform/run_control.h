@@ -3,8 +3,7 @@
  * State shared by all instances of a platform: how a run ends, log, console, settling, the recorder and the payload
  * pool.
  */
-#ifndef CNNVP_PLATFORM_RUN_CONTROL_H
-#define CNNVP_PLATFORM_RUN_CONTROL_H
+#pragma once
 
 #include <algorithm>
 #include <deque>
@@ -17,12 +16,14 @@
 #include <systemc>
 
 #include "cnnvp.h"
+#include "payload.h"
+#include "results.h"
+extern "C" {
 #include "gdb.h"
 #include "path.h"
-#include "payload.h"
 #include "profile.h"
 #include "recorder.h"
-#include "results.h"
+}
 
 namespace cnnvp {
 
@@ -260,5 +261,3 @@ sc_core::sc_process_handle spawn_method(const char *name, Source *source, const 
 }
 
 } // namespace cnnvp
-
-#endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The instance and callback that are running, for crash messages. */
-#ifndef CNNVP_PLATFORM_RUNNING_H
-#define CNNVP_PLATFORM_RUNNING_H
+#pragma once
 
 #include "cnnvp.h"
 #include "cnnvp_command.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_running {
     const char *instance;
@@ -23,9 +18,3 @@ static inline int cnnvp_is_status(int status)
 {
     return status >= CNNVP_E_MEMORY && status <= CNNVP_PENDING;
 }
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

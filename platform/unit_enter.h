@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls from C++ into a C unit and back; see "Exceptions" in unit_host.h. */
-#ifndef CNNVP_PLATFORM_UNIT_ENTER_H
-#define CNNVP_PLATFORM_UNIT_ENTER_H
+#pragma once
 
 #include <type_traits>
 #include <utility>
@@ -134,5 +133,3 @@ int unit_host::guarded(const char *name, Function &&function)
 }
 
 } // namespace cnnvp
-
-#endif

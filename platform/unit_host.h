@@ -24,8 +24,7 @@
  * A SystemC process that the unit itself created calls the host outside of the unit's callbacks. It has no C frame, so
  * exceptions propagate into it. While it is suspended outside of the platform, its frame is set aside.
  */
-#ifndef CNNVP_PLATFORM_UNIT_HOST_H
-#define CNNVP_PLATFORM_UNIT_HOST_H
+#pragma once
 
 #include <cstdlib>
 #include <exception>
@@ -40,12 +39,14 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "bus.h"
-#include "config.h"
 #include "payload.h"
 #include "registers.h"
 #include "results.h"
 #include "run_control.h"
+extern "C" {
+#include "config.h"
 #include "running.h"
+}
 
 /* The opaque type of the model ABI. */
 struct cnnvp_host {};
@@ -373,5 +374,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

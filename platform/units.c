@@ -69,12 +69,6 @@ static int config_error(struct cnnvp_host *host, uint32_t index, const char *for
     return CNNVP_E_INVAL;
 }
 
-static int timing_only(struct cnnvp_host *host)
-{
-    (void)host;
-    return 1;
-}
-
 static cnnvp_time now(struct cnnvp_host *host)
 {
     return host->units->now;
@@ -83,24 +77,6 @@ static cnnvp_time now(struct cnnvp_host *host)
 static uint64_t clock_mhz(struct cnnvp_host *host)
 {
     return host->clock_mhz;
-}
-
-static cnnvp_time next_activity(struct cnnvp_host *host)
-{
-    (void)host;
-    return CNNVP_TIME_NEVER;
-}
-
-static int notify(struct cnnvp_host *host, uint32_t event, cnnvp_time at)
-{
-    (void)host, (void)event, (void)at;
-    return CNNVP_E_NOSUP;
-}
-
-static int cancel(struct cnnvp_host *host, uint32_t event)
-{
-    (void)host, (void)event;
-    return CNNVP_OK;
 }
 
 /* The window on the bus that has the address. The bus itself takes no time. */
@@ -184,63 +160,6 @@ static int estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_r
     return answer;
 }
 
-static int no_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
-{
-    (void)host, (void)port, (void)request;
-    return CNNVP_E_NOSUP;
-}
-
-static int no_complete(struct cnnvp_host *host, struct cnnvp_request *request)
-{
-    (void)host, (void)request;
-    return CNNVP_E_NOSUP;
-}
-
-static int no_dmi(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
-{
-    (void)host, (void)port, (void)address, (void)dmi;
-    return CNNVP_E_NOSUP;
-}
-
-static int irq(struct cnnvp_host *host, uint32_t port, int level)
-{
-    (void)host, (void)port, (void)level;
-    return CNNVP_OK;
-}
-
-static int no_wait(struct cnnvp_host *host, cnnvp_time duration)
-{
-    (void)host, (void)duration;
-    return CNNVP_E_NOSUP;
-}
-
-static int no_wait_for_others(struct cnnvp_host *host)
-{
-    (void)host;
-    return CNNVP_E_NOSUP;
-}
-
-static void wake(struct cnnvp_host *host)
-{
-    (void)host;
-}
-
-static void count(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
-{
-    (void)host, (void)stat, (void)tag, (void)n;
-}
-
-static void span(struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
-                 cnnvp_time begin, cnnvp_time end)
-{
-    (void)host, (void)track, (void)name, (void)tag, (void)flow, (void)begin, (void)end;
-}
-
-static void counter(struct cnnvp_host *host, uint32_t number, cnnvp_time at, uint64_t value)
-{
-    (void)host, (void)number, (void)at, (void)value;
-}
-
 /* The log line of a unit that refuses is the reason of the refusal. */
 static void log_line(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...)
 {
@@ -250,47 +169,6 @@ static void log_line(struct cnnvp_host *host, enum cnnvp_log_level level, const 
     va_start(args, format);
     (void)vsnprintf(host->units->message, sizeof host->units->message, format, args);
     va_end(args);
-}
-
-static void finish(struct cnnvp_host *host, int code, const char *reason)
-{
-    (void)host, (void)code, (void)reason;
-}
-
-static void console_write(struct cnnvp_host *host, const void *data, size_t size)
-{
-    (void)host, (void)data, (void)size;
-}
-
-static size_t console_read(struct cnnvp_host *host, void *data, size_t size)
-{
-    (void)host, (void)data, (void)size;
-    return 0;
-}
-
-static int report(struct cnnvp_host *host, const char *name, int64_t value)
-{
-    (void)host, (void)name, (void)value;
-    return 0;
-}
-
-static int name_layer(struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
-                      uint64_t macs)
-{
-    (void)host, (void)tag, (void)name, (void)op, (void)phase, (void)macs;
-    return 0;
-}
-
-static void count_for(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
-{
-    (void)host, (void)stat, (void)requester, (void)n;
-}
-
-static int burst(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
-                 uint64_t address)
-{
-    (void)host, (void)at, (void)clock, (void)requester, (void)tag, (void)op, (void)address;
-    return 0;
 }
 
 static int connected(struct cnnvp_host *host, uint32_t port)
@@ -311,38 +189,45 @@ static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
     return instance < resolved->instance_count ? resolved->instances[instance].name : NULL;
 }
 
-static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
-{
-    (void)host, (void)request, (void)bytes;
-}
-
-/* There is no critical path, because no time passes here. */
-static void keep(struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag)
-{
-    (void)host, (void)slot, (void)from, (void)tag;
-}
-
-static void extend(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at)
-{
-    (void)host, (void)slot, (void)tag, (void)at;
-}
-
-static void about(struct cnnvp_host *host, const struct cnnvp_command *command)
-{
-    (void)host, (void)command;
-}
-
-static void follow_or_join(struct cnnvp_host *host, uint32_t slot, uint32_t other)
-{
-    (void)host, (void)slot, (void)other;
-}
-
-/* Plans are made for the hardware without speedup. */
-static uint32_t speedup(struct cnnvp_host *host)
-{
-    (void)host;
-    return 1;
-}
+/* Without time nothing happens, and there is no critical path. Plans are made for the hardware without speedup. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define NOTHING(type, name, result, ...) \
+    static type name(__VA_ARGS__)        \
+    {                                    \
+        return result;                   \
+    }
+NOTHING(int, timing_only, 1, struct cnnvp_host *host)
+NOTHING(cnnvp_time, next_activity, CNNVP_TIME_NEVER, struct cnnvp_host *host)
+NOTHING(int, notify, CNNVP_E_NOSUP, struct cnnvp_host *host, uint32_t event, cnnvp_time at)
+NOTHING(int, cancel, CNNVP_OK, struct cnnvp_host *host, uint32_t event)
+NOTHING(int, no_request, CNNVP_E_NOSUP, struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
+NOTHING(int, no_complete, CNNVP_E_NOSUP, struct cnnvp_host *host, struct cnnvp_request *request)
+NOTHING(int, no_dmi, CNNVP_E_NOSUP, struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
+NOTHING(int, irq, CNNVP_OK, struct cnnvp_host *host, uint32_t port, int level)
+NOTHING(int, no_wait, CNNVP_E_NOSUP, struct cnnvp_host *host, cnnvp_time duration)
+NOTHING(int, no_wait_for_others, CNNVP_E_NOSUP, struct cnnvp_host *host)
+NOTHING(void, wake, , struct cnnvp_host *host)
+NOTHING(void, count, , struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
+NOTHING(void, span, , struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
+        cnnvp_time begin, cnnvp_time end)
+NOTHING(void, counter, , struct cnnvp_host *host, uint32_t number, cnnvp_time at, uint64_t value)
+NOTHING(void, finish, , struct cnnvp_host *host, int code, const char *reason)
+NOTHING(void, console_write, , struct cnnvp_host *host, const void *data, size_t size)
+NOTHING(size_t, console_read, 0, struct cnnvp_host *host, void *data, size_t size)
+NOTHING(int, report, 0, struct cnnvp_host *host, const char *name, int64_t value)
+NOTHING(int, name_layer, 0, struct cnnvp_host *host, uint32_t tag, const char *name, const char *op, const char *phase,
+        uint64_t macs)
+NOTHING(void, count_for, , struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
+NOTHING(int, burst, 0, struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag,
+        uint32_t op, uint64_t address)
+NOTHING(void, crossed, , struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
+NOTHING(void, keep, , struct cnnvp_host *host, uint32_t slot, uint32_t from, uint32_t tag)
+NOTHING(void, extend, , struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at)
+NOTHING(void, about, , struct cnnvp_host *host, const struct cnnvp_command *command)
+NOTHING(void, follow_or_join, , struct cnnvp_host *host, uint32_t slot, uint32_t other)
+NOTHING(uint32_t, speedup, 1, struct cnnvp_host *host)
+#pragma GCC diagnostic pop
 
 static const struct cnnvp_host_ops host_ops = {
     .struct_size = sizeof host_ops,
@@ -414,8 +299,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 {
     const struct cnnvp_unit *unit = host->instance->unit;
     host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
-    if (host->self == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(host->self != NULL, error);
     for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
     const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops, 0};
@@ -494,8 +378,7 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
                              struct cnnvp_error *error)
 {
     units->hosts = calloc(resolved->instance_count, sizeof *units->hosts);
-    if (units->hosts == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(units->hosts != NULL, error);
     units->count = resolved->instance_count;
     for (size_t i = 0; i < units->count; ++i)
         if (takes_commands(resolved->instances[i].unit))
@@ -512,24 +395,23 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
     return CNNVP_DONE;
 }
 
+CNNVP_DROP(cnnvp_units)
+
 cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, struct cnnvp_error *error)
 {
     *units = NULL;
-    struct cnnvp_units *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_SCOPED(cnnvp_units_drop) cnnvp_units *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->config = cnnvp_config_copy(config);
     const struct cnnvp_resolved *resolved = made->config != NULL ? cnnvp_config_resolved(made->config) : NULL;
-    cnnvp_result result = CNNVP_FAILED;
-    if (resolved != NULL)
-        result = make_all(made, resolved, error);
-    else if (error != NULL)
-        (void)snprintf(error->text, sizeof error->text, "the configuration has not been resolved");
-    if (result == CNNVP_DONE)
-        *units = made;
-    else
-        cnnvp_units_free(made);
-    return result;
+    if (resolved == NULL) {
+        (void)cnnvp_config_error(error, NULL, "the configuration has not been resolved");
+        return CNNVP_FAILED;
+    }
+    CNNVP_TRY(make_all(made, resolved, error));
+    *units = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_units_free(cnnvp_units *units)

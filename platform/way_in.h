@@ -8,8 +8,7 @@
  * transport; direct memory if the memory has it. Violations of the standard get an error response and one log line.
  * After the run has ended, time stands still inside, but memory can still be read and written.
  */
-#ifndef CNNVP_PLATFORM_WAY_IN_H
-#define CNNVP_PLATFORM_WAY_IN_H
+#pragma once
 
 #include <functional>
 #include <string>
@@ -64,5 +63,3 @@ private:
 };
 
 } // namespace cnnvp
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of opcodes.def and descriptors.def, and decoding of instruction words by these tables. Independent of any
  * host: the instruction element, the assembler and the compiler use it. */
-#ifndef CNNVP_INSTRUCTION_ISA_H
-#define CNNVP_INSTRUCTION_ISA_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -148,5 +147,3 @@ uint32_t cnnvp_isa_operand(const struct cnnvp_word_parts *fields, uint32_t buffe
 
 /* Returns 1 for the instructions after which fetch waits: jump, branches, loop, halt. */
 int cnnvp_isa_redirects(uint32_t opcode);
-
-#endif

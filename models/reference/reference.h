@@ -9,17 +9,12 @@
  * to vconv), of the training engine's PE module (tforward to touter) and of its multi-function module (tstat to
  * tclear).
  */
-#ifndef CNNVP_REFERENCE_REFERENCE_H
-#define CNNVP_REFERENCE_REFERENCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cnnvp_command.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- commands (reference.c) ---- */
 
@@ -142,9 +137,3 @@ void cnnvp_reference_softmax_begin(struct cnnvp_reference_softmax *softmax, cons
                                    int fraction);
 int16_t cnnvp_reference_softmax_word(const struct cnnvp_reference_softmax *softmax, int64_t x, uint32_t bits,
                                      int32_t shift);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations that the reference's files share: access to fields of the instruction set by name, and words in
  * buffers. */
-#ifndef CNNVP_REFERENCE_INTERNAL_H
-#define CNNVP_REFERENCE_INTERNAL_H
+#pragma once
 
 #include <string.h>
 
@@ -128,5 +127,3 @@ int reference_training_results(const struct cnnvp_reference *reference, const st
                                uint32_t index, struct cnnvp_reference_results *results);
 int reference_module_results(const struct cnnvp_reference *reference, const struct cnnvp_command *command,
                              uint32_t index, struct cnnvp_reference_results *results);
-
-#endif

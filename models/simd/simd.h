@@ -4,8 +4,7 @@
  * table of functions; all variants of a table give the same bits. Users: fx16, bfp, train_array, the compiler's float
  * pass.
  */
-#ifndef CNNVP_SIMD_H
-#define CNNVP_SIMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ static inline const void *cnnvp_simd_pick(const struct cnnvp_simd_variant *varia
     {                                                                                  \
         return name##_variant(0);                                                      \
     }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums events over windows of fixed length, for the bandwidth counters of a trace. Independent of any host. */
-#ifndef CNNVP_BANDWIDTH_H
-#define CNNVP_BANDWIDTH_H
+#pragma once
 
 #include "cnnvp_model.h"
 
@@ -75,5 +74,3 @@ static inline void cnnvp_bandwidth_add_from(struct cnnvp_bandwidth *bandwidth, c
         cnnvp_bandwidth_add(bandwidth, edge, before);
     cnnvp_bandwidth_add(bandwidth, end, n - before);
 }
-
-#endif

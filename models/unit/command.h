@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers for units that take commands of the instruction element. */
-#ifndef CNNVP_UNIT_COMMAND_H
-#define CNNVP_UNIT_COMMAND_H
+#pragma once
 
 #include "cnnvp_command.h"
 #include "cnnvp_model.h"
@@ -63,5 +62,3 @@ static inline void cnnvp_command_occupy(struct cnnvp_host *host, const struct cn
     access->delay = end - now;
     ops->span(host, track, name, command->tag, command->sequence, cnnvp_edge_time(mhz, edge), end);
 }
-
-#endif

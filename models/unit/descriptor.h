@@ -4,8 +4,7 @@
  * lies and which values it may have. Before it includes this file, a unit defines CNNVP_FIELDS: a struct with a member
  * of 4 or 8 bytes for each field of its descriptors.
  */
-#ifndef CNNVP_UNIT_DESCRIPTOR_H
-#define CNNVP_UNIT_DESCRIPTOR_H
+#pragma once
 
 #include "cnnvp_command.h"
 #include "cnnvp_isa.h"
@@ -111,5 +110,3 @@ static inline const char *cnnvp_descriptor_read(const struct cnnvp_descriptor *d
     }
     return refusal;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up parameters by name, for kinds of unit that share their code and have different parameters. */
-#ifndef CNNVP_UNIT_KINDS_H
-#define CNNVP_UNIT_KINDS_H
+#pragma once
 
 #include <string.h>
 
@@ -26,5 +25,3 @@ static inline uint64_t cnnvp_kind_value(const struct cnnvp_unit *unit, const uin
             return values[p];
     return otherwise;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers for a unit's `costs` function, one call for each part. */
-#ifndef CNNVP_UNIT_PARTS_H
-#define CNNVP_UNIT_PARTS_H
+#pragma once
 
 #include "cnnvp_model.h"
 
@@ -40,5 +39,3 @@ static inline void cnnvp_say_sram(const struct cnnvp_costs *costs, uint32_t bits
         .kind = CNNVP_PART_SRAM, .bits = bits, .count = banks, .bytes = bytes, .what = what};
     costs->part(costs->context, &part);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * touched. The storage comes from mmap instead of calloc because AddressSanitizer would mark every byte (1 s for 512
  * MiB).
  */
-#ifndef CNNVP_UNIT_STORAGE_H
-#define CNNVP_UNIT_STORAGE_H
+#pragma once
 
 #include "cnnvp_model.h"
 
@@ -71,5 +70,3 @@ static inline void cnnvp_storage_move(uint8_t *memory, const struct cnnvp_reques
         cnnvp_storage_copy(memory + (request->address + i * (uint64_t)request->stride), data + i * request->size,
                            request->size, request->op);
 }
-
-#endif

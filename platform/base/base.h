@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Basics for reading user files: memory that is freed at once, messages with places, and suggestions. */
-#ifndef CNNVP_BASE_H
-#define CNNVP_BASE_H
+#pragma once
 
 #include <stdio.h>
 
 #include "cnnvp.h"
 #include "try.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* ---- memory that is freed at once ---- */
 
@@ -80,6 +75,8 @@ cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, co
     CNNVP_PRINTF(3, 4);
 /* Writes a message that memory ran out and returns CNNVP_FAILED. */
 cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error);
+/* Returns from the function that memory ran out unless `condition` holds. */
+#define CNNVP_TRY_MEMORY(condition, error) CNNVP_TRY((condition) ? CNNVP_DONE : cnnvp_config_no_memory(error))
 
 /* Copies a client's struct, which begins with its size, into one of this library. Members that the client's struct
  * lacks become 0. Members that the library does not know must be 0, else BAD_INPUT. `name` is the struct's name for the
@@ -127,9 +124,3 @@ void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_install
  * installation folder, in the build folder. Does not check whether it exists; "" is not a path. Returns -1 after the
  * last. */
 int cnnvp_share_path(unsigned index, const char *name, char *path, size_t room);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -37,8 +37,7 @@ cnnvp_result cnnvp_input_text(const char *file, size_t limit, char **text, size_
         if (room - length < 4096) {
             room = room ? 2 * room : 65536;
             char *larger = realloc(buffer, room);
-            if (larger == NULL)
-                return cnnvp_config_no_memory(error);
+            CNNVP_TRY_MEMORY(larger != NULL, error);
             buffer = larger;
         }
         got = fread(buffer + length, 1, room - length - 1, stream);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens and reads files that users supply. */
-#ifndef CNNVP_PLATFORM_INPUT_FILE_H
-#define CNNVP_PLATFORM_INPUT_FILE_H
+#pragma once
 
 #include "cnnvp.h"
 
@@ -17,5 +16,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_input_text(const char *file, size_t limit, cha
 /* Opens a regular file. Anything else, such as a pipe without a writer, is refused instead of waited for. Returns the
  * descriptor and *size, or -1 with a message such as "NAME: not a regular file; WHAT is needed". */
 CNNVP_MUST_USE int cnnvp_input_open(const char *name, const char *what, size_t *size, struct cnnvp_error *error);
-
-#endif

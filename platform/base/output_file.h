@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An output file that appears under its name only when it is complete. */
-#ifndef CNNVP_PLATFORM_OUTPUT_FILE_H
-#define CNNVP_PLATFORM_OUTPUT_FILE_H
+#pragma once
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct cnnvp_output cnnvp_output;
 
@@ -35,9 +30,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_output_whole(const char *file, const void *dat
                                                struct cnnvp_error *error);
 /* Discards the output without a trace. NULL is allowed. */
 void cnnvp_output_discard(cnnvp_output *output);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

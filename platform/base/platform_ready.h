@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the compiler asks a platform before it loads a program. Not part of the library's interface. */
-#ifndef CNNVP_PLATFORM_READY_H
-#define CNNVP_PLATFORM_READY_H
+#pragma once
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* BAD_INPUT: the platform is timing-only, and the program is not (`timing_only` 0). FAILED: another thread has it,
  * or the core's program has ended and the platform has not been reset. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_ready(const cnnvp_platform *platform, int timing_only,
                                                  struct cnnvp_error *error);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Early return on failure, and cleanup of a function's resources. */
-#ifndef CNNVP_TRY_H
-#define CNNVP_TRY_H
+#pragma once
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Returns from the function with the result of `call` if it fails. */
 #define CNNVP_TRY(call)                     \
@@ -32,17 +27,11 @@ void cnnvp_release(void *pointer);
     __attribute__((unused)) void *const outer_locale_ = cnnvp_locale_enter()
 void *cnnvp_locale_enter(void);
 void cnnvp_locale_leave(void *const *outer);
-static inline void cnnvp_config_drop(cnnvp_config **config)
-{
-    cnnvp_config_free(*config);
-}
-static inline void cnnvp_platform_drop(cnnvp_platform **platform)
-{
-    cnnvp_platform_free(*platform);
-}
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+/* Defines TYPE_drop for CNNVP_SCOPED, which calls TYPE_free; NULL is allowed. */
+#define CNNVP_DROP(type)                            \
+    static inline void type##_drop(type **variable) \
+    {                                               \
+        type##_free(*variable);                     \
+    }
+CNNVP_DROP(cnnvp_config)
+CNNVP_DROP(cnnvp_platform)

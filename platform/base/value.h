@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameter values as users write them. */
-#ifndef CNNVP_BASE_VALUE_H
-#define CNNVP_BASE_VALUE_H
+#pragma once
 
 #include "base.h"
 #include "cnnvp_model.h"
@@ -20,5 +19,3 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
                              const char *written);
 /* Start of choice `index` in "a|b|c", with its length in `length`. NULL after the last. */
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variable-length numbers as in protocol buffers: 7 bits per byte, low bits first, at most 10 bytes. */
-#ifndef CNNVP_PLATFORM_VARINT_H
-#define CNNVP_PLATFORM_VARINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ static inline size_t cnnvp_varint_size(uint64_t value)
     }
     return size;
 }
-
-#endif

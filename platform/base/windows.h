@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sums over windows of time. */
-#ifndef CNNVP_WINDOWS_H
-#define CNNVP_WINDOWS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ static inline void cnnvp_windows_spread(uint64_t width, uint64_t begin, uint64_t
     }
     add(context, last, bytes - done);
 }
-
-#endif

@@ -177,15 +177,13 @@ static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, c
     struct fy_token *token = event->scalar.value;
     const char *value = token != NULL ? fy_token_get_text(token, &length) : NULL;
     char *text = cnnvp_arena_copy(reader->arena, value != NULL ? value : "", value != NULL ? length : 0);
-    if (text == NULL || place == NULL)
-        return cnnvp_config_no_memory(reader->error);
+    CNNVP_TRY_MEMORY(text != NULL && place != NULL, reader->error);
     if (strlen(text) != (value != NULL ? length : 0))
         return cnnvp_config_error(reader->error, place, "a zero byte in a text");
     if (key_is_due(reader))
         return take_key(reader, text, place);
     struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
-    if (node == NULL)
-        return cnnvp_config_no_memory(reader->error);
+    CNNVP_TRY_MEMORY(node != NULL, reader->error);
     node->kind = CNNVP_YAML_SCALAR;
     node->text = text;
     /* A missing value has no position of its own, so it gets the key's. */
@@ -203,8 +201,7 @@ static cnnvp_result take_start(struct reader *reader, enum cnnvp_yaml_kind kind,
     if (reader->depth == CNNVP_YAML_DEPTH)
         return cnnvp_config_error(reader->error, place, "nested more than %d deep", CNNVP_YAML_DEPTH);
     struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
-    if (node == NULL || place == NULL)
-        return cnnvp_config_no_memory(reader->error);
+    CNNVP_TRY_MEMORY(node != NULL && place != NULL, reader->error);
     node->kind = kind;
     node->text = "";
     node->place = place;
@@ -284,13 +281,11 @@ static cnnvp_result open_parser(struct reader *reader, const char *text, size_t 
     diag_options.fp = NULL;
     diag_options.output_fn = discard;
     reader->diag = fy_diag_create(&diag_options);
-    if (reader->diag == NULL)
-        return cnnvp_config_no_memory(reader->error);
+    CNNVP_TRY_MEMORY(reader->diag != NULL, reader->error);
     fy_diag_set_collect_errors(reader->diag, true);
     const struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG, .diag = reader->diag};
     reader->parser = fy_parser_create(&options);
-    if (reader->parser == NULL || fy_parser_set_string(reader->parser, text, size) != 0)
-        return cnnvp_config_no_memory(reader->error);
+    CNNVP_TRY_MEMORY(reader->parser != NULL && fy_parser_set_string(reader->parser, text, size) == 0, reader->error);
     return CNNVP_DONE;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A YAML file as a tree in which each part knows its position. */
-#ifndef CNNVP_BASE_YAML_H
-#define CNNVP_BASE_YAML_H
+#pragma once
 
 #include "base.h"
 
@@ -40,5 +39,3 @@ int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node);
 /* Prints a text in double quotes (YAML 1.2, 5.7). */
 void cnnvp_yaml_print_quoted(FILE *stream, const char *text);
 const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node);
-
-#endif

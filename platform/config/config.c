@@ -11,18 +11,16 @@
 
 cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, struct cnnvp_error *error)
 {
-    char reason[1024] = "";
-    cnnvp_result result = cnnvp_registry_find(model, NULL, unit, reason, sizeof reason);
-    if (result == CNNVP_DONE)
-        return result;
+    struct cnnvp_error reason;
+    if (cnnvp_registry_find(model, NULL, unit, &reason) == CNNVP_DONE)
+        return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model);
     const struct cnnvp_unit *known;
     for (size_t i = 0; strchr(model, ':') == NULL && (known = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, known->kind);
-    (void)cnnvp_config_error(
-        error, NULL, "%s%s", reason, strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
-    return result;
+    return cnnvp_config_error(
+        error, NULL, "%s%s", reason.text, strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
 }
 
 struct cnnvp_config {
@@ -35,16 +33,12 @@ struct cnnvp_config {
 cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
-    struct cnnvp_config *made = calloc(1, sizeof *made);
+    CNNVP_FREED struct cnnvp_config *made = calloc(1, sizeof *made);
     *config = NULL;
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
-    cnnvp_result result = cnnvp_draft_new(file_or_preset, &made->draft, error);
-    if (result != CNNVP_DONE) {
-        free(made);
-        return result;
-    }
+    CNNVP_TRY_MEMORY(made != NULL, error);
+    CNNVP_TRY(cnnvp_draft_new(file_or_preset, &made->draft, error));
     *config = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 
@@ -106,8 +100,7 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
 static cnnvp_result set_one(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
 {
     CNNVP_TRY(check_assignment(config, assignment, error));
-    if (append_set(config, assignment) != CNNVP_DONE)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(append_set(config, assignment) == CNNVP_DONE, error);
     cnnvp_box_release(config->box);
     config->box = NULL;
     return CNNVP_DONE;
@@ -136,8 +129,7 @@ static cnnvp_result set_all(cnnvp_config *config, const struct cnnvp_draft_unit 
     const int name = (int)strcspn(assignment, ".=");
     const size_t size = strlen(assignment) + CNNVP_CONFIG_NAME_BYTES + 1u;
     CNNVP_FREED char *one = malloc(size);
-    if (one == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(one != NULL, error);
     for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL; unit = unit->next) {
         const char *suffix = element_suffix(unit, first);
         if (suffix == NULL)
@@ -297,8 +289,7 @@ static cnnvp_result leave_alone(cnnvp_config *made, const struct cnnvp_resolved 
 {
     CNNVP_FREED unsigned char *kept = calloc(resolved->instance_count + 1, 1);
     int found = 0;
-    if (kept == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(kept != NULL, error);
     while (keep_more(resolved, kept))
         continue;
     for (size_t i = 0; i < resolved->instance_count; ++i) {
@@ -323,8 +314,7 @@ cnnvp_result cnnvp_config_accelerator(const cnnvp_config *config, cnnvp_config *
     *accelerator = NULL;
     CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
     CNNVP_SCOPED(cnnvp_config_drop) cnnvp_config *made = cnnvp_config_copy(config);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     CNNVP_TRY(leave_alone(made, resolved, error));
     *accelerator = made;
     made = NULL;

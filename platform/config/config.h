@@ -3,14 +3,9 @@
  * A resolved platform configuration: instances, their checked parameter values, and what is connected to what.
  * Made by config.c from a YAML file with libfyaml; read by the elaboration in platform.cpp. Plain C data.
  */
-#ifndef CNNVP_PLATFORM_CONFIG_H
-#define CNNVP_PLATFORM_CONFIG_H
+#pragma once
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Where a value was written: "FILE:LINE:COLUMN", "--set", or "" for a default. */
 struct cnnvp_place {
@@ -132,9 +127,3 @@ void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnv
 /* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and the message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -98,8 +98,7 @@ static cnnvp_result split(struct connection *connection)
 {
     struct cnnvp_arena *arena = &connection->box->arena;
     char *name = cnnvp_arena_text(arena, connection->setting->text);
-    if (name == NULL)
-        return cnnvp_config_no_memory(connection->error);
+    CNNVP_TRY_MEMORY(name != NULL, connection->error);
     char *parts[3] = {name, NULL, NULL};
     size_t count = 1;
     for (char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
@@ -369,8 +368,7 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
     if (from->unit == NULL)
         return CNNVP_DONE;
     from->bindings = cnnvp_arena_array(&box->arena, from->unit->port_count, sizeof *from->bindings);
-    if (from->bindings == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(from->bindings != NULL, error);
     uint32_t irq_port = first_port(from->unit, CNNVP_PORT_IRQ_OUT);
     if (irq != NULL && irq->text != NULL)
         CNNVP_TRY(connect_irq(box, from, irq, error));
@@ -408,8 +406,7 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                 continue;
             CNNVP_FREED const struct cnnvp_instance **drivers =
                 calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
-            if (drivers == NULL)
-                return cnnvp_config_no_memory(error);
+            CNNVP_TRY_MEMORY(drivers != NULL, error);
             for (size_t i = 0; i < resolved->instance_count; ++i) {
                 const struct cnnvp_instance *from = &resolved->instances[i];
                 for (size_t j = 0; j < from->binding_count; ++j) {
@@ -477,8 +474,7 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
     CNNVP_FREED unsigned char *open = malloc(resolved->instance_count + 1);
-    if (open == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(open != NULL, error);
     for (size_t i = 0; i < resolved->instance_count; ++i)
         open[i] = resolved->instances[i].unit != NULL;
     size_t before, left = resolved->instance_count;
@@ -501,14 +497,12 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
     size_t ports = from->unit != NULL ? from->unit->port_count : 0;
     from->port_places = cnnvp_arena_array(&box->arena, ports, sizeof *from->port_places);
-    if (from->port_places == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(from->port_places != NULL, error);
     for (size_t i = 0; i < ports; ++i) {
         const struct cnnvp_setting *written = cnnvp_draft_setting(draft, from->unit->ports[i].name, 1);
         const char *place = written != NULL ? written->place : from->place.text;
         from->port_places[i] = cnnvp_arena_text(&box->arena, place);
-        if (from->port_places[i] == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(from->port_places[i] != NULL, error);
     }
     for (size_t i = 0; i < from->binding_count; ++i) {
         char text[512];
@@ -516,8 +510,7 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
         end.through = 0;
         cnnvp_binding_text(&box->resolved, &end, text, sizeof text);
         from->bindings[i].text = cnnvp_arena_text(&box->arena, text);
-        if (from->bindings[i].text == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(from->bindings[i].text != NULL, error);
     }
     return CNNVP_DONE;
 }

@@ -68,8 +68,7 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
         *file = cnnvp_arena_printf(arena, "%s/%s", folder, name);
     else
         *file = cnnvp_arena_text(arena, name);
-    if (*file == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(*file != NULL, error);
     if (**file && access(*file, R_OK) == 0)
         return CNNVP_DONE;
     if (!cnnvp_is_bare_name(name))
@@ -103,8 +102,7 @@ cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit 
         return cnnvp_config_error(
             error, given->place, "%s has more than %d settings", unit->name, 2 * CNNVP_YAML_ENTRIES);
     *at = cnnvp_arena_alloc(arena, sizeof **at);
-    if (*at == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(*at != NULL, error);
     **at = *given;
     (*at)->next = NULL;
     return CNNVP_DONE;
@@ -192,8 +190,7 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
         if (++draft->unit_count > CNNVP_YAML_ENTRIES)
             return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_YAML_ENTRIES);
         *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
-        if (*at == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(*at != NULL, error);
         (*at)->name = node->key;
         (*at)->place = node->key_place;
     }
@@ -326,8 +323,7 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     const struct cnnvp_yaml_node *found[KEYS];
     struct cnnvp_yaml_node *root = NULL;
     struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
-    if (common.folder == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(common.folder != NULL, error);
     CNNVP_TRY(cnnvp_yaml_read(&draft->arena, file, "platform, base, units", &root, error));
     CNNVP_TRY(read_keys(root, found, error));
     if (found[KEY_BASE] != NULL)
@@ -348,8 +344,7 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
 cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft, struct cnnvp_error *error)
 {
     struct cnnvp_draft *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->references = 1;
     char *file = NULL;
     cnnvp_result result = find_file(&made->arena, file_or_preset, NULL, NULL, &file, error);

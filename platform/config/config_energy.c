@@ -148,8 +148,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
         if (strcmp(table->name, name) == 0)
             return CNNVP_DONE;
         const char *built_in = cnnvp_arena_text(arena, table->name);
-        if (built_in == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(built_in != NULL, error);
         cnnvp_suggest_offer(&suggest, built_in);
     }
     cnnvp_energy_default(table);
@@ -164,8 +163,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
     const char *file = folder != NULL && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
                            : cnnvp_arena_text(arena, name);
-    if (file == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(file != NULL, error);
     if (access(file, R_OK) != 0)
         return cnnvp_config_error(error, place, "energy: the table %s cannot be read: %s", file, strerror(errno));
     return read_file(arena, file, depth, table, error);
@@ -174,8 +172,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
 cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft, struct cnnvp_error *error)
 {
     struct cnnvp_energy_table *table = cnnvp_arena_alloc(&box->arena, sizeof *table);
-    if (table == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(table != NULL, error);
     cnnvp_energy_default(table);
     const struct cnnvp_setting *name = cnnvp_draft_setting(draft, "table", 0);
     if (name != NULL)

@@ -9,8 +9,7 @@
  * config_text.c and config_header.c print the resolved form; config.c is the public API. Drafts and resolved forms
  * never change once they are made, and are reference-counted, so that copying a configuration is cheap.
  */
-#ifndef CNNVP_PLATFORM_CONFIG_INTERNAL_H
-#define CNNVP_PLATFORM_CONFIG_INTERNAL_H
+#pragma once
 
 #include <stdio.h>
 
@@ -113,5 +112,3 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **memory_map);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_svd(const struct cnnvp_box *box, char **svd);
-
-#endif

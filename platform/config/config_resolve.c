@@ -43,13 +43,11 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
     struct cnnvp_setting setting = {.key = cnnvp_arena_copy(&box->arena, key, (size_t)(equals - key)),
                                     .place = cnnvp_arena_printf(&box->arena, "--set %s", assignment),
                                     .level = CNNVP_CONFIG_SET_LEVEL};
-    if (setting.key == NULL || setting.place == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(setting.key != NULL && setting.place != NULL, error);
     const int null = cnnvp_config_reserved(setting.key) && strcmp(equals + 1, "null") == 0; /* as in a file */
     setting.text = null ? NULL : cnnvp_arena_text(&box->arena, equals + 1);
     setting.key_place = setting.place;
-    if (!null && setting.text == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(null || setting.text != NULL, error);
     return cnnvp_draft_put(&box->arena, copy, &setting, error);
 }
 
@@ -57,15 +55,13 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
                                   size_t set_count, const struct cnnvp_draft_unit **result, struct cnnvp_error *error)
 {
     struct cnnvp_draft_unit *copy = cnnvp_arena_alloc(&box->arena, sizeof *copy);
-    if (copy == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(copy != NULL, error);
     *copy = *unit;
     copy->name = cnnvp_arena_text(&box->arena, unit->name);
     copy->place = cnnvp_arena_text(&box->arena, unit->place);
     copy->settings = NULL;
     copy->setting_count = 0;
-    if (copy->name == NULL || copy->place == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(copy->name != NULL && copy->place != NULL, error);
     for (const struct cnnvp_setting *setting = unit->settings; setting != NULL; setting = setting->next)
         CNNVP_TRY(cnnvp_draft_put(&box->arena, copy, setting, error));
     for (size_t i = 0; i < set_count; ++i)
@@ -111,12 +107,11 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
         return no_model(box, box->drafts[index], error);
     instance->model = cnnvp_arena_text(&box->arena, model->text);
     box->models[index] = portable_model(box, model);
-    if (instance->model == NULL || box->models[index] == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(instance->model != NULL && box->models[index] != NULL, error);
     if (strcmp(model->text, "bus") == 0)
         return CNNVP_DONE;
-    char reason[1024] = "";
-    if (cnnvp_registry_find(model->text, model->folder, &instance->unit, reason, sizeof reason) == CNNVP_DONE)
+    struct cnnvp_error reason;
+    if (cnnvp_registry_find(model->text, model->folder, &instance->unit, &reason) == CNNVP_DONE)
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model->text);
@@ -124,7 +119,7 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     const struct cnnvp_unit *unit;
     for (size_t i = 0; strchr(model->text, ':') == NULL && (unit = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, unit->kind);
-    return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason,
+    return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason.text,
                               strchr(model->text, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
 }
 
@@ -157,8 +152,7 @@ static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *inst
             instance->name, param->name, setting != NULL ? "" : "the model's default ", reason);
     instance->texts[index] = cnnvp_value_text(&box->arena, param, instance->values[index], text);
     instance->places[index].text = setting != NULL ? cnnvp_arena_text(&box->arena, setting->place) : "";
-    if (instance->texts[index] == NULL || instance->places[index].text == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(instance->texts[index] != NULL && instance->places[index].text != NULL, error);
     return CNNVP_DONE;
 }
 
@@ -170,8 +164,7 @@ static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *ins
     instance->values = cnnvp_arena_array(&box->arena, count, sizeof *instance->values);
     instance->texts = cnnvp_arena_array(&box->arena, count, sizeof *instance->texts);
     instance->places = cnnvp_arena_array(&box->arena, count, sizeof *instance->places);
-    if (instance->values == NULL || instance->texts == NULL || instance->places == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(instance->values != NULL && instance->texts != NULL && instance->places != NULL, error);
     for (const struct cnnvp_setting *setting = draft->settings; setting != NULL; setting = setting->next) {
         int known = cnnvp_config_reserved(setting->key) || cnnvp_unit_param(instance->unit, setting->key) != UINT32_MAX;
         if (!setting->connect && !known && setting->level >= model->level)
@@ -192,8 +185,9 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
     resolved->instances = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *resolved->instances);
     box->models = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->models);
     box->drafts = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->drafts);
-    if (resolved->platform_name == NULL || resolved->instances == NULL || box->models == NULL || box->drafts == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(
+        resolved->platform_name != NULL && resolved->instances != NULL && box->models != NULL && box->drafts != NULL,
+        error);
     for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL; unit = unit->next) {
         size_t index = resolved->instance_count;
         CNNVP_TRY(copy_settings(box, unit, sets, set_count, &box->drafts[index], error));
@@ -217,8 +211,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
                            struct cnnvp_error *error)
 {
     struct cnnvp_box *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->references = 1;
     made->removed = draft->removed;
     made->level = draft->level;
@@ -276,10 +269,8 @@ const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *r
 
 const uint64_t *cnnvp_instance_value(const struct cnnvp_instance *instance, const char *param)
 {
-    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i)
-        if (instance->unit->params[i].type != CNNVP_PARAM_TEXT && strcmp(instance->unit->params[i].name, param) == 0)
-            return &instance->values[i];
-    return NULL;
+    const uint32_t i = cnnvp_unit_param(instance->unit, param);
+    return i != UINT32_MAX && instance->unit->params[i].type != CNNVP_PARAM_TEXT ? &instance->values[i] : NULL;
 }
 
 uint32_t cnnvp_unit_command_port(const struct cnnvp_unit *unit)

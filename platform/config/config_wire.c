@@ -102,8 +102,7 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
     const struct cnnvp_instance **order = cnnvp_arena_array(&box->arena, resolved->instance_count, sizeof *order);
-    if (order == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(order != NULL, error);
     size_t count = 0;
     for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
@@ -381,8 +380,7 @@ static cnnvp_result fit_to_memory(struct cnnvp_box *box, struct cnnvp_instance *
     unit->fit(instance->values, cnnvp_instance_mhz(&box->resolved, instance, CNNVP_DEFAULT_MHZ), &rate);
     for (size_t i = 0; i < unit->param_count; ++i) {
         instance->texts[i] = cnnvp_value_text(&box->arena, &unit->params[i], instance->values[i], instance->texts[i]);
-        if (instance->texts[i] == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(instance->texts[i] != NULL, error);
     }
     return CNNVP_DONE;
 }

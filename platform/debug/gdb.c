@@ -391,18 +391,15 @@ cnnvp_result cnnvp_gdb_new(const char *port, const struct cnnvp_gdb_target *targ
                            struct cnnvp_error *error)
 {
     *gdb = NULL;
-    struct cnnvp_gdb *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_FREED struct cnnvp_gdb *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->target = *target;
     made->program = "PROGRAM.elf";
     made->debugger = (struct cnnvp_debugger){.context = made, .wants = wants, .halted = halted};
-    const cnnvp_result result = cnnvp_gdb_link_open(&made->link, port, error);
-    if (result == CNNVP_DONE)
-        *gdb = made;
-    else
-        free(made);
-    return result;
+    CNNVP_TRY(cnnvp_gdb_link_open(&made->link, port, error));
+    *gdb = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_gdb_end(struct cnnvp_gdb *gdb, int exited, int code)

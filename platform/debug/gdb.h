@@ -4,8 +4,7 @@
  * from the core's own process while simulated time stands still. Breakpoints and watchpoints are implemented by the
  * core (cnnvp_program.h), not by instructions in memory, so a program may use ebreak itself.
  */
-#ifndef CNNVP_GDB_H
-#define CNNVP_GDB_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,10 +12,6 @@
 #include "cnnvp.h"
 #include "cnnvp_model.h"
 #include "cnnvp_program.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_gdb;
 
@@ -50,9 +45,3 @@ void cnnvp_gdb_accessed(struct cnnvp_gdb *gdb, const char *who, const struct cnn
 
 /* Interface for the core that runs `program`, a file name for messages. */
 const struct cnnvp_debugger *cnnvp_gdb_debugger(struct cnnvp_gdb *gdb, const char *program);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

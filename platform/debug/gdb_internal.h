@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of a debugger's connection, shared by gdb.c (breakpoints, execution, commands) and gdb_state.c (registers,
  * memory). */
-#ifndef CNNVP_GDB_INTERNAL_H
-#define CNNVP_GDB_INTERNAL_H
+#pragma once
 
 #include "gdb.h"
 #include "gdb_link.h"
@@ -59,5 +58,3 @@ void gdb_read_features(struct cnnvp_gdb *gdb, const char *text);
 void gdb_read_memory(struct cnnvp_gdb *gdb, const char *text);
 void gdb_write_memory(struct cnnvp_gdb *gdb, const char *text);
 void gdb_write_binary(struct cnnvp_gdb *gdb, const char *packet, size_t packet_size);
-
-#endif

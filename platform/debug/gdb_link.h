@@ -3,8 +3,7 @@
  * Connection to a debugger: packets of GDB's remote serial protocol over TCP on this machine. One client at a time; a
  * second one is rejected until the first has gone.
  */
-#ifndef CNNVP_GDB_LINK_H
-#define CNNVP_GDB_LINK_H
+#pragma once
 
 #include <stddef.h>
 
@@ -45,5 +44,3 @@ const char *cnnvp_gdb_link_receive(struct cnnvp_gdb_link *link, size_t *size);
 
 /* Sends at most CNNVP_GDB_PACKET bytes; the rest is cut off. */
 void cnnvp_gdb_link_send(struct cnnvp_gdb_link *link, const char *data, size_t size);
-
-#endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers a debugger user's questions about the platform: GDB's `monitor WORDS`. */
-#ifndef CNNVP_PLATFORM_MONITOR_H
-#define CNNVP_PLATFORM_MONITOR_H
+#pragma once
 
 #include <string>
 
 #include "platform.h"
+extern "C" {
 #include "recorder.h"
+}
 
 namespace cnnvp {
 
@@ -14,5 +15,3 @@ namespace cnnvp {
 std::string monitor(platform::design &platform, cnnvp_recorder &recorder, const std::string &words);
 
 } // namespace cnnvp
-
-#endif

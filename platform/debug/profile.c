@@ -112,13 +112,11 @@ cnnvp_result cnnvp_profile_new(const char *file, struct cnnvp_profile **profile,
     *profile = NULL;
     if (cnnvp_output_check(file, error) != CNNVP_DONE)
         return CNNVP_BAD_INPUT;
-    struct cnnvp_profile *made = calloc(1, sizeof *made);
-    if (made == NULL || (made->file = strdup(file)) == NULL) {
-        free(made);
-        return cnnvp_config_no_memory(error);
-    }
+    CNNVP_FREED struct cnnvp_profile *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
     made->profiler = (struct cnnvp_profiler){.context = made, .page = page_at, .call = open_call, .leave = close_call};
     *profile = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

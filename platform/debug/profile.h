@@ -4,16 +4,11 @@
  * function, line and instruction in callgrind's format, and by function. A jump without a link (a tail call) does not
  * count as a call: its target has its own costs and no caller.
  */
-#ifndef CNNVP_PROFILE_H
-#define CNNVP_PROFILE_H
+#pragma once
 
 #include "cnnvp.h"
 #include "cnnvp_program.h"
 #include "symbols.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_profile;
 
@@ -34,9 +29,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_profile_finish(struct cnnvp_profile *profile, 
  * functions. Names come from the symbols, or live until the next call. */
 size_t cnnvp_profile_functions(struct cnnvp_profile *profile, struct cnnvp_profile_function *functions, size_t room,
                                struct cnnvp_profile_function *all);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

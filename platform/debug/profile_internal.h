@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of a profile, shared by profile.c, profile_file.c and profile_functions.c. */
-#ifndef CNNVP_PROFILE_INTERNAL_H
-#define CNNVP_PROFILE_INTERNAL_H
+#pragma once
 
 #include "profile.h"
 
@@ -74,5 +73,3 @@ int cnnvp_profile_is_cost(const struct cnnvp_core_cost *cost);
 int cnnvp_profile_make_functions(struct cnnvp_profile *profile);
 /* The function that contains an address, which must have a cost or be the target of an arc. */
 struct profile_function *cnnvp_profile_function_at(const struct cnnvp_profile *profile, uint32_t address);
-
-#endif

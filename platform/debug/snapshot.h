@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Latest span of each track and latest value of each counter, for a debugger's user. Plain C. */
-#ifndef CNNVP_PLATFORM_LATEST_H
-#define CNNVP_PLATFORM_LATEST_H
+#pragma once
 
 #include "config.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_snapshot;
 
@@ -31,9 +26,3 @@ void cnnvp_snapshot_set_counter(struct cnnvp_snapshot *snapshot, uint32_t instan
 const struct cnnvp_snapshot_span *cnnvp_snapshot_get_span(const struct cnnvp_snapshot *snapshot, uint32_t instance,
                                                           uint32_t track);
 uint64_t cnnvp_snapshot_get_counter(const struct cnnvp_snapshot *snapshot, uint32_t instance, uint32_t counter);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -3,14 +3,9 @@
  * Maps addresses of the core's program to functions (symbol table) and to source lines (DWARF debugging information,
  * read by elfutils' libdw). Plain C, no SystemC.
  */
-#ifndef CNNVP_PLATFORM_SYMBOLS_H
-#define CNNVP_PLATFORM_SYMBOLS_H
+#pragma once
 
 #include "elf_file.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_symbols;
 
@@ -26,9 +21,3 @@ size_t cnnvp_symbols_before(const void *elements, size_t count, size_t size, uin
 
 /* Source line and file of an address; 0 and NULL if unknown. */
 uint32_t cnnvp_symbols_line(const struct cnnvp_symbols *symbols, uint32_t address, const char **file);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -56,8 +56,7 @@
  * as device accesses. A core whose platform has such ports does not run ahead of pending events of the simulation;
  * without such ports, other modules' pending events do not limit it.
  */
-#ifndef CNNVP_SYSTEMC_H
-#define CNNVP_SYSTEMC_H
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -244,5 +243,3 @@ CNNVP_MUST_USE cnnvp_result platform_new(const cnnvp_config *config, const cnnvp
 
 } // namespace cnnvp
 #pragma GCC visibility pop
-
-#endif

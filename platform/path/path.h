@@ -20,17 +20,12 @@
  * draw the path over time, the sums are kept for windows of time; the window size doubles when there are too many
  * windows.
  */
-#ifndef CNNVP_PLATFORM_PATH_H
-#define CNNVP_PLATFORM_PATH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cnnvp_model.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_path_sums;
 struct cnnvp_path_chunk;
@@ -177,9 +172,3 @@ typedef void (*cnnvp_path_give)(void *context, uint32_t instance, uint32_t tag, 
 void cnnvp_path_walk(struct cnnvp_path *path, cnnvp_time end, cnnvp_path_give give, void *context);
 /* Estimates how much earlier the last run would have ended if the instance were twice as fast. */
 double cnnvp_path_gain(const struct cnnvp_path *path, uint32_t instance);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -215,8 +215,7 @@ cnnvp_result cnnvp_costs_init(const struct cnnvp_resolved *resolved, const struc
     if (unit == NULL || unit->costs == NULL)
         return CNNVP_DONE;
     costs->own = calloc(unit->stat_count + 1u, sizeof *costs->own);
-    if (costs->own == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(costs->own != NULL, error);
     for (size_t i = 0; i < unit->stat_count; ++i)
         costs->own[i].high = -1.0;
     struct bill bill = {

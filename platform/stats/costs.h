@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Costs of instances: area, static power and energy per count. They follow from the parts that units report (`costs` in
  * cnnvp_model.h), the platform's technology (technology.def) and its energy table (energy.h). */
-#ifndef CNNVP_PLATFORM_COSTS_H
-#define CNNVP_PLATFORM_COSTS_H
+#pragma once
 
 #include "config.h"
 #include "energy.h"
 
 #include <string.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_instance_costs {
     int known;       /* the unit reports its parts or its costs */
@@ -64,9 +59,3 @@ double cnnvp_costs_floor(const struct cnnvp_instance *instance, const struct cnn
 int cnnvp_unit_is_core(const struct cnnvp_unit *unit);
 /* True if a unit has a port of this kind. `unit` may be NULL. */
 int cnnvp_unit_has_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Energy tables: picojoules per count, and the technology that they are scaled to. Built-in tables are the columns of
  * energy.def; others come from files (config_energy.c). */
-#ifndef CNNVP_PLATFORM_ENERGY_H
-#define CNNVP_PLATFORM_ENERGY_H
+#pragma once
 
 #include "config.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum cnnvp_energy_entry {
 #define CNNVP_ENERGY(name, horowitz, eyeriss, low, high, sram, range, help) CNNVP_ENERGY_##name,
@@ -55,9 +50,3 @@ struct cnnvp_range cnnvp_energy_of(const struct cnnvp_energy_table *table, enum 
 const struct cnnvp_technology *cnnvp_technology_at(size_t index);
 /* The technology of a table; NULL: of the default table. */
 const struct cnnvp_technology *cnnvp_technology_of(const struct cnnvp_energy_table *table);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

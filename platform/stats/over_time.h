@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes over time, in a fixed number of windows for the statistics. Sums are exact. Independent of the simulation
  * kernel. */
-#ifndef CNNVP_OVER_TIME_H
-#define CNNVP_OVER_TIME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,16 +18,6 @@ struct cnnvp_over_time {
     uint64_t write_bytes[CNNVP_OVER_TIME_WINDOWS];
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Adds bytes that moved from `begin` to `end`, spread evenly. */
 void cnnvp_over_time_add(struct cnnvp_over_time *over, cnnvp_time begin, cnnvp_time end, uint64_t read_bytes,
                          uint64_t write_bytes);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

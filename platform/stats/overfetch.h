@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory requests whose bursts move more bytes than they need, grouped by kind, to show which accesses waste bandwidth.
  * The number of groups is limited: beyond CNNVP_OVERFETCH_MAX all share one, with tensor, tag and row_bytes 0. */
-#ifndef CNNVP_PLATFORM_OVERFETCH_H
-#define CNNVP_PLATFORM_OVERFETCH_H
+#pragma once
 
 #include "cnnvp_model.h"
 
@@ -24,10 +23,6 @@ struct cnnvp_overfetch {
     uint32_t count;
 };
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* Returns 0 if out of memory. */
 CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const struct cnnvp_request *request,
                                        uint32_t tensor, uint64_t burst_bytes);
@@ -35,9 +30,3 @@ CNNVP_MUST_USE int cnnvp_overfetch_add(struct cnnvp_overfetch *overfetch, const 
 void cnnvp_overfetch_sort(struct cnnvp_overfetch_row *rows, uint32_t count);
 /* Frees the rows; others may follow. */
 void cnnvp_overfetch_fini(struct cnnvp_overfetch *overfetch);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -24,26 +24,18 @@ static const struct cnnvp_place_info *place_at(const void *context, uint64_t add
     return cnnvp_stats_place_at(context, address);
 }
 
+CNNVP_DROP(cnnvp_recorder)
+
 cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file, int timing_only,
                                 cnnvp_recorder **recorder, struct cnnvp_error *error)
 {
-    cnnvp_recorder *made = calloc(1, sizeof *made);
-    cnnvp_result result;
+    CNNVP_SCOPED(cnnvp_recorder_drop) cnnvp_recorder *made = calloc(1, sizeof *made);
 
     *recorder = NULL;
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
-    result = cnnvp_stats_init(&made->stats, platform, timing_only, error);
-    if (result != CNNVP_DONE) {
-        free(made);
-        return result;
-    }
+    CNNVP_TRY_MEMORY(made != NULL, error);
+    CNNVP_TRY(cnnvp_stats_init(&made->stats, platform, timing_only, error));
     if (trace_file != NULL)
-        result = cnnvp_trace_new(platform, trace_file, &made->trace, error);
-    if (result != CNNVP_DONE) {
-        cnnvp_recorder_free(made);
-        return result;
-    }
+        CNNVP_TRY(cnnvp_trace_new(platform, trace_file, &made->trace, error));
     if (made->trace != NULL) {
         made->trace->layer_name = layer_name;
         made->trace->layer_phase = layer_phase;
@@ -51,6 +43,7 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
         made->trace->layer_context = &made->stats;
     }
     *recorder = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

@@ -4,16 +4,11 @@
  * stats.c (accumulation) and stats_json.c (the file). Traces: trace.c (compact recording in memory and in a temporary
  * file), trace_perfetto.c, trace_vcd.c and trace_fst.c (conversion at the end). Plain C, usable without SystemC.
  */
-#ifndef CNNVP_PLATFORM_RECORDER_H
-#define CNNVP_PLATFORM_RECORDER_H
+#pragma once
 
 #include "burst_trace.h"
 #include "snapshot.h"
 #include "stats.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_trace;
 
@@ -80,9 +75,3 @@ void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progre
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* Stores the critical path of the run that ended at `end_ps`. */
 void cnnvp_recorder_set_path(cnnvp_recorder *recorder, struct cnnvp_path *path, uint64_t end_ps);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

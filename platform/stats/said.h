@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program on the core reports: numbers by name, and names of layers. */
-#ifndef CNNVP_SAID_H
-#define CNNVP_SAID_H
+#pragma once
 
 #include "cnnvp.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_said_value {
     char *name;
@@ -36,9 +31,3 @@ int cnnvp_said_layer(struct cnnvp_said *said, uint32_t tag, const char *name, co
 const struct cnnvp_layer_info *cnnvp_said_find(const struct cnnvp_said *said, uint32_t tag);
 
 void cnnvp_said_clear(struct cnnvp_said *said);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

@@ -116,8 +116,7 @@ static cnnvp_result init_instance(struct cnnvp_stats *stats, size_t index, struc
         return CNNVP_DONE;
     mine->stats = calloc(unit->stat_count + 1, sizeof *mine->stats);
     mine->counters = calloc(unit->counter_count + 1, sizeof *mine->counters);
-    if (mine->stats == NULL || mine->counters == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(mine->stats != NULL && mine->counters != NULL, error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
     CNNVP_TRY(cnnvp_costs_init(stats->platform, instance, &mine->costs, error));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Accumulation of statistics: totals of instances, sums by layer, links, live values. */
-#ifndef CNNVP_PLATFORM_STATS_H
-#define CNNVP_PLATFORM_STATS_H
+#pragma once
 
 #include "base.h"
 #include "config.h"
@@ -11,10 +10,6 @@
 #include "overfetch.h"
 #include "path.h"
 #include "said.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Columns of a layer's row, followed by one column for each name under "values.". */
 enum cnnvp_layer_column {
@@ -293,9 +288,3 @@ void cnnvp_stats_set_path(struct cnnvp_stats *stats, struct cnnvp_path *path, ui
 /* Makes stats.json. `end_ps` becomes total.time_ps. Free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
                                              char **json);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

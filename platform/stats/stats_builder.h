@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers that build stats.json from JSON objects and remember a failure. */
-#ifndef CNNVP_PLATFORM_STATS_BUILDER_H
-#define CNNVP_PLATFORM_STATS_BUILDER_H
+#pragma once
 
 #include "stats.h"
 
@@ -144,5 +143,3 @@ void cnnvp_stats_add_schedule(struct stats_builder *b, json_t *root);
 
 /* Adds the member `platform`: the resolved configuration. (stats_platform.c) */
 void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root);
-
-#endif

@@ -22,25 +22,21 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_output_check(file, error));
-    struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_FREED struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     made->platform = platform;
     made->memory = CNNVP_NO_INSTANCE;
     made->form = cnnvp_before_ending(file, ".ramulator2") != 0 ? FORM_RAMULATOR2
                  : cnnvp_before_ending(file, ".dramsim3") != 0
                      ? FORM_DRAMSIM3
                      : FORM_CNNVP;
-    const cnnvp_result result = cnnvp_output_new(file, &made->output, error);
-    if (result != CNNVP_DONE) {
-        free(made);
-        return result;
-    }
+    CNNVP_TRY(cnnvp_output_new(file, &made->output, error));
     if (made->form == FORM_CNNVP)
         cnnvp_output_printf(
             made->output,
             "# cnnvp burst trace: R or W, address in the memory, time in ps at which it entered, requester, layer\n");
     *trace = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

@@ -6,14 +6,9 @@
  *   other        `cnnvp memory`:                 R|W 0xADDRESS TIME_PS # REQUESTER [LAYER], at the end E TIME_PS
  * Addresses are offsets in the memory.
  */
-#ifndef CNNVP_PLATFORM_BURST_TRACE_H
-#define CNNVP_PLATFORM_BURST_TRACE_H
+#pragma once
 
 #include "config.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 struct cnnvp_burst_trace;
 
@@ -27,9 +22,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *t
                                                      struct cnnvp_error *error);
 /* Discards the trace: no file appears. NULL is allowed. */
 void cnnvp_burst_trace_free(struct cnnvp_burst_trace *trace);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif

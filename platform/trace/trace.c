@@ -134,8 +134,7 @@ cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, s
     CNNVP_TRY(find_format(file, &added->format, error));
     CNNVP_TRY(cnnvp_output_check(file, error));
     added->name = cnnvp_arena_text(&trace->arena, file);
-    if (added->name == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(added->name != NULL, error);
     if (trace->file_count++ == 0)
         trace->file = added->name;
     return CNNVP_DONE;

@@ -5,8 +5,7 @@
  * file; some formats merge all streams in order of time. Each format is one file with one function; see the table in
  * trace.c.
  */
-#ifndef CNNVP_PLATFORM_TRACE_H
-#define CNNVP_PLATFORM_TRACE_H
+#pragma once
 
 #include "config.h"
 #include "base/base.h"
@@ -267,5 +266,3 @@ struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace);
  * after an error (trace->error). */
 const struct cnnvp_event *cnnvp_merge_next(struct cnnvp_merge *merge);
 void cnnvp_merge_free(struct cnnvp_merge *merge);
-
-#endif

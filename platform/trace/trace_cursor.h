@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads one stream of a recorded trace; private to the recorder. */
-#ifndef CNNVP_PLATFORM_TRACE_CURSOR_H
-#define CNNVP_PLATFORM_TRACE_CURSOR_H
+#pragma once
 
 #include "trace.h"
 
@@ -33,5 +32,3 @@ void cnnvp_cursor_init(struct cnnvp_cursor *cursor, struct cnnvp_trace *trace, u
 /* Moves to the next event. Returns 0 at the end or after an error (trace->error). */
 int cnnvp_cursor_advance(struct cnnvp_cursor *cursor);
 void cnnvp_cursor_fini(struct cnnvp_cursor *cursor);
-
-#endif

@@ -10,8 +10,7 @@
  *     level:   level
  *     calls:   0 for a return, or 1 + name of the function
  */
-#ifndef CNNVP_PLATFORM_TRACE_RECORD_H
-#define CNNVP_PLATFORM_TRACE_RECORD_H
+#pragma once
 
 #include "cnnvp_command.h"
 #include "varint.h"
@@ -58,5 +57,3 @@ static inline const unsigned char *cnnvp_pair_get(const unsigned char *p, struct
     memcpy(pair, p + sizeof narrow[0], sizeof *pair);
     return p + sizeof narrow[0] + sizeof *pair;
 }
-
-#endif

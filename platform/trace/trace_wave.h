@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts a trace to waveform signals, for the waveform formats. Private to the recorder. */
-#ifndef CNNVP_PLATFORM_TRACE_WAVE_H
-#define CNNVP_PLATFORM_TRACE_WAVE_H
+#pragma once
 
 #include "trace.h"
 
@@ -29,4 +28,3 @@ struct cnnvp_wave_writer {
 
 /* Writes a whole trace; trace->error tells of errors. */
 void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer *writer, void *file);
-#endif

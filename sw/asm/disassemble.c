@@ -138,8 +138,7 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
             is_target[target] = 1;
     }
     const struct output output = {is_target != NULL ? cnnvp_print_begin(&printed) : NULL, extension};
-    if (output.stream == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(output.stream != NULL, error);
     for (size_t i = 0; i <= count; ++i) {
         if (is_target[i])
             (void)fprintf(output.stream, "L%zu:\n", i);

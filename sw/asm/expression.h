@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols and expressions of the assembler. */
-#ifndef CNNVP_ASM_EXPRESSION_H
-#define CNNVP_ASM_EXPRESSION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ void cnnvp_asm_free_symbols(struct asm_symbols *symbols);
  * ~, * / %, + -, << >>, &, ^, |. */
 CNNVP_MUST_USE cnnvp_result cnnvp_asm_expression(struct asm_lexer *lexer, const struct asm_symbols *symbols,
                                                  struct asm_value *value);
-
-#endif

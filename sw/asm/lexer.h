@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads assembler text line by line, and reports errors with their position. */
-#ifndef CNNVP_ASM_LEXER_H
-#define CNNVP_ASM_LEXER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ static inline unsigned cnnvp_asm_registers(enum isa_format format)
         [ISA_FORMAT_RRR] = 3, [ISA_FORMAT_BRANCH] = 2, [ISA_FORMAT_TILE] = 1};
     return registers[format];
 }
-
-#endif

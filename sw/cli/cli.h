@@ -4,8 +4,7 @@
  * cli_command that main.c lists. Commands use the headers in c_api, runs and their options (sw/run, command_options.h),
  * and a few helpers of the platform for cleanup and files (try.h, output_file.h, input_file.h).
  */
-#ifndef CNNVP_CLI_H
-#define CNNVP_CLI_H
+#pragma once
 
 #include <argp.h>
 #include <jansson.h>
@@ -199,5 +198,3 @@ void accuracy_print_difference(const char *name, const struct cnnvp_difference *
 enum { ACCURACY_DECIBELS = 20 };
 /* Warns on standard error if the output differs much from the float model. */
 void accuracy_warn(const char *name, const struct cnnvp_difference *difference);
-
-#endif

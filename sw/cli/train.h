@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations of `cnnvp train`: options (cmd_train.c), the loop over steps (train_loop.c), checkpoints
  * (train_checkpoint.c), and output to the terminal and the log (train_report.c). */
-#ifndef CNNVP_CLI_TRAIN_H
-#define CNNVP_CLI_TRAIN_H
+#pragma once
 
 #include "cli.h"
 #include "cnnvp_data.h"
@@ -69,5 +68,3 @@ CNNVP_MUST_USE cnnvp_result train_read_log(struct train *train);
 CNNVP_MUST_USE cnnvp_result train_write_log(const struct train *train);
 /* Steps, loss and accuracy for the statistics; NULL: out of memory. */
 json_t *train_statistics(const struct train *train);
-
-#endif

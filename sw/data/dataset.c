@@ -28,29 +28,25 @@ static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dat
         const size_t length = strlen(formats[i].prefix);
         if (strncmp(text, formats[i].prefix, length) != 0)
             continue;
-        char *files = strdup(text + length);
-        if (files == NULL)
-            return cnnvp_config_no_memory(error);
-        const cnnvp_result result = formats[i].read(files, limit, dataset, error);
-        free(files);
-        return result;
+        CNNVP_FREED char *files = strdup(text + length);
+        CNNVP_TRY_MEMORY(files != NULL, error);
+        return formats[i].read(files, limit, dataset, error);
     }
     return cnnvp_config_error(
         error, NULL, "data set \"%.500s\": idx:IMAGES,LABELS or cifar10:FILE[,FILE...] is needed", text);
 }
 
+CNNVP_DROP(cnnvp_dataset)
+
 cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, cnnvp_dataset **dataset, struct cnnvp_error *error)
 {
     *dataset = NULL;
-    struct cnnvp_dataset *made = calloc(1, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
-    const cnnvp_result result = read_text(text, limit, made, error);
-    if (result == CNNVP_DONE)
-        *dataset = made;
-    else
-        cnnvp_dataset_free(made);
-    return result;
+    CNNVP_SCOPED(cnnvp_dataset_drop) cnnvp_dataset *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL, error);
+    CNNVP_TRY(read_text(text, limit, made, error));
+    *dataset = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_dataset_free(cnnvp_dataset *dataset)
@@ -79,8 +75,7 @@ static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint
                                   " bytes are more than 1 GiB; use fewer (--limit)",
                                   dataset->images, dataset->channels, height, width);
     uint8_t *pixels = calloc(maps, (size_t)height * width);
-    if (pixels == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(pixels != NULL, error);
     const uint64_t top = (height - dataset->height) / 2;
     const uint64_t left = (width - dataset->width) / 2;
     for (uint64_t map = 0; map < maps; ++map)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Declarations shared by the readers of data sets. */
-#ifndef CNNVP_DATA_DATASET_H
-#define CNNVP_DATA_DATASET_H
+#pragma once
 
 #include <zlib.h>
 
@@ -49,5 +48,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_data_idx(char *files, uint64_t limit, struct c
                                            struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_dataset *dataset,
                                                struct cnnvp_error *error);
-
-#endif

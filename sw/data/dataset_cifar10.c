@@ -19,8 +19,7 @@ static cnnvp_result grow(struct cnnvp_dataset *dataset, uint64_t *room, struct c
     if (pixels != NULL)
         dataset->pixels = pixels;
     uint8_t *labels = pixels != NULL ? realloc(dataset->labels, larger) : NULL;
-    if (labels == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(labels != NULL, error);
     dataset->labels = labels;
     *room = larger;
     return CNNVP_DONE;
@@ -44,8 +43,7 @@ static cnnvp_result read_file(struct cnnvp_data_file *file, uint64_t limit, stru
                               uint64_t *room)
 {
     CNNVP_FREED uint8_t *records = malloc((size_t)BATCH * RECORD);
-    if (records == NULL)
-        return cnnvp_config_no_memory(file->error);
+    CNNVP_TRY_MEMORY(records != NULL, file->error);
     size_t got = (size_t)BATCH * RECORD;
     uint64_t number = 0;
     while (got == (size_t)BATCH * RECORD && (limit == 0 || dataset->images < limit)) {

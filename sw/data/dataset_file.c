@@ -74,8 +74,7 @@ cnnvp_result cnnvp_data_append(struct cnnvp_data_file *file, uint8_t **buffer, s
         size_t grown = room == 0 ? FIRST_BYTES : room * 2;
         grown = grown < size ? grown : size;
         uint8_t *larger = realloc(*buffer, used + grown);
-        if (larger == NULL)
-            return cnnvp_config_no_memory(file->error);
+        CNNVP_TRY_MEMORY(larger != NULL, file->error);
         *buffer = larger;
         room = grown;
         size_t part;

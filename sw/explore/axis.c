@@ -54,8 +54,7 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
     if (param->type == CNNVP_PARAM_ENUM) {
         const char *choice = cnnvp_value_choice(param->choices, number, &length);
         value->text = cnnvp_arena_copy(&sweep->arena, choice, length);
-        if (value->text == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(value->text != NULL, error);
         value->operand.text = value->text;
         if (is_whole(value->text))
             value->operand = (struct cnnvp_operand){NULL, strtod(value->text, NULL)};
@@ -86,15 +85,13 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
         if (cnnvp_network_find(value->file, path, sizeof path, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
         value->file = cnnvp_arena_text(&sweep->arena, path);
-        if (value->file == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(value->file != NULL, error);
     }
     if (cnnvp_hash_file(value->file, value->hash, &reason) != CNNVP_DONE)
         return refuse(error, axis, value->place, reason.text);
     const uint64_t data = strcmp(axis->name, "network") == 0 ? cnnvp_network_data_hash(value->file) : 0;
     const char *both = data != 0 ? cnnvp_arena_printf(&sweep->arena, "%s %" PRIx64, value->hash, data) : value->hash;
-    if (both == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(both != NULL, error);
     if (data != 0)
         cnnvp_hash_text(both, value->hash);
     return CNNVP_DONE;
@@ -113,8 +110,7 @@ static cnnvp_result input_value(struct cnnvp_sweep *sweep, const struct cnnvp_ax
     const int name = (int)(equals - value->text);
     const char *named_hash = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.hash);
     value->file = cnnvp_arena_printf(&sweep->arena, "%.*s=%s", name, value->text, part.file);
-    if (named_hash == NULL || value->file == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(named_hash != NULL && value->file != NULL, error);
     cnnvp_hash_text(named_hash, value->hash);
     return CNNVP_DONE;
 }
@@ -134,8 +130,7 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
         char *name = cnnvp_arena_copy(&sweep->arena, at, length);
         const char *file = name != NULL ? find_file(sweep, name) : NULL;
         char hash[CNNVP_KEY_BYTES];
-        if (file == NULL || found == NULL || hashes == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(file != NULL && found != NULL && hashes != NULL, error);
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
         hashes = cnnvp_arena_printf(&sweep->arena, "%s %s", hashes, hash);
@@ -143,8 +138,7 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
         separator = ",";
         at += length;
     } while (*at);
-    if (found == NULL || hashes == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(found != NULL && hashes != NULL, error);
     cnnvp_hash_text(hashes, value->hash);
     value->file = found;
     return CNNVP_DONE;
@@ -262,8 +256,7 @@ static cnnvp_result add_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     if (count > CNNVP_AXIS_VALUES)
         return cnnvp_config_error(error, place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
-    if (axis->values == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(axis->values != NULL, error);
     for (uint64_t value = from; value <= to;) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%" PRIu64, value);
         CNNVP_TRY(text != NULL ? add_value(sweep, axis, text, place, 0, error) : cnnvp_config_no_memory(error));
@@ -290,7 +283,7 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     if (count > CNNVP_AXIS_VALUES)
         return cnnvp_config_error(error, nodes[2]->place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
-    CNNVP_TRY(axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error));
+    CNNVP_TRY_MEMORY(axis->values != NULL, error);
     for (int i = 0; i < (int)count; ++i) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%.12g", bounds[0] + i * bounds[2]);
         CNNVP_TRY(
@@ -360,7 +353,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     if (count == 0)
         return refuse(error, axis, node->place, "an empty list; one value at least is expected");
     axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
-    CNNVP_TRY(axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error));
+    CNNVP_TRY_MEMORY(axis->values != NULL, error);
     for (size_t i = 0; i < count; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
             return cnnvp_config_error(
@@ -375,8 +368,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
 static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
 {
     char *name = cnnvp_arena_text(&sweep->arena, axis->name);
-    if (name == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(name != NULL, error);
     for (char *at = name; *at; ++at)
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
@@ -409,8 +401,7 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
                 param = NULL; /* INSTANCE.model, which may vary too */
             const char *name =
                 cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name, param != NULL ? param->name : "model");
-            if (name == NULL)
-                return cnnvp_config_no_memory(error);
+            CNNVP_TRY_MEMORY(name != NULL, error);
             if (strcmp(name, of_one) == 0) {
                 axis->param = param;
                 return CNNVP_DONE;

@@ -450,8 +450,7 @@ static void print_short(struct comparison *comparison, const struct line **chose
 static cnnvp_result print_comparison(struct comparison *comparison, int all, struct cnnvp_error *error)
 {
     CNNVP_FREED const struct line **chosen = calloc(comparison->count + 1, sizeof *chosen);
-    if (chosen == NULL || comparison->no_memory)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(chosen != NULL && !comparison->no_memory, error);
     if (all)
         print_all(comparison, chosen);
     else

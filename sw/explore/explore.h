@@ -9,8 +9,7 @@
  *   result files -> database         sweep.c, results.c the only writer of the database
  *   database -> table, CSV, page     front.c, report_sweep.c
  */
-#ifndef CNNVP_EXPLORE_INTERNAL_H
-#define CNNVP_EXPLORE_INTERNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -411,5 +410,3 @@ void cnnvp_csv_field(FILE *stream, const char *text, int last);
 /* Writes a whole file atomically: it appears only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size,
                                              struct cnnvp_error *error);
-
-#endif

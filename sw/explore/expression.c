@@ -275,8 +275,7 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
                                   struct cnnvp_error *error)
 {
     struct cnnvp_expression *made = cnnvp_arena_alloc(arena, sizeof *made);
-    if (made == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(made != NULL, error);
     *made = (struct cnnvp_expression){.text = text, .place = place};
     struct parser parser = {
         .arena = arena,

@@ -108,8 +108,7 @@ static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnv
         return (void)cnnvp_config_error(error, NULL, "the sweep has not been run"), CNNVP_FAILED;
     CNNVP_TRY(cnnvp_results_open(sweep->results, 0, &rows->results, error));
     rows->points = calloc(sweep->point_count + 1, sizeof *rows->points);
-    if (rows->points == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(rows->points != NULL, error);
     for (size_t i = 0; i < sweep->point_count; ++i)
         rows->points[i] = &sweep->points[i];
     qsort(rows->points, sweep->point_count, sizeof *rows->points, compare_points);
@@ -360,8 +359,7 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
         return cnnvp_config_error(error, sweep->file, "a front needs objectives");
     CNNVP_TRY(open_rows(sweep, &rows, error));
     CNNVP_FREED struct entry *front = calloc(rows.count + 1, sizeof *front);
-    if (front == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(front != NULL, error);
     for (size_t i = 0; i < rows.count; ++i) {
         CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
         struct entry entry = {.index = i, .network = cnnvp_point_network(sweep, rows.points[i]->number)};

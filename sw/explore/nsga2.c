@@ -70,8 +70,7 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
 {
     CNNVP_FREED uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
     size_t count = 0;
-    if (numbers == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(numbers != NULL, error);
     for (uint32_t i = 0; i < evolution->population; ++i) {
         int known = find_seen(evolution, individuals[i].number) != NULL;
         for (size_t k = 0; k < count && !known; ++k)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files below web/ as text, embedded at build time: the style of all pages, and the scripts of each page. */
-#ifndef CNNVP_EXPLORE_PAGE_H
-#define CNNVP_EXPLORE_PAGE_H
+#pragma once
 
 extern const unsigned char cnnvp_page_style[];
 extern const unsigned char cnnvp_page_run[];
 extern const unsigned char cnnvp_page_compare[];
 extern const unsigned char cnnvp_page_sweep[];
-
-#endif

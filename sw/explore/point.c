@@ -146,8 +146,7 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
                                    struct cnnvp_error *error)
 {
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
-    if (point->config == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(point->config != NULL, error);
     if (cnnvp_point_settle(sweep, number, sweep->derived_count, point->config, &point->refused) != CNNVP_DONE) {
         cnnvp_config_free(point->config);
         point->config = NULL;

@@ -161,8 +161,7 @@ static void describe_queue(struct cnnvp_driver *driver, const struct slot *slots
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     CNNVP_FREED struct pollfd *waits = calloc(driver->jobs, sizeof *waits);
-    if (waits == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(waits != NULL, error);
     CNNVP_TRY(settle(driver, slots, error));
     CNNVP_TRY(cnnvp_driver_commit(driver, 0, error));
     describe_slow(driver, slots);
@@ -254,8 +253,7 @@ cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbe
     CNNVP_FREED struct slot *slots = calloc(driver->jobs, sizeof *slots);
     driver->idle = cnnvp_clock();
     uint32_t unused = 0;
-    if (slots == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(slots != NULL, error);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)
         result = add(driver, slots, numbers[i], error);

@@ -33,8 +33,7 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, const unsigned
 {
     struct cnnvp_printed page;
     FILE *stream = cnnvp_print_begin(&page);
-    if (stream == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(stream != NULL, error);
     (void)fputs(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -103,8 +102,7 @@ cnnvp_result cnnvp_report_runs(const char *const *folders, size_t count, const c
     if (count == 0)
         return cnnvp_config_error(error, NULL, "no folder of a run is given");
     FILE *stream = cnnvp_print_begin(&printed);
-    if (stream == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(stream != NULL, error);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
         (void)fputs(i ? "," : "{\"runs\":[", stream);

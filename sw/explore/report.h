@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CNNVP_EXPLORE_REPORT_H
-#define CNNVP_EXPLORE_REPORT_H
+#pragma once
 
 #include "explore.h"
 
@@ -11,5 +10,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_report_run(const char *folder, const char *htm
 CNNVP_MUST_USE cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file,
                                                void (*watch)(void *context, double share), void *context,
                                                struct cnnvp_error *error);
-
-#endif

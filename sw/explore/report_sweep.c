@@ -146,8 +146,7 @@ static cnnvp_result add_run(struct page *page, json_t *point, const char *key)
     CNNVP_FREED char *folder = cnnvp_text_printf("%s/%s", page->runs, key);
     CNNVP_FREED char *stats = cnnvp_text_printf("%s/%s/stats.json", page->runs, key);
     CNNVP_FREED char *html = cnnvp_text_printf("%s/%s.html", page->html_runs, key);
-    if (folder == NULL || stats == NULL || html == NULL)
-        return cnnvp_config_no_memory(page->error);
+    CNNVP_TRY_MEMORY(folder != NULL && stats != NULL && html != NULL, page->error);
     if (access(stats, R_OK) != 0)
         return CNNVP_DONE;
     (void)mkdir(page->html_runs, 0777);

@@ -161,21 +161,14 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
         if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
             return cnnvp_config_error(error, file, "cannot be written: %s", strerror(errno));
     }
-    struct cnnvp_results *made = calloc(1, sizeof *made);
-    if (made == NULL || !(made->file = strdup(file))) {
-        free(made);
-        return cnnvp_config_no_memory(error);
-    }
+    CNNVP_SCOPED(cnnvp_results_drop) struct cnnvp_results *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
     made->write = write;
     int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int fine = sqlite3_open_v2(file, &made->database, flags, NULL) == SQLITE_OK;
     (void)sqlite3_extended_result_codes(made->database, 0);
     (void)sqlite3_busy_timeout(made->database, 10000);
-    const cnnvp_result ours = fine ? check_owner(made, error) : CNNVP_DONE;
-    if (ours != CNNVP_DONE) {
-        cnnvp_results_close(made);
-        return ours;
-    }
+    CNNVP_TRY(fine ? check_owner(made, error) : CNNVP_DONE);
     fine = fine && (!write || execute(made, table));
     if (fine && !write) /* an earlier cnnvp may have written it */
         fine = lay_out(made, "builds(key, build)") && lay_out(made, "words(key, words)");
@@ -185,12 +178,10 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
            (!write || (prepare(made, "INSERT OR REPLACE INTO builds VALUES(?1, ?2)", &made->put_build) &&
                        prepare(made, SET_WORDS, &made->put_words)));
     made->build = fine && write ? cnnvp_results_fact(made, "build") : NULL;
-    if (!fine) {
-        cnnvp_result result = database_error(made, error);
-        cnnvp_results_close(made);
-        return result;
-    }
+    if (!fine)
+        return database_error(made, error);
     *results = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 

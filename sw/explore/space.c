@@ -37,8 +37,7 @@ struct list {
 static cnnvp_result append(struct list *list, uint64_t number, struct cnnvp_error *error)
 {
     uint64_t *numbers = cnnvp_grow(list->numbers, list->count, sizeof *numbers);
-    if (numbers == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(numbers != NULL, error);
     list->numbers = numbers;
     list->numbers[list->count++] = number;
     return CNNVP_DONE;

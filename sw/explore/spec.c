@@ -319,8 +319,7 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
                                    struct cnnvp_error *error)
 {
     const char *place = inside(sweep, node);
-    if (place == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(place != NULL, error);
     struct cnnvp_expression **made = &sweep->constraints[sweep->constraint_count++];
     CNNVP_TRY(cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep, made, error));
     return cnnvp_expression_condition(*made, error);
@@ -365,8 +364,7 @@ static cnnvp_result read_derived(struct cnnvp_sweep *sweep, const struct cnnvp_y
         struct cnnvp_derived *made = &sweep->derived[sweep->derived_count];
         CNNVP_TRY(check_derived(sweep, child, error));
         *made = (struct cnnvp_derived){.name = child->key, .place = inside(sweep, child)};
-        if (made->place == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(made->place != NULL, error);
         CNNVP_TRY(cnnvp_expression_new(
             &sweep->arena, child->text, made->place, name_index, offer_names, sweep, &made->expression, error));
         ++sweep->derived_count;
@@ -535,9 +533,9 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     sweep->objectives = cnnvp_arena_array(&sweep->arena, CNNVP_OBJECTIVES, sizeof *sweep->objectives);
     sweep->members = CNNVP_COLUMNS;
     sweep->folder = cnnvp_config_folder(&sweep->arena, sweep->file);
-    if (sweep->axes == NULL || sweep->constraints == NULL || sweep->derived == NULL || sweep->objectives == NULL ||
-        sweep->folder == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(sweep->axes != NULL && sweep->constraints != NULL && sweep->derived != NULL &&
+                         sweep->objectives != NULL && sweep->folder != NULL,
+                     error);
     CNNVP_TRY(cnnvp_yaml_read(&sweep->arena, sweep->file, "network, parameters, objectives", &root, error));
     CNNVP_TRY(cnnvp_yaml_members(root, keys, KEYS, "there are", found, error));
     CNNVP_TRY(read_command(sweep, found[KEY_COMMAND], error));

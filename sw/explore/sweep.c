@@ -32,26 +32,20 @@ int cnnvp_sweep_interrupted(void)
     return interrupted != 0;
 }
 
+CNNVP_DROP(cnnvp_sweep)
+
 cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
-    struct cnnvp_sweep *made = calloc(1, sizeof *made);
+    CNNVP_SCOPED(cnnvp_sweep_drop) cnnvp_sweep *made = calloc(1, sizeof *made);
     uint64_t first = 0;
     *sweep = NULL;
-    if (made == NULL || !(made->file = cnnvp_arena_text(&made->arena, spec_file))) {
-        free(made);
-        return cnnvp_config_no_memory(error);
-    }
-    cnnvp_result result = cnnvp_spec_read(made, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_space_first(made, &first, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_objectives_check(made, first, error);
-    if (result != CNNVP_DONE) {
-        cnnvp_sweep_free(made);
-        return result;
-    }
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = cnnvp_arena_text(&made->arena, spec_file)) != NULL, error);
+    CNNVP_TRY(cnnvp_spec_read(made, error));
+    CNNVP_TRY(cnnvp_space_first(made, &first, error));
+    CNNVP_TRY(cnnvp_objectives_check(made, first, error));
     *sweep = made;
+    made = NULL;
     return CNNVP_DONE;
 }
 
@@ -105,8 +99,7 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
     if (theirs == NULL)
         theirs = json_object();
     size_t before = json_object_size(theirs);
-    if (mine == NULL || theirs == NULL || json_object_update_missing(theirs, mine) != 0)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(mine != NULL && theirs != NULL && json_object_update_missing(theirs, mine) == 0, error);
     if (json_object_size(theirs) == before)
         return CNNVP_DONE;
     CNNVP_FREED char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
@@ -118,8 +111,7 @@ static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_swee
                               struct cnnvp_error *error)
 {
     struct cnnvp_sweep_point *points = cnnvp_grow(sweep->points, sweep->point_count, sizeof *points);
-    if (points == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(points != NULL, error);
     sweep->points = points;
     sweep->points[sweep->point_count++] = *point;
     return CNNVP_DONE;
@@ -181,8 +173,7 @@ cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int
     CNNVP_SCOPED(cnnvp_row_clear) struct cnnvp_row row = {.params = NULL};
     CNNVP_FREED char *file = result_file(driver, key);
     *taken = 0;
-    if (file == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(file != NULL, error);
     if (access(file, F_OK) != 0)
         return CNNVP_DONE;
     const cnnvp_result result = cnnvp_result_read(file, &row, error);
@@ -201,8 +192,7 @@ cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_s
     CNNVP_JSON *params = cnnvp_point_params(driver->sweep, point->number);
     memcpy(row.key, point->key, sizeof row.key);
     row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    if (row.params == NULL || row.error == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(row.params != NULL && row.error != NULL, error);
     CNNVP_TRY(record(driver, &row, error));
     count_new(driver, 1);
     return CNNVP_DONE;
@@ -236,8 +226,7 @@ cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *num
 static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     CNNVP_FREED char *file = cnnvp_text_printf("%s/lock", driver->folder);
-    if (file == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(file != NULL, error);
     for (;;) {
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}, other = lock;
         struct stat open_file, named_file;
@@ -399,9 +388,9 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     driver->uncommitted = calloc(COMMIT_POINTS, sizeof *driver->uncommitted);
     free(driver->sweep->results);
     driver->sweep->results = strdup(options->results);
-    if (driver->program == NULL || driver->folder == NULL || driver->uncommitted == NULL ||
-        driver->sweep->results == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(driver->program != NULL && driver->folder != NULL && driver->uncommitted != NULL &&
+                         driver->sweep->results != NULL,
+                     error);
     CNNVP_TRY(cnnvp_output_check(options->results, error));
     CNNVP_TRY(name_simulator(driver, error));
     CNNVP_TRY(take_lock(driver, error));

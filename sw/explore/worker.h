@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker: a process that runs one point after another, see worker.c. */
-#ifndef CNNVP_EXPLORE_WORKER_H
-#define CNNVP_EXPLORE_WORKER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -57,5 +56,3 @@ void cnnvp_worker_stop(struct cnnvp_worker *worker, int is_busy);
 /* Call in a new child process: replaces it with srun, which runs a worker (slurm.c) and connects the worker's standard
  * input and output to `line`. Never returns. */
 void cnnvp_slurm_become(const struct cnnvp_driver *driver, int line, pid_t parent);
-
-#endif

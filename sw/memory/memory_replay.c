@@ -350,8 +350,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     run->tck_ps = timing.tck_ps;
     run->burst_ps = (uint64_t)timing.t[DRAM_T_bl] * timing.tck_ps;
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
-    if (replay == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(replay != NULL, error);
     cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
     cnnvp_dram_replay_show(replay, &run->windows);
     cnnvp_result status = replay_trace(reader, replay, run, error);

@@ -60,8 +60,7 @@ static cnnvp_result measure(const struct cnnvp_instance *memory, const uint64_t 
     for (unsigned pattern = 0; pattern < CNNVP_MEMORY_PATTERNS; ++pattern) {
         struct window window = {.begin = refi, .end = refi + cnnvp_maximum(CLOCKS / refi, 1) * refi};
         struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, outstanding, note_command, &window);
-        if (replay == NULL)
-            return cnnvp_config_no_memory(error);
+        CNNVP_TRY_MEMORY(replay != NULL, error);
         for (uint64_t i = 0; !window.over; ++i)
             send(replay, (enum cnnvp_memory_pattern)pattern, i);
         cnnvp_dram_replay_free(replay);
@@ -82,8 +81,7 @@ cnnvp_result cnnvp_memory_stream(const cnnvp_config *config, uint32_t outstandin
     while (preset < unit->param_count && strcmp(unit->params[preset].name, "preset") != 0)
         ++preset;
     CNNVP_FREED uint64_t *values = malloc(unit->param_count * sizeof *values);
-    if (values == NULL || preset == unit->param_count)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(values != NULL && preset != unit->param_count, error);
     memcpy(values, memory->values, unit->param_count * sizeof *values);
     const int set = *memory->places[preset].text != '\0';
     cnnvp_result result = CNNVP_DONE;

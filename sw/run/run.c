@@ -58,8 +58,7 @@ static cnnvp_result read_inputs(struct cnnvp_run *run, struct cnnvp_error *error
     const struct cnnvp_option_list *input = &run->options->input;
     run->inputs = calloc(input->count + 1u, sizeof *run->inputs);
     run->arrays = calloc(input->count + 1u, sizeof *run->arrays);
-    if (run->inputs == NULL || run->arrays == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(run->inputs != NULL && run->arrays != NULL, error);
     for (size_t i = 0; i < input->count; ++i) {
         size_t length;
         run->inputs[i].array = &run->arrays[i];
@@ -149,8 +148,7 @@ cnnvp_result cnnvp_run_collect(struct cnnvp_run *run, size_t count, struct cnnvp
     if (run->options->timing_only || count == 0)
         return CNNVP_DONE;
     run->outputs = calloc(count, sizeof *run->outputs);
-    if (run->outputs == NULL)
-        return cnnvp_config_no_memory(error);
+    CNNVP_TRY_MEMORY(run->outputs != NULL, error);
     for (; run->output_count < count && result == CNNVP_DONE; ++run->output_count)
         result = collect_output(run, run->output_count, error);
     if (result == CNNVP_DONE && run->options->labels != NULL)

@@ -5,8 +5,7 @@
  *   struct cnnvp_run run = {.file = ..., .options = ..., ...};
  *   cnnvp_run_plan, cnnvp_run_load, cnnvp_platform_run, cnnvp_run_collect, cnnvp_run_statistics, cnnvp_run_clear
  */
-#ifndef CNNVP_RUN_H
-#define CNNVP_RUN_H
+#pragma once
 
 #include <jansson.h>
 
@@ -74,4 +73,3 @@ void cnnvp_run_clear(struct cnnvp_run *run);
  * as values.NAME. */
 CNNVP_MUST_USE cnnvp_result cnnvp_statistics_with(cnnvp_platform *platform, int partial, const char *name,
                                                   json_t *value, char **text);
-#endif

@@ -4,8 +4,7 @@
  * behind them. The code only adds, multiplies, divides and scales by powers of two in a fixed order, so that results
  * are the same on every machine.
  */
-#ifndef CNNVP_TABLES_H
-#define CNNVP_TABLES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ double cnnvp_erf(double x);
 CNNVP_MUST_USE int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context,
                                       double low, double high, int in_frac, int out_frac, size_t segments,
                                       int16_t *table, size_t *words, int *shift);
-
-#endif

@@ -12,9 +12,11 @@
 #include <cstring>
 #include <memory>
 
+#include "platform.h"
+extern "C" {
 #include "config.h"
 #include "elf_file.h"
-#include "platform.h"
+}
 
 namespace {
 

@@ -2,8 +2,9 @@
 /* Made-up units for the tests of the configuration: the same port kinds and parameter types as the real ones. */
 #include "registry.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base.h"
 
 static const struct cnnvp_param core_params[] = {
     {"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1000", 1, 10000, NULL, "clock"},
@@ -130,17 +131,14 @@ const struct cnnvp_unit *cnnvp_unit_at(size_t index)
 }
 
 cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, const struct cnnvp_unit **unit,
-                                 char *message, size_t message_size)
+                                 struct cnnvp_error *error)
 {
     const char *colon = strrchr(model, ':');
-    if (colon != NULL) {
-        (void)snprintf(message, message_size, "%s/%.*s cannot be loaded", relative_to != NULL ? relative_to : ".",
-                       (int)(colon - model), model);
-        return CNNVP_BAD_INPUT;
-    }
+    if (colon != NULL)
+        return cnnvp_config_error(error, NULL, "%s/%.*s cannot be loaded", relative_to != NULL ? relative_to : ".",
+                                  (int)(colon - model), model);
     for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; ++i)
         if (strcmp((*unit)->kind, model) == 0)
             return CNNVP_DONE;
-    (void)snprintf(message, message_size, "there is no unit of kind %s", model);
-    return CNNVP_BAD_INPUT;
+    return cnnvp_config_error(error, NULL, "there is no unit of kind %s", model);
 }

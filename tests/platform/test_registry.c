@@ -8,10 +8,10 @@
 static const struct cnnvp_unit *find(const char *model, const char *relative_to)
 {
     const struct cnnvp_unit *unit;
-    char message[1024];
+    struct cnnvp_error error;
 
-    if (cnnvp_registry_find(model, relative_to, &unit, message, sizeof message) != CNNVP_DONE)
-        fail_msg("%s", message);
+    if (cnnvp_registry_find(model, relative_to, &unit, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
     return unit;
 }
 
@@ -68,21 +68,20 @@ static void wrong_libraries_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         const struct cnnvp_unit *unit;
-        char message[1024];
+        struct cnnvp_error error;
 
-        assert_int_equal(cnnvp_registry_find(cases[i].model, LIBRARIES, &unit, message, sizeof message),
-                         CNNVP_BAD_INPUT);
-        if (strstr(message, cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].model, message, cases[i].message);
+        assert_int_equal(cnnvp_registry_find(cases[i].model, LIBRARIES, &unit, &error), CNNVP_BAD_INPUT);
+        if (strstr(error.text, cases[i].message) == NULL)
+            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].model, error.text, cases[i].message);
     }
 }
 
 static void must_refuse(const struct cnnvp_unit *unit, const char *expected)
 {
-    char message[512] = "";
+    struct cnnvp_error error = {""};
 
-    assert_int_equal(cnnvp_registry_check(unit, "mine", message, sizeof message), CNNVP_BAD_INPUT);
-    assert_string_equal(message, expected);
+    assert_int_equal(cnnvp_registry_check(unit, "mine", &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, expected);
 }
 
 /* Tables whose names collide, or lead nowhere. */
@@ -144,7 +143,7 @@ static void wrong_tables_are_refused(void **state)
 
 static void built_in_units_are_found(void **state)
 {
-    char message[512];
+    struct cnnvp_error error;
     size_t count = 0;
     int has_uart = 0;
 
@@ -152,9 +151,9 @@ static void built_in_units_are_found(void **state)
     for (const struct cnnvp_unit *unit; (unit = cnnvp_unit_at(count)) != NULL; ++count) {
         const struct cnnvp_unit *found;
 
-        if (cnnvp_registry_check(unit, unit->kind, message, sizeof message) != CNNVP_DONE)
-            fail_msg("%s", message);
-        assert_int_equal(cnnvp_registry_find(unit->kind, NULL, &found, message, sizeof message), CNNVP_DONE);
+        if (cnnvp_registry_check(unit, unit->kind, &error) != CNNVP_DONE)
+            fail_msg("%s", error.text);
+        assert_int_equal(cnnvp_registry_find(unit->kind, NULL, &found, &error), CNNVP_DONE);
         assert_ptr_equal(found, unit);
         has_uart |= strcmp(unit->kind, "uart") == 0;
     }

@@ -7,7 +7,9 @@
 
 #include "bench.h"
 #include "memory_port.h"
+extern "C" {
 #include "recorder.h"
+}
 
 namespace {
 

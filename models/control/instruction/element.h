@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of an instruction element, shared by its files: instruction.c (registers, callbacks, tables), advance.c,
  * execute.c and show.c. */
-#ifndef CNNVP_INSTRUCTION_ELEMENT_H
-#define CNNVP_INSTRUCTION_ELEMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -179,5 +178,3 @@ void cnnvp_element_bring_up(struct element *self, int ahead);
 void cnnvp_element_advance(struct element *self, int ahead);
 /* Sets the event for the element's next activity. */
 void cnnvp_element_schedule(struct element *self);
-
-#endif

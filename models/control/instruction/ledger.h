@@ -10,8 +10,7 @@
  * effect at issue. An interval is accounted only when a later event ends it, so the time after the last completion
  * counts only if work follows.
  */
-#ifndef CNNVP_INSTRUCTION_LEDGER_H
-#define CNNVP_INSTRUCTION_LEDGER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -80,5 +79,3 @@ uint64_t cnnvp_ledger_room(const struct ledger *ledger, uint64_t from, uint32_t 
 uint64_t cnnvp_ledger_unit_end(const struct ledger *ledger, uint32_t unit, uint64_t from);
 /* Number of commands in flight in `cycle`; those from before a guest's reset count only if `forgotten`. */
 uint32_t cnnvp_ledger_in_flight(const struct ledger *ledger, uint64_t cycle, int forgotten);
-
-#endif

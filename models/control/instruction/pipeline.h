@@ -8,8 +8,7 @@
  * cycle. Behind a jump, branch, loop or halt, fetch waits for its issue in cycle e and resumes in e + 1, so each of
  * them costs two cycles, taken or not. Going from the end of a loop's body to its start costs nothing.
  */
-#ifndef CNNVP_INSTRUCTION_PIPELINE_H
-#define CNNVP_INSTRUCTION_PIPELINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -116,5 +115,3 @@ static inline int cnnvp_pipeline_waiting(const struct pipeline *pipeline)
 {
     return pipeline->issued != pipeline->fetched || pipeline->pc < pipeline->tail;
 }
-
-#endif

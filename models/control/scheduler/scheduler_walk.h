@@ -15,8 +15,7 @@
  * Assignments whose values depend on data are marked with KEEP, because the number of pushed words must not depend on
  * data (invariant 2).
  */
-#ifndef CNNVP_SCHEDULER_WALK_H
-#define CNNVP_SCHEDULER_WALK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ int scheduler_next(struct scheduler_walk *walk, struct scheduler_section *sectio
 /* Gets instruction i of a section with its patches applied. */
 void scheduler_word(const struct scheduler_walk *walk, const struct scheduler_section *section, uint32_t i,
                     uint32_t *high, uint32_t *low);
-
-#endif

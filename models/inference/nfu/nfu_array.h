@@ -3,8 +3,7 @@
  * The array of the cycle-stepped NFU (S002, NFU structure): PEs in rows and columns. The row input reaches every PE,
  * the column input the right-most column, and data outputs lead to the left and upper neighbours.
  */
-#ifndef CNNVP_NFU_ARRAY_H
-#define CNNVP_NFU_ARRAY_H
+#pragma once
 
 #include "nfu_pe.h"
 
@@ -71,5 +70,3 @@ void cnnvp_nfu_array_flush_v(struct cnnvp_nfu_array *array);
 /* Runs one clock. */
 void cnnvp_nfu_array_step(struct cnnvp_nfu_array *array, const struct cnnvp_nfu_step *step, cnnvp_nfu_read_fn read,
                           const void *context);
-
-#endif

@@ -3,8 +3,7 @@
  * A buffer's port in the cycle-stepped NFU. It collects the addresses of a clock one by one, and counts the clocks in
  * which the buffer's banks and port can serve them (struct cnnvp_buffer_shape, cnnvp_buffer.h).
  */
-#ifndef CNNVP_NFU_BEAT_H
-#define CNNVP_NFU_BEAT_H
+#pragma once
 
 #include "cnnvp_buffer.h"
 
@@ -33,5 +32,3 @@ void cnnvp_nfu_beat_made(struct cnnvp_nfu_beat *beat);
 /* Ends the accesses since the last call, for which `clocks` clocks were planned; `late` grows by the clocks beyond
  * these. */
 void cnnvp_nfu_beat_end(struct cnnvp_nfu_beat *beat, uint64_t clocks);
-
-#endif

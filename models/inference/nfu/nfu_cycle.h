@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The control of the cycle-stepped NFU: executes whole commands on the array. */
-#ifndef CNNVP_NFU_CYCLE_H
-#define CNNVP_NFU_CYCLE_H
+#pragma once
 
 #include "nfu_array.h"
 #include "nfu_beat.h"
@@ -17,5 +16,3 @@ enum cnnvp_nfu_port { CNNVP_NFU_INPUT, CNNVP_NFU_WEIGHT, CNNVP_NFU_OUTPUT, CNNVP
 CNNVP_MUST_USE int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array,
                                    struct cnnvp_fx16_cost *cost, struct cnnvp_nfu_beat ports[CNNVP_NFU_PORTS]);
-
-#endif

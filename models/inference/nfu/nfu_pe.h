@@ -4,8 +4,7 @@
  * a multiplier (K * A or A * A); an adder (P or K plus the product or A); a comparator max{P, A}; the register P; and
  * the FIFOs H and V, whose heads the data output offers to the neighbours.
  */
-#ifndef CNNVP_NFU_PE_H
-#define CNNVP_NFU_PE_H
+#pragma once
 
 #include "nfu_tile.h"
 
@@ -46,5 +45,3 @@ void cnnvp_nfu_pe_execute(struct cnnvp_nfu_pe *pe, const struct cnnvp_fx16_opera
                           uint32_t acc_bits);
 /* P = P + addend: bias steps (P + A, A aligned by the bias shift) and reductions. */
 void cnnvp_nfu_pe_add(struct cnnvp_nfu_pe *pe, int64_t addend, uint32_t acc_bits);
-
-#endif

@@ -4,8 +4,7 @@
  * exact sums. The two levels of detail share these structures and nothing else: `fast` uses fx16_compute.c, nfu_cost.c
  * and nfu_clocks.c, `cycle` steps in nfu_cycle.c and nfu_beat.c.
  */
-#ifndef CNNVP_NFU_TILE_H
-#define CNNVP_NFU_TILE_H
+#pragma once
 
 #include "cnnvp_fx16.h"
 
@@ -39,5 +38,3 @@ uint32_t cnnvp_nfu_writeout_steps(const struct cnnvp_nfu_shape *shape, const str
 /* True if values can pass between PEs: propagation is on, FIFOs are deep enough for the strides, and the kernel is not
  * dilated. */
 bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shape of the systolic array and cost of a command (systolic_cost.c). Independent of any host. */
-#ifndef CNNVP_SYSTOLIC_TILE_H
-#define CNNVP_SYSTOLIC_TILE_H
+#pragma once
 
 #include "cnnvp_fx16.h"
 
@@ -27,5 +26,3 @@ static inline bool cnnvp_systolic_apart(const struct cnnvp_systolic_shape *shape
 {
     return tile->per_channel && shape->dataflow != CNNVP_SYSTOLIC_IS;
 }
-
-#endif

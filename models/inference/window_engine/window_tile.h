@@ -3,8 +3,7 @@
  * Shape of the window engine and cost of a command. Independent of any host. cnnvp_fx16.h describes the command and
  * computes its exact sums.
  */
-#ifndef CNNVP_WINDOW_TILE_H
-#define CNNVP_WINDOW_TILE_H
+#pragma once
 
 #include "cnnvp_fx16.h"
 
@@ -32,5 +31,3 @@ void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnv
 /* Adds to the traffic the classes of clocks at each port (window_clocks.c). */
 void cnnvp_window_clocks(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                          const struct cnnvp_fx16_cost *cost, struct cnnvp_fx16_traffic *traffic);
-
-#endif

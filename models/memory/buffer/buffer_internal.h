@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The buffer (a scratchpad is one with several regions) and its host-free parts: updates, port timing, live values. */
-#ifndef CNNVP_BUFFER_INTERNAL_H
-#define CNNVP_BUFFER_INTERNAL_H
+#pragma once
 
 #include "cnnvp_buffer.h"
 #include "units.h"
@@ -115,5 +114,3 @@ void buffer_reset(void *self);
 int buffer_access(void *self, uint32_t port, struct cnnvp_access *access);
 void buffer_costs(const uint64_t *params, const struct cnnvp_costs *costs);
 void buffer_show(void *self, const struct cnnvp_show *show);
-
-#endif

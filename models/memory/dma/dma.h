@@ -30,11 +30,8 @@
  * parameter word_bytes. Rows must not overlap in the buffer (also for move and store). An error of the memory is the
  * status of the receive or store, and a failed receive writes nothing.
  */
-#ifndef CNNVP_DMA_H
-#define CNNVP_DMA_H
+#pragma once
 
 #include "cnnvp_command.h"
 
 extern const struct cnnvp_unit cnnvp_unit_dma;
-
-#endif

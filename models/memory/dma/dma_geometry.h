@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shape of one side of a transfer, with as few segments as its strides allow. Host-free. */
-#ifndef CNNVP_DMA_GEOMETRY_H
-#define CNNVP_DMA_GEOMETRY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ void dma_gather(const struct dma_shape *shape, const uint8_t *base, uint8_t *pac
 void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *base);
 /* Writes the low bits of `immediate` to every word. */
 void dma_fill(const struct dma_shape *shape, uint32_t immediate, uint32_t word_bytes, uint8_t *base);
-
-#endif

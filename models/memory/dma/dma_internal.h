@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The DMA's state: a read and a write channel, each a queue of transfers that share the channel's bursts in flight. */
-#ifndef CNNVP_DMA_INTERNAL_H
-#define CNNVP_DMA_INTERNAL_H
+#pragma once
 
 #include "dma.h"
 #include "cnnvp_command.h"
@@ -165,5 +164,3 @@ void dma_advance(struct dma *dma);
 void dma_complete(void *self, uint32_t port, struct cnnvp_request *request);
 void dma_show(void *self, const struct cnnvp_show *show);
 void dma_event(void *self, uint32_t number);
-
-#endif

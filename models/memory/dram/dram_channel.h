@@ -24,8 +24,7 @@
  * Time is counted in clocks from 1. A burst that enters at clock n can issue its first command at n. Nothing is
  * computed clock by clock: the next command is planned, and planned again when a burst enters before it.
  */
-#ifndef CNNVP_DRAM_CHANNEL_H
-#define CNNVP_DRAM_CHANNEL_H
+#pragma once
 
 #include "dram_state.h"
 
@@ -114,5 +113,3 @@ static inline void dram_keep_end(uint64_t *ends, uint32_t first, uint32_t *count
 }
 
 void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *counts);
-
-#endif

@@ -5,8 +5,7 @@
  * counts and clocks are the same as with planning: tests/models/memory/dram compares both. Host-free, internal to the
  * model.
  */
-#ifndef CNNVP_DRAM_COLUMNS_H
-#define CNNVP_DRAM_COLUMNS_H
+#pragma once
 
 #include "dram_channel.h"
 
@@ -160,5 +159,3 @@ static inline uint32_t dram_read_leaves(struct dram_channel *channel, const stru
         channel->bus[0].empty_from = next->clock;
     return index;
 }
-
-#endif

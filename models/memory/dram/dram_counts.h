@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns counts into the statistics of dram.def, in the same way for the unit and for a replay. Host-free. */
-#ifndef CNNVP_DRAM_COUNTS_H
-#define CNNVP_DRAM_COUNTS_H
+#pragma once
 
 #include "dram_state.h"
 
@@ -52,5 +51,3 @@ void cnnvp_dram_count_standby(const struct dram_counter *counter, const struct d
 /* Reports the peak rate of the data buses. It is not a sum, so call this once. */
 void cnnvp_dram_count_peak(const struct dram_counter *counter, const struct dram_options *options,
                            const struct dram_timing *timing);
-
-#endif

@@ -4,8 +4,7 @@
  * functions and its line here: the parameter, its help and the tests' choices come from these lists. The first entry of
  * a list is the default.
  */
-#ifndef CNNVP_DRAM_POLICIES_H
-#define CNNVP_DRAM_POLICIES_H
+#pragma once
 
 #define DRAM_SCHEDULERS(POLICY)                                                                                      \
     POLICY(fr_fcfs, "fr-fcfs",                                                                                       \
@@ -36,5 +35,3 @@
 #define DRAM_CHOICES(list) (&(list(DRAM_CHOICE))[1])
 #define DRAM_CHOICE_HELP(symbol, name, help) "; " name ": " help
 #define DRAM_HELP(list) (&(list(DRAM_CHOICE_HELP))[2])
-
-#endif

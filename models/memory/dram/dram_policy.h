@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The policies of a controller (dram_policies.h) as function tables. Host-free. */
-#ifndef CNNVP_DRAM_POLICY_H
-#define CNNVP_DRAM_POLICY_H
+#pragma once
 
 #include "memory/dram/dram_policies.h"
 #include "dram_state.h"
@@ -73,5 +72,3 @@ DRAM_REFRESHES(DRAM_DECLARE)
 #define DRAM_DECLARE(symbol, name, help) extern const struct dram_arbiter dram_arbiter_##symbol;
 DRAM_ARBITERS(DRAM_DECLARE)
 #undef DRAM_DECLARE
-
-#endif

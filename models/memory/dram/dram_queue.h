@@ -12,8 +12,7 @@
  * after it arrives. So results depend neither on the order of events at one instant nor on how far one call computes
  * the schedule.
  */
-#ifndef CNNVP_DRAM_QUEUE_H
-#define CNNVP_DRAM_QUEUE_H
+#pragma once
 
 #include "dram_stream.h"
 
@@ -48,5 +47,3 @@ struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue);
 
 /* Sums the counts of the channels. */
 void cnnvp_dram_queue_counts(const struct dram_queue *queue, struct dram_counts *counts);
-
-#endif

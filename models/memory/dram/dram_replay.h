@@ -4,8 +4,7 @@
  * `outstanding` reads in flight; a write is done when it is taken. Host-free. The memory used is bounded, except for
  * what the callback `commands` keeps.
  */
-#ifndef CNNVP_DRAM_REPLAY_H
-#define CNNVP_DRAM_REPLAY_H
+#pragma once
 
 #include "dram_channel.h"
 
@@ -35,5 +34,3 @@ void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_
 /* Serves everything that waits. Commands and clocks after `until` do not count (DRAM_NEVER: all do); bursts that wait
  * at `until` count by their row class only. */
 void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shortcuts for the reads of a single stream from open rows, without planning: along a row, from one row to the next,
  * and trains of waiting reads. Here is what they share. Host-free. */
-#ifndef CNNVP_DRAM_RUN_H
-#define CNNVP_DRAM_RUN_H
+#pragma once
 
 #include "dram_columns.h"
 #include "dram_stream.h"
@@ -136,5 +135,3 @@ void dram_change_learn(struct dram_run *run, uint64_t ready);
  * bank group or no two in a row in the same group: makes those of the waiting bursts, with the bursts that enter
  * meanwhile, and returns 1. */
 int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
-
-#endif

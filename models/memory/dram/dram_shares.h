@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameter `shares`: numbers of the requesting units, for the memory's arbiter. */
-#ifndef CNNVP_DRAM_SHARES_H
-#define CNNVP_DRAM_SHARES_H
+#pragma once
 
 #include "dram_stream.h"
 
@@ -16,5 +15,3 @@ struct dram_shares {
 CNNVP_MUST_USE int cnnvp_dram_shares_read(const struct cnnvp_init *init, uint32_t param, struct dram_shares *shares);
 /* Returns a requester's number: 1 if it is not named. */
 uint32_t cnnvp_dram_share(const struct dram_shares *shares, uint32_t initiator);
-
-#endif

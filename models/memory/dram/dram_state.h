@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a DRAM channel, and the functions by which the parts of the controller read and change it.
  * dram_channel.h says what is modelled. Host-free. */
-#ifndef CNNVP_DRAM_STATE_H
-#define CNNVP_DRAM_STATE_H
+#pragma once
 
 #include "cnnvp_integer.h"
 #include "dram_timing.h"
@@ -450,5 +449,3 @@ static inline int dram_active_precedes(const struct dram_channel *channel, uint3
     const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
     return entered_a < entered_b || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Streams of requests in front of the channels (dram_queue.h): each stream's next burst and bursts in flight, and the
  * lists that requests move through. Host-free.
  */
-#ifndef CNNVP_DRAM_STREAM_H
-#define CNNVP_DRAM_STREAM_H
+#pragma once
 
 #include "cnnvp_model.h"
 #include "dram_columns.h"
@@ -305,5 +304,3 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last);
 
 /* A clock before which no waiting or entered request completes; `start` is the clock of the next entry or command. */
 uint64_t dram_work(const struct dram_queue *queue, uint64_t start);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The structure of a DRAM channel, its timings in clocks, and the mapping of addresses. Host-free. Numbers and their
  * sources: dram.def. */
-#ifndef CNNVP_DRAM_TIMING_H
-#define CNNVP_DRAM_TIMING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -124,5 +123,3 @@ void cnnvp_dram_rate(const uint64_t *values, struct cnnvp_memory_rate *rate);
 void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map);
 /* Addresses beyond the capacity wrap around. */
 struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address);
-
-#endif

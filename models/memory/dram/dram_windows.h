@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory's counters over time (dram.def), the same for the unit and for a replay. Host-free. */
-#ifndef CNNVP_DRAM_WINDOWS_H
-#define CNNVP_DRAM_WINDOWS_H
+#pragma once
 
 #include "dram_stream.h"
 #include "unit/bandwidth.h"
@@ -30,5 +29,3 @@ void cnnvp_dram_windows_low(struct dram_windows *windows, enum dram_low low, uin
 void cnnvp_dram_windows_data(struct dram_windows *windows, cnnvp_time at, uint64_t bursts);
 void cnnvp_dram_windows_end(struct dram_windows *windows);
 void cnnvp_dram_windows_fini(struct dram_windows *windows);
-
-#endif

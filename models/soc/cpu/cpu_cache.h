@@ -2,8 +2,7 @@
 /*
  * Tags of a set-associative cache with least-recently-used replacement; it holds no data. Plain C, host-free.
  */
-#ifndef CNNVP_CPU_CACHE_H
-#define CNNVP_CPU_CACHE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void cpu_cache_use(struct cpu_cache *cache, uint32_t address, int writes);
 int cpu_cache_clean(struct cpu_cache *cache, size_t *next, uint32_t *address);
 /* Inserts a line that is not present, as the most recently used of its set. */
 struct cpu_evicted cpu_cache_put(struct cpu_cache *cache, uint32_t address);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of the unit `cpu`, shared by its files. */
-#ifndef CNNVP_CPU_INTERNAL_H
-#define CNNVP_CPU_INTERNAL_H
+#pragma once
 
 #include "cnnvp_model.h"
 #include "cnnvp_program.h"
@@ -207,5 +206,3 @@ void cpu_debug_failure(struct cpu *cpu);
 /* -- cpu.c -- */
 /* Ends the run with the guest's exit code. */
 void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason);
-
-#endif

@@ -24,8 +24,7 @@
  * thread-safe; different cores are independent. Functions marked [callback] may also be called while run() is inside
  * one of the callbacks of struct cnnvp_rv32_bus; all others only outside of run().
  */
-#ifndef CNNVP_RV32_H
-#define CNNVP_RV32_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -303,5 +302,3 @@ void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats
 
 /* Copies the last traps, the oldest first; returns how many (up to CNNVP_RV32_TRAP_LOG, the size of `traps`). */
 size_t cnnvp_rv32_trap_log(const struct cnnvp_rv32 *core, struct cnnvp_rv32_trap *traps);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Arithmetic of RV32IM that C does not define as the ISA does (Unprivileged ISA 20191213, sections 2.4, 7.1, 7.2).
  */
-#ifndef CNNVP_RV32_ARITH_H
-#define CNNVP_RV32_ARITH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ static inline uint32_t rv32_rem(uint32_t a, uint32_t b)
 {
     return b == 0 ? a : b == UINT32_MAX ? 0u : (uint32_t)((int32_t)a % (int32_t)b);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * once these have been looked up. Links to nothing lead to the sentinel, whose last instruction begins after any limit,
  * so that one comparison covers "within the limit", "linked" and "still valid".
  */
-#ifndef CNNVP_RV32_INTERNAL_H
-#define CNNVP_RV32_INTERNAL_H
+#pragma once
 
 #include "rv32.h"
 
@@ -358,5 +357,3 @@ static inline void rv32_put(uint8_t *p, unsigned size, uint32_t value)
         p[0] = (uint8_t)value;
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inner loops of the conversions to mantissas of at most 8 bits, in variants for the host's vector units. All variants
  * give identical bits. */
-#ifndef CNNVP_BFP_KERNELS_H
-#define CNNVP_BFP_KERNELS_H
+#pragma once
 
 #include "cnnvp_bfp.h"
 
@@ -29,5 +28,3 @@ struct bfp_kernels {
 const struct bfp_kernels *cnnvp_bfp_kernels(void);
 /* The index-th variant that this machine can run; NULL after the last. */
 const struct bfp_kernels *cnnvp_bfp_kernels_variant(size_t index);
-
-#endif

@@ -4,8 +4,7 @@
  * Unlike a C library's, the results have the same bits on every host and compiler (without contraction). Errors are at
  * most 2 units in the last place.
  */
-#ifndef CNNVP_ELEMENTARY_H
-#define CNNVP_ELEMENTARY_H
+#pragma once
 
 /* e^x. 0 below about -708 (no subnormal results), infinite above about 709; NaN gives NaN. */
 double cnnvp_elementary_exp(double x);
@@ -13,5 +12,3 @@ double cnnvp_elementary_exp(double x);
 /* ln x of a finite x > 0, subnormal or not. 0 gives minus infinity, a negative x or NaN gives NaN, infinity gives
  * infinity. */
 double cnnvp_elementary_ln(double x);
-
-#endif

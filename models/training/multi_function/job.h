@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A decoded and checked command of the multi-function module: its tile and the places of its data. Independent of any
  * host. */
-#ifndef CNNVP_MULTI_FUNCTION_JOB_H
-#define CNNVP_MULTI_FUNCTION_JOB_H
+#pragma once
 
 #include "cnnvp_isa.h"
 #include "cnnvp_tile.h"
@@ -97,5 +96,3 @@ void cnnvp_job_scatter(const struct cnnvp_job *job);
 
 /* Converts mantissas to binary32: all of tdecode. */
 void cnnvp_job_expand(const struct cnnvp_job *job);
-
-#endif

@@ -48,11 +48,8 @@
  *   tload, tsave, tclear           S(bytes / 4)
  * plus the longest stall of an operand at a buffer's port.
  */
-#ifndef CNNVP_MULTI_FUNCTION_H
-#define CNNVP_MULTI_FUNCTION_H
+#pragma once
 
 #include "cnnvp_tile.h"
 
 extern const struct cnnvp_unit cnnvp_unit_multi_function;
-
-#endif

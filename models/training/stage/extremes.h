@@ -5,8 +5,7 @@
  * A channel's values are numbered through the batch. Of equal extremes the one with the smaller number counts, so the
  * order of tiles does not matter. Values that are not finite are left out.
  */
-#ifndef CNNVP_STAGE_EXTREMES_H
-#define CNNVP_STAGE_EXTREMES_H
+#pragma once
 
 #include "cnnvp_tile.h"
 
@@ -19,5 +18,3 @@ void cnnvp_extremes_add_apart(const float *x, uint64_t n, uint64_t first, uint64
 
 /* The largest magnitude; 0 if there are no values. */
 float cnnvp_extremes_magnitude(const struct cnnvp_extremes *extremes);
-
-#endif

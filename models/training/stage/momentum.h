@@ -8,12 +8,9 @@
  *
  * Gradients are sums or means over the batch, depending on the scale of the error at the top.
  */
-#ifndef CNNVP_STAGE_MOMENTUM_H
-#define CNNVP_STAGE_MOMENTUM_H
+#pragma once
 
 #include "cnnvp_model.h"
 
 /* Updates n values. `velocity` must start as zeros. NULL: no velocity, and `momentum` is not used. */
 void cnnvp_update_values(float rate, float momentum, const float *gradient, uint64_t n, float *velocity, float *values);
-
-#endif

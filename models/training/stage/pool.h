@@ -4,8 +4,7 @@
  * its window, of equal ones the first in raster order (Part B 1-6). Windows lie inside the map; rows and columns
  * outside all windows get no error.
  */
-#ifndef CNNVP_STAGE_POOL_H
-#define CNNVP_STAGE_POOL_H
+#pragma once
 
 #include "stage.h"
 
@@ -50,5 +49,3 @@ void cnnvp_pool_ids_fini(void *self);
  * string (bit 0 of byte 0 first). Padding bits are zero. */
 void cnnvp_pool_ids_pack(const uint8_t *ids, uint64_t n, uint32_t width, uint8_t *packed);
 void cnnvp_pool_ids_unpack(const uint8_t *packed, uint64_t n, uint32_t width, uint8_t *ids);
-
-#endif

@@ -4,8 +4,7 @@
  * the tile is processed and goes on to the next block, by the protocol of cnnvp_tile.h. A block says what a tile needs
  * and how to compute it; everything else is done here.
  */
-#ifndef CNNVP_STAGE_H
-#define CNNVP_STAGE_H
+#pragma once
 
 #include "cnnvp_bfp.h"
 #include "cnnvp_buffer.h"
@@ -134,5 +133,3 @@ struct cnnvp_buffer_clocks cnnvp_stage_clocks(uint32_t streams, uint32_t ways, u
 /* ---- while computing ---- */
 
 void cnnvp_stage_count(const struct cnnvp_stage_call *call, uint32_t stat, uint64_t n);
-
-#endif

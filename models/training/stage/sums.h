@@ -6,8 +6,7 @@
  * ((0+4)+(2+6))+((1+5)+(3+7)), planes in order. This gives the same bits on every host. Integer sums of the PE module
  * are exact in binary32 or binary64 up to 24 or 53 bits.
  */
-#ifndef CNNVP_STAGE_SUMS_H
-#define CNNVP_STAGE_SUMS_H
+#pragma once
 
 #include "cnnvp_tile.h"
 
@@ -20,5 +19,3 @@ void cnnvp_sum_add(const float *x, uint64_t n, struct cnnvp_sums *sums);
 /* Mean of the values added, 0 if there are none; and adding the squares of a plane's distances from it. */
 double cnnvp_sum_mean(const struct cnnvp_sums *sums);
 void cnnvp_sum_add_squares(const float *x, uint64_t n, struct cnnvp_sums *sums);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * b is taken from copies of the input planes with borders, as values + 128 (error: also with zeros between the values).
  */
-#ifndef CNNVP_TRAIN_JOB_H
-#define CNNVP_TRAIN_JOB_H
+#pragma once
 
 #include "train_kernels.h"
 #include "train_tile.h"
@@ -71,5 +70,3 @@ void cnnvp_train_compute_wide(const struct cnnvp_train_shape *shape, const struc
 CNNVP_MUST_USE int cnnvp_train_compute_with(const struct train_kernels *kernels, const struct cnnvp_train_shape *shape,
                                             const struct cnnvp_train_tile *tile, const struct cnnvp_train_data *data,
                                             struct cnnvp_train_scratch *scratch, uint64_t *saturated);
-
-#endif

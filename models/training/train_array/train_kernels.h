@@ -7,8 +7,7 @@
  * sums are therefore too large by 128 times the sum of a row, which the caller subtracts. Intermediate sums wrap at 32
  * bits; the final sum is right if the true sum fits.
  */
-#ifndef CNNVP_TRAIN_KERNELS_H
-#define CNNVP_TRAIN_KERNELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct train_kernels {
 const struct train_kernels *cnnvp_train_kernels(void);
 /* The index-th variant that this machine can run; NULL after the last. */
 const struct train_kernels *cnnvp_train_kernels_variant(size_t index);
-
-#endif

@@ -19,8 +19,7 @@
  * then clipped to 32 bits and counted (Part B 1-11; 64 bits with wide mantissas). With `to_float` they are converted to
  * binary32 by their scale and added in binary32 (Part B 1-14: if the exponents of terms differ).
  */
-#ifndef CNNVP_TRAIN_TILE_H
-#define CNNVP_TRAIN_TILE_H
+#pragma once
 
 #include "cnnvp_bfp.h"
 #include "cnnvp_buffer.h"
@@ -210,5 +209,3 @@ static inline int64_t cnnvp_train_source(const struct cnnvp_train_tile *tile, ui
     }
     return at >= 0 && at < size ? at : -1;
 }
-
-#endif

@@ -152,7 +152,7 @@ static cnnvp_result make_plan(const struct cnnvp_graph *graph, const struct cnnv
                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                               struct cnnvp_error *error)
 {
-    CNNVP_TRY(make_finalists(graph, build) ? CNNVP_DONE : cnnvp_compiler_no_memory(error));
+    CNNVP_TRY_MEMORY(make_finalists(graph, build), error);
     for (size_t i = 0; i < graph->layer_count; ++i)
         CNNVP_TRY(plan_layer(graph, target, NULL, i, build, error));
     return build->shortage.layers == 0 ? cnnvp_fused_search(graph, target, options, build, options->made, error)
@@ -163,8 +163,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
                                 const struct cnnvp_binary_options *options, const struct cnnvp_plan *plan,
                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    if (!options->on_chip && options->planned == NULL && !make_finalists(graph, build))
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(options->on_chip || options->planned != NULL || make_finalists(graph, build), error);
     build->shortage = (struct cnnvp_shortage){.layers = 0};
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_layer *layer = &build->layers[i];
@@ -176,8 +175,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         } else if (!together) {
             CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
-        if (add_weight_tiles(layer, &build->weight_tiles) != CNNVP_DONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(add_weight_tiles(layer, &build->weight_tiles) == CNNVP_DONE, error);
     }
     return CNNVP_DONE;
 }
@@ -246,8 +244,7 @@ static cnnvp_result lay_out(const struct cnnvp_graph *graph, const struct cnnvp_
     } else if (options->made == NULL && options->plan != NULL) {
         CNNVP_TRY(cnnvp_layout_take(graph, options->plan, build, error));
     } else {
-        if (!make_finalists(graph, build))
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(make_finalists(graph, build), error);
         CNNVP_TRY(cnnvp_layout_choose(graph, target, build, error));
     }
     for (size_t i = 0; i < graph->layer_count; ++i)

@@ -59,8 +59,7 @@ static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnv
 {
     uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {0, 0};
     CNNVP_FREED struct cnnvp_weight_tile **weight_tiles = malloc((all->count + 1u) * sizeof *weight_tiles);
-    if (weight_tiles == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(weight_tiles != NULL, error);
     for (size_t i = 0; i < all->count; ++i)
         weight_tiles[i] = &all->all[i];
     const uint64_t missing = cnnvp_binary_keep_largest(limits, used, weight_tiles, all->count);
@@ -190,8 +189,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
     build->residents = lives.of;
     if (lives.of != NULL)
         lives.of->all = cnnvp_arena_array(&build->arena, graph->layer_count + 1, sizeof *lives.of->all);
-    if (lives.of == NULL || lives.of->all == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(lives.of != NULL && lives.of->all != NULL, error);
     struct cnnvp_scratchpad *pad = &lives.of->pad;
     *pad = (struct cnnvp_scratchpad){.halves = target->limits.input_halves, .room = {room, room}, .from_top = 1};
     find_lives(&lives, build);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interfaces between binary.c and its parts. */
-#ifndef CNNVP_COMPILER_BINARY_INTERNAL_H
-#define CNNVP_COMPILER_BINARY_INTERNAL_H
+#pragma once
 
 #include "binary.h"
 #include "binary/network_binary.h"
@@ -129,5 +128,3 @@ int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(
     const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels, const size_t *layers,
     struct cnnvp_binary_chain *chain, uint64_t *stream, const char **reason, struct cnnvp_error *error);
-
-#endif

@@ -111,8 +111,7 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
         }
         const int32_t out_frac = graph->tensors[from->out].frac;
         *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
-        if (*table == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(*table != NULL, error);
         uint32_t format;
         CNNVP_TRY(
             cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));

@@ -51,8 +51,7 @@ cnnvp_result cnnvp_binary_divide(const struct cnnvp_graph *graph, const struct c
         return CNNVP_DONE;
     build->regions = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->regions);
     build->result_bytes = cnnvp_arena_array(&build->arena, graph->layer_count, sizeof *build->result_bytes);
-    if (build->regions == NULL || build->result_bytes == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(build->regions != NULL && build->result_bytes != NULL, error);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_tiling tiling;
         CNNVP_TRY(cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, limits, &tiling, error));

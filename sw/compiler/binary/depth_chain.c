@@ -136,8 +136,7 @@ cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_a
     if (depth == NULL)
         return CNNVP_DONE;
     struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, depth->chain_count, sizeof *chains);
-    if (chains == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(chains != NULL, error);
     work->chains = chains;
     work->chain_count = depth->chain_count;
     for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count) {

@@ -342,8 +342,7 @@ static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_depth *d
     for (size_t i = 0; i < depth->level_count; ++i)
         depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
     depth->orders = cnnvp_arena_array(arena, depth->order_count, sizeof *depth->orders);
-    if (depth->orders == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(depth->orders != NULL, error);
     size_t at = 0;
     for (size_t i = 0; i < depth->level_count; ++i) {
         fill_order(&depth->levels[i], depth->orders + at);
@@ -360,8 +359,7 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
     struct cnnvp_arena *arena = &row->build->arena;
     struct cnnvp_depth *depth = cnnvp_arena_array(arena, 1, sizeof *depth);
     row->build->depth = depth;
-    if (depth == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(depth != NULL, error);
     row->layers = cnnvp_arena_array(arena, count, sizeof *row->layers);
     row->sequence = cnnvp_arena_array(arena, count + 1, sizeof *row->sequence);
     row->places = cnnvp_arena_array(arena, count + 1, sizeof *row->places);

@@ -328,8 +328,7 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
         if (result == CNNVP_DONE && chain->resident != 0)
             (void)place(&target->limits, &pieces, depth->streams[c]);
         free(pieces.all);
-        if (result != CNNVP_DONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(result == CNNVP_DONE, error);
         first += chain->layer_count;
     }
     return CNNVP_DONE;

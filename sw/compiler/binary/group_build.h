@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fused groups of a build. */
-#ifndef CNNVP_COMPILER_GROUP_BUILD_H
-#define CNNVP_COMPILER_GROUP_BUILD_H
+#pragma once
 
 #include "binary.h"
 #include "binary/network_binary.h"
@@ -63,5 +62,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target 
                                                       struct cnnvp_error *error);
 /* Completes the groups' layers, whose maps lie in slots. Tensors have their addresses. */
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
-
-#endif

@@ -376,8 +376,7 @@ static cnnvp_result prepare(struct search *search, struct cnnvp_error *error)
     search->best = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->best);
     search->taken = cnnvp_arena_array(&search->arena, layers + 1, sizeof *search->taken);
     search->query = cnnvp_cost_query_new(&search->build->layers[0], graph->layers[0].name, &search->target->limits);
-    if (search->arena.failed || search->query == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!search->arena.failed && search->query != NULL, error);
     note_uses(search);
     for (size_t i = 0; i <= layers; ++i)
         search->best[i] = i == 0 ? 0 : INFINITY;

@@ -346,8 +346,7 @@ static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *larges
     double *waits = cnnvp_arena_array(arena, layers, sizeof *waits);
     const int by_time = choice->limits.objective == CNNVP_OBJECTIVE_TIME;
     double units = 0, path;
-    if (arena->failed)
-        return cnnvp_compiler_no_memory(choice->error);
+    CNNVP_TRY_MEMORY(!arena->failed, choice->error);
     for (size_t i = 0; i < layers; ++i)
         units += (double)finalists[i].all[0].units;
     CNNVP_TRY(take_path(choice, stages, &path));
@@ -376,8 +375,7 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
     choice.other = cnnvp_arena_array(&arena, graph->tensor_count, sizeof *choice.other);
     choice.known = cnnvp_arena_array(&arena, KNOWN * graph->layer_count, sizeof *choice.known);
     choice.weights = cnnvp_arena_array(&arena, graph->layer_count, sizeof *choice.weights);
-    if (arena.failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena.failed, error);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         choice.blocks[i] = 1;
         largest[i] = 1;

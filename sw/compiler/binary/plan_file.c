@@ -483,8 +483,7 @@ cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnv
     int any = 0;
     CNNVP_TRY(name_all(graph, &arena, &names, error));
     FILE *stream = cnnvp_print_begin(&printed);
-    if (stream == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(stream != NULL, error);
     put_groups(stream, names.layers.of, plan);
     put_cuts(stream, names.layers.of, graph, plan);
     (void)fprintf(stream, "on_chip: [");

@@ -320,9 +320,9 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, int
             steps->bias_steps = part_of(&part, steps->bias_steps, sizeof *steps->bias_steps);
         steps->weight_count = steps->weight_count > 1 ? part.count : steps->weight_count;
         steps->bias_count = steps->bias_count > 1 ? part.count : steps->bias_count;
-        if (part.failed || made.in == CNNVP_GRAPH_NONE || made.out == CNNVP_GRAPH_NONE ||
-            cnnvp_graph_insert(graph, index + p, &made, name) == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(!part.failed && made.in != CNNVP_GRAPH_NONE && made.out != CNNVP_GRAPH_NONE &&
+                             cnnvp_graph_insert(graph, index + p, &made, name) != NULL,
+                         error);
         if (deep)
             graph->tensors[made.out].channel_step = outputs;
     }
@@ -516,8 +516,7 @@ static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_err
             continue;
         for (size_t i = border_reader(graph, t); i < graph->layer_count; i = border_reader(graph, t)) {
             int32_t copy = CNNVP_GRAPH_NONE;
-            if (insert_copy(graph, i, graph->layers[i].in, &copy) == NULL)
-                return cnnvp_compiler_no_memory(error);
+            CNNVP_TRY_MEMORY(insert_copy(graph, i, graph->layers[i].in, &copy) != NULL, error);
             graph->layers[i + 1].in = copy;
         }
     }

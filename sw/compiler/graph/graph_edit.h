@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Editing of a graph, for graph.c and graph_fold.c. */
-#ifndef CNNVP_COMPILER_GRAPH_EDIT_H
-#define CNNVP_COMPILER_GRAPH_EDIT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct c
 
 /* graph_fold.c: folds normalisations, biases, scales and activations into the layers around them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error);
-
-#endif

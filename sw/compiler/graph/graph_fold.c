@@ -183,8 +183,7 @@ static cnnvp_result fold_into_before(struct cnnvp_graph *graph, struct cnnvp_err
         }
         struct cnnvp_graph_layer *before = &graph->layers[at];
         if (layer->op == CNNVP_OP_NORM && can_fold_norm(graph, before, layer)) {
-            if (!fold_norm(graph, before, layer))
-                return cnnvp_compiler_no_memory(error);
+            CNNVP_TRY_MEMORY(fold_norm(graph, before, layer), error);
         } else if (layer->op != CNNVP_OP_ACTIVATION) {
             ++i;
             continue;
@@ -290,13 +289,11 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
         const int32_t whole = name != NULL && in != CNNVP_GRAPH_NONE
                                   ? cnnvp_graph_tensor_add(graph, name, out.rank, out.channels, out.height, out.width)
                                   : CNNVP_GRAPH_NONE;
-        if (whole == CNNVP_GRAPH_NONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(whole != CNNVP_GRAPH_NONE, error);
         graph->tensors[whole].dims = out.dims;
         cnnvp_graph_set_whole(graph, whole, &graph->tensors[cnnvp_graph_base(graph, in)]);
         graph->layers[i].in = in;
-        if (!add_scale(graph, i, &scale, whole))
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(add_scale(graph, i, &scale, whole), error);
     }
     cnnvp_graph_drop_unused(graph);
     return fold_into_before(graph, error);
@@ -377,8 +374,7 @@ static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error 
             cnnvp_float_kernels()->scale(layer->weights, scale->uniform, weights, layer->weights);
         layer->steps.in = scale->steps.in;
         layer->in = unscaled(graph, scale, layer->in);
-        if (layer->in == CNNVP_GRAPH_NONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(layer->in != CNNVP_GRAPH_NONE, error);
     }
     cnnvp_graph_drop_unused(graph);
     return CNNVP_DONE;
@@ -450,8 +446,7 @@ static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *er
         const float step2 = step > 0.0f ? join_operand(graph, layer->in2, &in2) : 0.0f;
         if (!(step > 0.0f) || (layer->op == CNNVP_OP_ADD && !(step2 > 0.0f)))
             continue;
-        if (in == CNNVP_GRAPH_NONE || (layer->op == CNNVP_OP_ADD && in2 == CNNVP_GRAPH_NONE))
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(in != CNNVP_GRAPH_NONE && (layer->op != CNNVP_OP_ADD || in2 != CNNVP_GRAPH_NONE), error);
         const struct cnnvp_graph_layer *quantiser = &graph->layers[last];
         layer->steps = (struct cnnvp_graph_steps){
             .in = step, .in2 = step2, .out = quantiser->steps.out, .centre = centre_of(graph, layer, quantiser)};

@@ -237,8 +237,7 @@ static cnnvp_result undo_turns(struct cnnvp_graph *graph, struct cnnvp_error *er
             cnnvp_graph_is_input(graph, source))
             continue; /* the network copies its input */
         const int32_t before = undo(graph, layer.in, &turn);
-        if (before == CNNVP_GRAPH_NONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(before != CNNVP_GRAPH_NONE, error);
         i = (size_t)cnnvp_graph_producer(graph, layer.out);
         graph->tensors[layer.out].base = before;
         cnnvp_graph_remove(graph, i--);
@@ -272,8 +271,7 @@ static cnnvp_result pool_before_turns(struct cnnvp_graph *graph, struct cnnvp_er
             continue;
         const struct cnnvp_graph_tensor shape = {.rank = 4, .channels = out.width, .height = 1, .width = 1};
         const int32_t maps = undo(graph, layer.in, &turn), means = turned_tensor(graph, layer.out, &shape);
-        if (maps == CNNVP_GRAPH_NONE || means == CNNVP_GRAPH_NONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(maps != CNNVP_GRAPH_NONE && means != CNNVP_GRAPH_NONE, error);
         i = (size_t)cnnvp_graph_producer(graph, layer.out);
         struct cnnvp_graph_layer *pool = &graph->layers[i];
         pool->in = maps;
@@ -345,14 +343,13 @@ static cnnvp_result quantise_before_turns(struct cnnvp_graph *graph, struct cnnv
         const struct cnnvp_graph_tensor shape = graph->tensors[turn.in];
         quantiser.in = turn.in;
         quantiser.out = turned_tensor(graph, result, &shape);
-        if (quantiser.out == CNNVP_GRAPH_NONE || !cnnvp_graph_spread_scale(graph, &quantiser, shape.channels))
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(
+            quantiser.out != CNNVP_GRAPH_NONE && cnnvp_graph_spread_scale(graph, &quantiser, shape.channels), error);
         cnnvp_graph_set_whole(graph, turn.out, &graph->tensors[result]);
         graph->tensors[result].base = turn.out;
         graph->layers[i].in = quantiser.out;
         cnnvp_graph_remove(graph, at);
-        if (cnnvp_graph_insert(graph, i++, &quantiser, quantiser.name) == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(cnnvp_graph_insert(graph, i++, &quantiser, quantiser.name) != NULL, error);
     }
     return CNNVP_DONE;
 }

@@ -362,8 +362,7 @@ cnnvp_result cnnvp_options_echo(const struct cnnvp_options *options, const struc
         if (!cnnvp_command_option_is_of(option, options->command, 1))
             continue;
         const char *value = value_text(options, option, arena), *usual = value_text(defaults, option, arena);
-        if (value == NULL || usual == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(value != NULL && usual != NULL, error);
         if (strcmp(value, usual) != 0)
             all[echo->count++] = (struct cnnvp_option_info){option->name, value};
     }

@@ -383,8 +383,7 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
     CNNVP_TRY(cnnvp_network_bring_images(network, options, error));
     CNNVP_TRY(cnnvp_network_calibrate(network, options, error));
     cnnvp_formats_choose(&network->graph, network->target.acc_bits);
-    if (network->graph.arena.failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!network->graph.arena.failed, error);
     return network->block != 0 && !options->timing_only ? cnnvp_network_compare_blocks(network, error) : CNNVP_DONE;
 }
 

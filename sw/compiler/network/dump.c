@@ -278,8 +278,7 @@ cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *pl
     struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
     CNNVP_FREED double *decibels = calloc(network->graph.tensor_count, sizeof *decibels);
     CNNVP_FREED double *noise = calloc(network->graph.tensor_count, sizeof *noise);
-    if (decibels == NULL || noise == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(decibels != NULL && noise != NULL, error);
     for (size_t i = 0; i < network->graph.tensor_count; ++i)
         decibels[i] = NAN;
     dump.decibels = decibels;

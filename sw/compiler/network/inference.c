@@ -108,8 +108,7 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
 {
     const struct cnnvp_graph *graph = &network->graph;
     struct cnnvp_layer_info *layers = cnnvp_arena_array(arena, graph->layer_count, sizeof *layers);
-    if (layers == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(layers != NULL, error);
     work->layers = layers;
     work->layer_count = graph->layer_count;
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -224,8 +223,7 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
     const size_t span =
         (size_t)cnnvp_tensor_word(place, place->channels - 1u, place->height - 1u, place->width - 1u) + 1u;
     CNNVP_FREED uint8_t *words = malloc(span << place->word_shift);
-    if (words == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(words != NULL, error);
     const uint64_t address = cnnvp_binary_image_address(&network->build, place, image);
     const cnnvp_result result = cnnvp_platform_read(platform, address, words, span << place->word_shift);
     if (result == CNNVP_FAILED)

@@ -48,6 +48,8 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
                : CNNVP_DONE;
 }
 
+CNNVP_DROP(cnnvp_network)
+
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
                                const struct cnnvp_network_options *theirs, cnnvp_network **network,
                                struct cnnvp_error *error)
@@ -61,27 +63,19 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     CNNVP_TRY(check_options(options, error));
     CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
-    struct cnnvp_network *made = calloc(1, sizeof *made);
-    if (made != NULL)
-        made->file = strdup(file);
-    if (made == NULL || made->file == NULL) {
-        free(made);
-        return cnnvp_compiler_no_memory(error);
-    }
+    CNNVP_SCOPED(cnnvp_network_drop) cnnvp_network *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
     made->seed = options->seed;
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;
     made->guest = options->guest;
     made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
     made->back_end = back_end_of(config);
-    cnnvp_result result = made->back_end->make(made, config, options, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_echo(options, &made->graph.arena, &made->echo, error);
-    if (result == CNNVP_DONE)
-        *network = made;
-    else
-        cnnvp_network_free(made);
-    return result;
+    CNNVP_TRY(made->back_end->make(made, config, options, error));
+    CNNVP_TRY(cnnvp_network_echo(options, &made->graph.arena, &made->echo, error));
+    *network = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_network_free(cnnvp_network *network)

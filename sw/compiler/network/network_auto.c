@@ -116,8 +116,7 @@ cnnvp_result cnnvp_network_settle(struct cnnvp_network *network, const cnnvp_con
         .alone = cnnvp_arena_array(&arena, layers, sizeof *trials.alone),
         .fused = cnnvp_arena_array(&arena, layers, sizeof *trials.fused),
     };
-    if (arena.failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena.failed, error);
     trials.options.planned = trials.planned;
     for (size_t i = 0; i < layers; ++i) {
         trials.planned[i] = network->build.layers[i];

@@ -166,8 +166,7 @@ static cnnvp_result calibrate(struct cnnvp_network *network, const struct cnnvp_
     if (options->timing_only)
         return CNNVP_DONE;
     CNNVP_FREED float *images = calloc(count, words * sizeof *images);
-    if (images == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(images != NULL, error);
     const struct wanted wanted = {&network->graph, NULL, options};
     CNNVP_TRY(cnnvp_network_images(&network->graph, 0, &from, 0, images, words, &count, error));
     return run_images(network, 0, images, count, &wanted, error);

@@ -144,8 +144,7 @@ cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cn
     const size_t count = kept != NULL ? kept->count : 0;
     struct cnnvp_group_info *groups = cnnvp_arena_array(arena, plan->run_count, sizeof *groups);
     struct cnnvp_resident_info *residents = cnnvp_arena_array(arena, count, sizeof *residents);
-    if (arena->failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
     work->groups = groups;
     work->residents = residents;
     work->schedule = network->schedule;

@@ -122,8 +122,7 @@ static cnnvp_result make_images(const struct cnnvp_graph *graph, uint64_t seed, 
         return CNNVP_DONE;
     const size_t words = (size_t)images * each;
     *data = malloc(words * sizeof **data);
-    if (*data == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(*data != NULL, error);
     size_t i = 0;
     while (i < words)
         for (size_t input = 0; input < cnnvp_graph_inputs(graph); ++input) {
@@ -204,8 +203,7 @@ static cnnvp_result bring(const struct cnnvp_graph *graph, const struct cnnvp_ne
     if (data == NULL)
         return CNNVP_DONE;
     *data = calloc((size_t)*images, words * sizeof **data);
-    if (*data == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(*data != NULL, error);
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_named_array from = given(graph, options, i);
         CNNVP_TRY(cnnvp_network_images(

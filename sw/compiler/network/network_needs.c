@@ -448,8 +448,7 @@ cnnvp_result cnnvp_network_needs_find(const struct cnnvp_graph *graph, struct cn
         .graph = graph, .needs = needs, .marks = cnnvp_arena_array(arena, graph->tensor_count, sizeof *finding.marks)};
     needs->layers = cnnvp_arena_array(arena, graph->layer_count, sizeof *needs->layers);
     needs->read = cnnvp_arena_array(arena, graph->tensor_count, sizeof *needs->read);
-    if (arena->failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
     find(&finding);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         free(finding.marks[i].words);

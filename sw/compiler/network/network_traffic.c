@@ -88,8 +88,7 @@ cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network, const st
 {
     const struct cnnvp_graph *graph = &network->graph;
     struct cnnvp_tensor_info *info = cnnvp_arena_array(arena, graph->layer_count + graph->tensor_count, sizeof *info);
-    if (info == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(info != NULL, error);
     work->tensors = info;
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (has_weights(network, i))
@@ -142,8 +141,7 @@ cnnvp_result cnnvp_network_places(const struct cnnvp_network *network, struct cn
     const struct cnnvp_graph *graph = &network->graph;
     const size_t most = network->build.weight_tiles.count + graph->tensor_count;
     struct cnnvp_place_info *info = cnnvp_arena_array(arena, most, sizeof *info);
-    if (info == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(info != NULL, error);
     work->places = info;
     for (size_t i = 0; i < graph->layer_count; ++i)
         for (uint32_t b = 0; has_weights(network, i) && b < network->build.layers[i].weight_tile_count; ++b)

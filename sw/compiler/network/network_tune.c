@@ -75,8 +75,7 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
     const size_t layers = network->graph.layer_count;
     const struct cnnvp_build *build = trials->build;
     trials->all = calloc(layers * CNNVP_PLAN_FINALISTS + 1, sizeof *trials->all);
-    if (trials->all == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(trials->all != NULL, error);
     for (size_t i = 0; i < layers; ++i) {
         const size_t tries =
             is_planned(build, i) && first_alike(&network->target, build, i) == i ? tries_of(&build->finalists[i]) : 1;
@@ -85,8 +84,7 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
                 .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
     }
     CNNVP_FREED struct cnnvp_binary_trial *list = calloc(trials->count + 1, sizeof *list);
-    if (list == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(list != NULL, error);
     for (size_t i = 0; i < trials->count; ++i)
         list[i] = (struct cnnvp_binary_trial){
             trials->all[i].layer, &build->finalists[trials->all[i].layer].all[trials->all[i].number].cut};
@@ -129,8 +127,7 @@ static cnnvp_result make_bench(const struct cnnvp_target *target, const cnnvp_co
 {
     double power = 0;
     *bench = (struct bench){.config = cnnvp_config_copy(config)};
-    if (bench->config == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(bench->config != NULL, error);
     /* The tables of tilings' trials are larger than the network's, but must be read as fast. */
     if (of_tilings)
         CNNVP_TRY(set_instead(config, bench->config, "cpu.memory", "tcm", "cpu.tcm_size=256MiB", error));
@@ -319,8 +316,7 @@ static cnnvp_result run_whole(const struct cnnvp_network *network, const struct 
     struct cnnvp_binary_options planned = network->binary_options;
     uint64_t ps = 0;
     CNNVP_FREED struct cnnvp_plan_taken *taken = malloc(layers * sizeof *taken);
-    if (taken == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(taken != NULL, error);
     planned.planned = network->build.layers;
     CNNVP_TRY(run_trial(network, &planned, bench, part, NULL, taken, all, &ps, error));
     for (size_t i = 0; i < layers; ++i)
@@ -348,8 +344,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
     const size_t layers = network->graph.layer_count;
     double best_score = INFINITY;
     CNNVP_FREED struct cnnvp_layer *best = malloc(layers * sizeof *best);
-    if (best == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(best != NULL, error);
     for (int plan = 0; plan < PLANS; ++plan) {
         const double size = (1 - TRIALS_SHARE) / PLANS;
         const struct part part = {options, TRIALS_SHARE + size * plan, size, 0};

@@ -348,8 +348,7 @@ cnnvp_result cnnvp_equalise_watch(struct cnnvp_graph *graph, struct cnnvp_error 
         if (tensor->base != CNNVP_GRAPH_NONE)
             continue;
         tensor->channel_max = cnnvp_arena_array(&graph->arena, tensor->channels, sizeof *tensor->channel_max);
-        if (tensor->channel_max == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(tensor->channel_max != NULL, error);
     }
     return CNNVP_DONE;
 }
@@ -367,8 +366,7 @@ cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, int *changed, struct cnnv
     }
     CNNVP_FREED struct family *families = calloc(all.count + 1, sizeof *families);
     CNNVP_FREED float *rows = calloc(most, sizeof *rows);
-    if (first == NULL || families == NULL || rows == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(first != NULL && families != NULL && rows != NULL, error);
     for (size_t i = 0; i < all.count; ++i)
         families[i].of = i;
     all.first = first;
@@ -380,11 +378,10 @@ cnnvp_result cnnvp_equalise(struct cnnvp_graph *graph, int *changed, struct cnnv
         if (largest == 0 || (sweep == 0 && largest < SPREAD_MIN))
             break;
         *changed = 1;
-        if (scale_all(&all) != CNNVP_DONE)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(scale_all(&all) == CNNVP_DONE, error);
     }
     if (*changed && keep_powers(&all) != CNNVP_DONE)
-        return cnnvp_compiler_no_memory(error);
+        return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].channel_max = NULL;
     return CNNVP_DONE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of the float reference model. */
-#ifndef CNNVP_COMPILER_FLOAT_CONV_H
-#define CNNVP_COMPILER_FLOAT_CONV_H
+#pragma once
 
 #include "numbers.h"
 
@@ -16,5 +15,3 @@ void cnnvp_float_scratch_free(struct cnnvp_float_scratch *scratch);
 void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cnnvp_graph *graph,
                       const struct cnnvp_graph_layer *layer, const float *x, float *y,
                       const struct cnnvp_float_scratch *scratch);
-
-#endif

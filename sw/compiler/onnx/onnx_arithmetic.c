@@ -117,7 +117,7 @@ cnnvp_result cnnvp_import_repeat(struct cnnvp_import *import, size_t count, floa
     *values = cnnvp_arena_array(&import->graph->arena, count, sizeof **values);
     for (size_t i = 0; i < count && *values != NULL; ++i)
         (*values)[i] = value;
-    return *values != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+    return *values != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(import->error);
 }
 
 static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *values)

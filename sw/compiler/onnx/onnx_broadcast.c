@@ -36,8 +36,7 @@ static cnnvp_result first_word(struct cnnvp_import *import, int32_t *first)
     }
     CNNVP_TRY(cnnvp_import_shaped(import, input.name, graph->input, 2, dims, &words));
     *first = cnnvp_graph_channel_view(graph, words, 0, 1);
-    if (*first == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(*first != CNNVP_GRAPH_NONE, import->error);
     if (input.counts == 0 && !is_quantised(import))
         return CNNVP_DONE;
     CNNVP_TRY(cnnvp_import_scale(import, *first, 0.0f, 0.0f, 1, &layer));
@@ -61,7 +60,7 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
         return CNNVP_DONE;
     layer->weights = cnnvp_arena_array(&graph->arena, count, sizeof *layer->weights);
     layer->bias = values != NULL ? values : cnnvp_arena_array(&graph->arena, count, sizeof *layer->bias);
-    return layer->weights != NULL && layer->bias != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+    return layer->weights != NULL && layer->bias != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(import->error);
 }
 
 static cnnvp_result shaped_constants(struct cnnvp_import *import, uint32_t rank, const int64_t *dims, float *values,
@@ -321,8 +320,7 @@ cnnvp_result cnnvp_operator_expand(struct cnnvp_import *import)
         return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, in, out, 0, &out);
     }
     out = cnnvp_graph_tensor_add(graph, import->node->output[0], rank, input.channels, input.height, input.width);
-    if (out == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(out != CNNVP_GRAPH_NONE, import->error);
     graph->tensors[out].base = in;
     graph->tensors[out].dims = dims;
     return cnnvp_import_alias(import, import->node->output[0], out);

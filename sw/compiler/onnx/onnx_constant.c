@@ -44,7 +44,7 @@ cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_c
         made->ints = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *made->ints);
     else
         made->floats = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *made->floats);
-    return made->ints != NULL || made->floats != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+    return made->ints != NULL || made->floats != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(import->error);
 }
 
 void cnnvp_constant_take(struct cnnvp_constant *made, size_t to, const struct cnnvp_constant *data, size_t from,

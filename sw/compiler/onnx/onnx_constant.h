@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants that are computed while a file is read. Internal to the files onnx_constant*.c and their callers. */
-#ifndef CNNVP_COMPILER_ONNX_CONSTANT_H
-#define CNNVP_COMPILER_ONNX_CONSTANT_H
+#pragma once
 
 #include "onnx_node.h"
 
@@ -170,5 +169,3 @@ const struct cnnvp_constant_operator *cnnvp_constant_find(const char *op_type);
 
 cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import);
 cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import);
-
-#endif

@@ -97,7 +97,7 @@ static cnnvp_result remember(struct cnnvp_import *import, const struct cnnvp_con
         .axis = axis,
         .narrow = cnnvp_constant_has_bytes(numbers)};
     if ((data->ints != NULL && whole->numbers == NULL) || (grid->scale.floats != NULL && whole->steps == NULL))
-        return cnnvp_import_no_memory(import);
+        return cnnvp_compiler_no_memory(import->error);
     if (whole->count <= CNNVP_CONSTANT_SMALL && whole->steps != NULL && made != NULL) {
         for (size_t i = 0; i < whole->count; ++i)
             whole->narrow &= fabsf(zero_at(grid, i) - cnnvp_constant_middle(numbers)) < 0.5f;

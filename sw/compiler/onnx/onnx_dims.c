@@ -147,7 +147,7 @@ cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, const char *na
         words *= dims[i];
     }
     *tensor = add_tensor(import, name, rank, dims);
-    return *tensor == CNNVP_GRAPH_NONE ? cnnvp_import_no_memory(import) : CNNVP_DONE;
+    return *tensor == CNNVP_GRAPH_NONE ? cnnvp_compiler_no_memory(import->error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in, uint32_t rank,
@@ -159,8 +159,7 @@ cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, 
     if (old_rank == rank && (rank < 2 || memcmp(old + 1, dims + 1, (rank - 1) * sizeof *dims) == 0))
         return CNNVP_DONE;
     *view = add_tensor(import, name, rank, dims);
-    if (*view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(*view != CNNVP_GRAPH_NONE, import->error);
     import->graph->tensors[*view].base = in;
     return CNNVP_DONE;
 }

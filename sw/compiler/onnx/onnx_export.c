@@ -102,8 +102,7 @@ static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t r
     const char *old = graph->node[origin->node - 1]->input[origin->input];
     const size_t room = (strlen(old) > strlen(edit->layer->name) ? strlen(old) : strlen(edit->layer->name)) + 40;
     edit->name = cnnvp_arena_alloc(&export->arena, room);
-    if (edit->name == NULL)
-        return cnnvp_compiler_no_memory(export->error);
+    CNNVP_TRY_MEMORY(edit->name != NULL, export->error);
     edit->renamed = !is_parameter(graph, old) || uses_of(graph, old) != 1;
     (void)snprintf(edit->name, room, "%s", old);
     for (size_t number = 0; edit->renamed && (number == 0 || is_taken(export, edit->name)); ++number)
@@ -133,8 +132,7 @@ static cnnvp_result collect(struct export *export)
 {
     const struct cnnvp_graph *graph = export->graph;
     export->edits = cnnvp_arena_array(&export->arena, graph->layer_count * CNNVP_GRAPH_ROLES, sizeof *export->edits);
-    if (export->edits == NULL)
-        return cnnvp_compiler_no_memory(export->error);
+    CNNVP_TRY_MEMORY(export->edits != NULL, export->error);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const float *const values[CNNVP_GRAPH_ROLES] = {layer->weights, layer->bias, layer->mean, layer->variance};
@@ -216,8 +214,7 @@ static cnnvp_result find_dead(struct export *export)
     const Onnx__GraphProto *graph = export->onnx.model->graph;
     export->dead_inputs = cnnvp_arena_alloc(&export->arena, graph->n_input);
     export->dead_nodes = cnnvp_arena_alloc(&export->arena, graph->n_node);
-    if (export->dead_inputs == NULL || export->dead_nodes == NULL)
-        return cnnvp_compiler_no_memory(export->error);
+    CNNVP_TRY_MEMORY(export->dead_inputs != NULL && export->dead_nodes != NULL, export->error);
     int seen_image = 0;
     for (size_t i = 0; i < graph->n_input; ++i) {
         const char *name = graph->input[i]->name;
@@ -394,8 +391,7 @@ static cnnvp_result write_model(struct export *export, cnnvp_output *output)
             cnnvp_output_write(output, export->out.bytes, export->out.used);
         }
         free(key.bytes);
-        if (!done)
-            return cnnvp_compiler_no_memory(export->error);
+        CNNVP_TRY_MEMORY(done, export->error);
     }
     return CNNVP_DONE;
 }

@@ -29,11 +29,6 @@ cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format,
         import->error, "%s: node \"%s\" (%s): %s", import->onnx.name, name_of_node(import->node), type, message);
 }
 
-cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import)
-{
-    return cnnvp_compiler_no_memory(import->error);
-}
-
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
 {
     return index < import->node->n_input && import->node->input[index][0] != '\0';
@@ -219,12 +214,10 @@ cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, 
     if (cnnvp_import_begins_at(import, name) && cnnvp_names_get(&import->names, name, &there))
         return CNNVP_DONE;
     struct cnnvp_onnx_value *values = cnnvp_grow(import->values, import->value_count, sizeof *values);
-    if (values == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(values != NULL, import->error);
     import->values = values;
     import->values[import->value_count] = value;
-    if (!cnnvp_names_set(&import->names, name, (uint32_t)import->value_count))
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(cnnvp_names_set(&import->names, name, (uint32_t)import->value_count), import->error);
     ++import->value_count;
     return CNNVP_DONE;
 }
@@ -272,8 +265,8 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_layer_op
     (void)snprintf(name, sizeof name, "%.200s.%zu", result, import->graph->layer_count);
     *layer = cnnvp_graph_layer_add(import->graph, op, inner ? name : name_of_node(import->node), import->node->op_type);
     const int32_t out = cnnvp_graph_tensor_add(import->graph, inner ? name : result, rank, channels, height, width);
-    if (*layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, rank, input.dims))
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(*layer != NULL && out != CNNVP_GRAPH_NONE && cnnvp_import_keep_dims(import, out, rank, input.dims),
+                     import->error);
     (*layer)->in = in;
     (*layer)->out = out;
     if (op == CNNVP_OP_ACTIVATION)
@@ -293,8 +286,7 @@ cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t 
     char name[256];
     (void)snprintf(name, sizeof name, "%.200s.%.40s", name_of_node(import->node), import->graph->tensors[in].name);
     *layer = cnnvp_graph_layer_add(import->graph, CNNVP_OP_ACTIVATION, name, import->node->op_type);
-    if (*layer == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(*layer != NULL, import->error);
     (*layer)->in = in;
     (*layer)->out = out;
     pass(*layer);
@@ -526,8 +518,9 @@ static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, in
     const struct cnnvp_graph_tensor input = graph->tensors[*tensor];
     const int32_t out = cnnvp_graph_tensor_add(graph, name, input.rank, input.channels, input.height, input.width);
     struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(graph, CNNVP_OP_ACTIVATION, name, "output");
-    if (layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, input.rank, input.dims))
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(
+        layer != NULL && out != CNNVP_GRAPH_NONE && cnnvp_import_keep_dims(import, out, input.rank, input.dims),
+        import->error);
     layer->in = *tensor;
     layer->out = *tensor = out;
     pass(layer);
@@ -561,7 +554,7 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
     if (graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
         CNNVP_TRY(give_whole(import, &tensor));
     *output = (struct cnnvp_graph_output){cnnvp_arena_text(&graph->arena, name), tensor};
-    return output->name == NULL ? cnnvp_import_no_memory(import) : CNNVP_DONE;
+    return output->name == NULL ? cnnvp_compiler_no_memory(import->error) : CNNVP_DONE;
 }
 
 static cnnvp_result define_outputs(struct cnnvp_import *import)
@@ -671,7 +664,7 @@ static cnnvp_result take_ends(struct cnnvp_import *import)
         from != 0 ? take(import, import->sizes->from, from, graph->input, graph->n_input) : graph->input;
     Onnx__ValueInfoProto **outputs = until != 0 ? take(import, import->sizes->until, until, NULL, 0) : graph->output;
     if ((from != 0 && inputs == NULL) || (until != 0 && outputs == NULL))
-        return cnnvp_import_no_memory(import);
+        return cnnvp_compiler_no_memory(import->error);
     import->inputs = graph->input;
     import->outputs = graph->output;
     import->input_count = graph->n_input;

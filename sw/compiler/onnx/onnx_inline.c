@@ -34,7 +34,7 @@ static cnnvp_result add_own(struct renaming *renaming, const char *name)
         cnnvp_arena_printf(&renaming->import->graph->arena, "%s/%s", renaming->prefix, name);
     return renaming->names[renaming->count] != NULL && cnnvp_names_set(&renaming->own, name, renaming->count++)
                ? CNNVP_DONE
-               : cnnvp_import_no_memory(renaming->import);
+               : cnnvp_compiler_no_memory(renaming->import->error);
 }
 
 /* Maps a function's inputs to the arguments of the call. */
@@ -47,8 +47,8 @@ static cnnvp_result add_inputs(struct renaming *renaming, const Onnx__FunctionPr
             return cnnvp_import_error(
                 renaming->import, "what it stands for gives the name \"%s\" twice", function->input[i]);
         renaming->names[renaming->count] = i < renaming->call->n_input ? renaming->call->input[i] : none;
-        if (!cnnvp_names_set(&renaming->own, function->input[i], renaming->count++))
-            return cnnvp_import_no_memory(renaming->import);
+        CNNVP_TRY_MEMORY(cnnvp_names_set(&renaming->own, function->input[i], renaming->count++),
+                         renaming->import->error);
     }
     return CNNVP_DONE;
 }
@@ -61,8 +61,7 @@ static cnnvp_result find_own(struct renaming *renaming, const Onnx__GraphProto *
     for (size_t i = 0; i < branch->n_node; ++i)
         count += branch->node[i]->n_output;
     renaming->names = cnnvp_arena_array(&renaming->import->graph->arena, count, sizeof *renaming->names);
-    if (renaming->names == NULL)
-        return cnnvp_import_no_memory(renaming->import);
+    CNNVP_TRY_MEMORY(renaming->names != NULL, renaming->import->error);
     if (function != NULL)
         CNNVP_TRY(add_inputs(renaming, function));
     for (size_t i = 0; i < branch->n_initializer; ++i)
@@ -241,8 +240,7 @@ static cnnvp_result put_in_place(struct cnnvp_import *import, const Onnx__GraphP
     const Onnx__GraphProto *graph = found == CNNVP_DONE ? rename_graph(&renaming, from) : NULL;
     cnnvp_names_clear(&renaming.own);
     CNNVP_TRY(found);
-    if (graph == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(graph != NULL, import->error);
     const Onnx__NodeProto *node = import->node;
     const size_t first = import->graph->layer_count;
     const struct cnnvp_import_scope scope = {graph, node, import->scope};
@@ -301,8 +299,7 @@ static cnnvp_result take_both(struct cnnvp_import *import)
     cnnvp_result result = CNNVP_DONE;
     for (int taken = 1; taken >= 0 && result == CNNVP_DONE; --taken) {
         Onnx__NodeProto branch = *node;
-        if (names == NULL || names[2 * count - 1] == NULL)
-            return cnnvp_import_no_memory(import);
+        CNNVP_TRY_MEMORY(names != NULL && names[2 * count - 1] != NULL, import->error);
         branch.output = names + (taken ? count : 0);
         import->node = &branch;
         result = take_branch(import, taken);
@@ -404,8 +401,7 @@ cnnvp_result cnnvp_import_function(struct cnnvp_import *import, const Onnx__Func
     body->n_output = function->n_output;
     body->output = cnnvp_arena_array(arena, function->n_output, sizeof(Onnx__ValueInfoProto *));
     Onnx__ValueInfoProto *outputs = cnnvp_arena_array(arena, function->n_output, sizeof *outputs);
-    if (body->output == NULL || outputs == NULL)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(body->output != NULL && outputs != NULL, import->error);
     for (size_t i = 0; i < function->n_output; ++i) {
         onnx__value_info_proto__init(&outputs[i]);
         outputs[i].name = function->output[i];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of an import, and the helpers that the operators' import functions share. Internal to the onnx_*.c
  * files. */
-#ifndef CNNVP_COMPILER_ONNX_NODE_H
-#define CNNVP_COMPILER_ONNX_NODE_H
+#pragma once
 
 #include "graph.h"
 #include "onnx_read.h"
@@ -102,12 +101,11 @@ struct cnnvp_import {
 /* Reports "FILE: node "NAME" (OpType): message". */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
 
 /* Allocates a zeroed array of `count` elements in the graph's arena and sets *pointer to it. */
 #define CNNVP_IMPORT_ARRAY(import, count, pointer)                                       \
     (*(pointer) = cnnvp_arena_array(&(import)->graph->arena, count, sizeof **(pointer)), \
-     *(pointer) != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import))
+     *(pointer) != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory((import)->error))
 /* A new constant without values; `dims` is copied. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_new_constant(struct cnnvp_import *import, const char *name, int32_t type,
                                                       size_t rank, const int64_t *dims, Onnx__TensorProto **constant);
@@ -490,5 +488,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_as_numbers(struct cnnvp_import *import,
  * quantisation of passed-on inputs in *like. pass_whole runs after the node and gives its outputs that quantisation. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, struct cnnvp_graph_tensor *like);
 void cnnvp_import_pass_whole(struct cnnvp_import *import, const struct cnnvp_graph_tensor *like);
-
-#endif

@@ -204,8 +204,7 @@ static cnnvp_result count_node(const Onnx__ModelProto *model, const Onnx__NodePr
         struct cnnvp_onnx_operator *grown = cnnvp_grow(operators->all, operators->count, sizeof *grown);
         const char *op_type = grown != NULL ? cnnvp_arena_text(&operators->arena, node->op_type) : NULL;
         operators->all = grown != NULL ? grown : operators->all;
-        if (op_type == NULL)
-            return cnnvp_compiler_no_memory(error);
+        CNNVP_TRY_MEMORY(op_type != NULL, error);
         operators->all[operators->count++] = (struct cnnvp_onnx_operator){op_type, 0, known};
     }
     ++operators->all[at].nodes;
@@ -349,8 +348,7 @@ static cnnvp_result name_layers(struct cnnvp_import *import, size_t first, int64
         layer->name = cnnvp_arena_text(&graph->arena, name);
         (void)snprintf(name, sizeof name, "%.200s.%lld", out->name, (long long)image);
         out->name = cnnvp_arena_text(&graph->arena, name);
-        if (layer->name == NULL || out->name == NULL)
-            return cnnvp_import_no_memory(import);
+        CNNVP_TRY_MEMORY(layer->name != NULL && out->name != NULL, import->error);
     }
     return CNNVP_DONE;
 }

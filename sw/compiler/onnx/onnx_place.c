@@ -65,8 +65,7 @@ cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_
     const uint32_t rank = cnnvp_import_dims(import, in, part);
     if (axis == 1) {
         out = cnnvp_graph_channel_view(import->graph, out, (uint32_t)*at, (uint32_t)part[1]);
-        if (out == CNNVP_GRAPH_NONE)
-            return cnnvp_import_no_memory(import);
+        CNNVP_TRY_MEMORY(out != CNNVP_GRAPH_NONE, import->error);
     }
     struct cnnvp_graph_layer *layer;
     CNNVP_TRY(cnnvp_import_copy(import, in, out, &layer));
@@ -186,7 +185,7 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
         return cut_rows(import, in, axis, first, count, out);
     if (axis == 1) {
         *out = cnnvp_graph_channel_view(import->graph, in, (uint32_t)first, (uint32_t)count);
-        return *out == CNNVP_GRAPH_NONE ? cnnvp_import_no_memory(import) : CNNVP_DONE;
+        return *out == CNNVP_GRAPH_NONE ? cnnvp_compiler_no_memory(import->error) : CNNVP_DONE;
     }
     struct cnnvp_graph_layer *layer;
     const int columns = axis == (int64_t)input.rank - 1;

@@ -311,7 +311,7 @@ static cnnvp_result map_external(const char *network, const char *location, stru
     const size_t size = folder + strlen(location) + 3;
     CNNVP_FREED char *name = malloc(size);
     CNNVP_FREED char *inside = malloc(folder + 3);
-    CNNVP_TRY(name != NULL && inside != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error));
+    CNNVP_TRY_MEMORY(name != NULL && inside != NULL, error);
     (void)snprintf(inside, folder + 3, "%.*s", folder != 0 ? (int)folder : 2, folder != 0 ? network : "./");
     (void)snprintf(name, size, "%.*s%s", (int)folder, network, location);
     CNNVP_TRY(check_links(inside, name, error));
@@ -331,8 +331,7 @@ static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *loc
     if (found->location != NULL)
         return CNNVP_DONE;
     CNNVP_FREED char *copy = strdup(location);
-    if (copy == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(copy != NULL, error);
     CNNVP_TRY(map_external(onnx->name, location, found, error));
     found->location = copy;
     copy = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ONNX file in memory. protobuf-c unpacks nodes and attributes; tensor data are read from the file when needed.
  * External data come from files in the network's folder or below it. */
-#ifndef CNNVP_COMPILER_ONNX_READ_H
-#define CNNVP_COMPILER_ONNX_READ_H
+#pragma once
 
 #include "compiler.h"
 #include "onnx.pb-c.h"
@@ -77,5 +76,3 @@ int cnnvp_onnx_is(const Onnx__NodeProto *node, const char *name, const char *tex
  * gives the byte at which the file is damaged. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size, uint8_t **skeleton,
                                             size_t *skeleton_size, uint64_t *hash, struct cnnvp_error *error);
-
-#endif

@@ -32,8 +32,7 @@ static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, int reduction
                                   (long long)ky, (long long)kx, WINDOW_MAX, WINDOW_MAX);
     if (input.channels != shape[0] || input.height != shape[1] || input.width != shape[2]) {
         view = cnnvp_graph_tensor_add(graph, input.name, 4, (uint32_t)shape[0], (uint32_t)shape[1], (uint32_t)shape[2]);
-        if (view == CNNVP_GRAPH_NONE)
-            return cnnvp_import_no_memory(import);
+        CNNVP_TRY_MEMORY(view != CNNVP_GRAPH_NONE, import->error);
         graph->tensors[view].base = *in;
     }
     CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, view, 1, (uint32_t)shape[0], (uint32_t)(shape[1] / ky),

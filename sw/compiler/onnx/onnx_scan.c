@@ -149,8 +149,7 @@ cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size,
                              size_t *skeleton_size, uint64_t *hash, struct cnnvp_error *error)
 {
     struct scan scan = {.file = file, .bad = SIZE_MAX, .hash = XXH3_createState()};
-    if (scan.hash == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(scan.hash != NULL, error);
     (void)XXH3_64bits_reset(scan.hash);
     const int done = scan_message(&scan, MODEL, 0, size) && cnnvp_wire_reserve(&scan.out, 1);
     if (done) {
@@ -164,8 +163,7 @@ cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size,
         return CNNVP_DONE;
     }
     free(scan.out.bytes);
-    if (scan.bad == SIZE_MAX)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(scan.bad != SIZE_MAX, error);
     if (scan.bad == 0)
         return cnnvp_compiler_error(error, "%s: not an ONNX file: it begins with something else", name);
     return cnnvp_compiler_error(

@@ -31,7 +31,7 @@ static cnnvp_result find_makers(struct ordering *ordering)
         const char *name = graph->input[i]->name;
         if (name != NULL && !cnnvp_names_get(&import->names, name, &known) &&
             !cnnvp_names_set(&ordering->makers, name, (uint32_t)(graph->n_node + i)))
-            return cnnvp_import_no_memory(import);
+            return cnnvp_compiler_no_memory(import->error);
     }
     for (uint32_t i = 0; i < ordering->graph->n_node; ++i) {
         const Onnx__NodeProto *node = import->node = ordering->graph->node[i];
@@ -44,8 +44,7 @@ static cnnvp_result find_makers(struct ordering *ordering)
                                           "output \"%s\" is already an input or weight of the graph or the result "
                                           "of another node",
                                           name);
-            if (!cnnvp_names_set(&ordering->makers, name, i))
-                return cnnvp_import_no_memory(import);
+            CNNVP_TRY_MEMORY(cnnvp_names_set(&ordering->makers, name, i), import->error);
         }
     }
     return CNNVP_DONE;
@@ -157,12 +156,11 @@ cnnvp_result cnnvp_import_sequence(struct cnnvp_import *import, const Onnx__Grap
     ordering.marks = cnnvp_arena_array(arena, all, sizeof *ordering.marks);
     ordering.stack = cnnvp_arena_array(arena, all, sizeof *ordering.stack);
     ordering.next = cnnvp_arena_array(arena, all, sizeof *ordering.next);
-    if (sequence->nodes == NULL || sequence->reads == NULL || arena->failed)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(sequence->nodes != NULL && sequence->reads != NULL && !arena->failed, import->error);
     CNNVP_TRY(find_makers(&ordering));
     for (size_t i = 0; i + 1 < all; ++i) {
         if (i < count && !add_needs(&ordering, graph->node[i]))
-            return cnnvp_import_no_memory(import);
+            return cnnvp_compiler_no_memory(import->error);
         ordering.first[i + 1] = ordering.needed_count;
     }
     mark_wanted(&ordering);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers to write rules of onnx_rewrite.c that depend on the shapes of a node's inputs. */
-#ifndef CNNVP_COMPILER_ONNX_TEXT_H
-#define CNNVP_COMPILER_ONNX_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,5 +52,3 @@ static inline cnnvp_result find_counted(struct cnnvp_import *import, int64_t nam
     CNNVP_TRY(cnnvp_import_axis_of(import, named, rank, axis));
     return *axis != 0 || import->single ? CNNVP_DONE : cnnvp_import_mixes(import, "axis 0");
 }
-
-#endif

@@ -45,7 +45,7 @@ cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorP
         return cnnvp_import_error(
             import, "\"%s\" has no values, and %zu are more than can be drawn (2^27)", tensor->name, count);
     *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
-    return *out != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+    return *out != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(import->error);
 }
 
 void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input)

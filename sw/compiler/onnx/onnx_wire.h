@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protobuf wire format: a message is a sequence of fields, each with a key (field number * 8 + wire type) before
  * its value. */
-#ifndef CNNVP_COMPILER_ONNX_WIRE_H
-#define CNNVP_COMPILER_ONNX_WIRE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ int cnnvp_wire_put(struct cnnvp_wire_buffer *buffer, const void *data, size_t si
 int cnnvp_wire_put_varint(struct cnnvp_wire_buffer *buffer, uint64_t value);
 /* Appends a field of wire type CNNVP_WIRE_BYTES: key, length and bytes. */
 int cnnvp_wire_put_bytes(struct cnnvp_wire_buffer *buffer, uint64_t number, const void *data, size_t size);
-
-#endif

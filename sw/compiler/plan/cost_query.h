@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the platform's units for the time of commands, as the guest software pushes them, and keeps the answers. */
-#ifndef CNNVP_COMPILER_COST_QUERY_H
-#define CNNVP_COMPILER_COST_QUERY_H
+#pragma once
 
 #include "cnnvp_command.h"
 #include "plan.h"
@@ -46,5 +45,3 @@ uint64_t cnnvp_plan_request_ps(struct cnnvp_cost_query *query);
 
 /* The unit's reason for the last refused instruction; "": none was refused. */
 const char *cnnvp_plan_refusal(const struct cnnvp_cost_query *query);
-
-#endif

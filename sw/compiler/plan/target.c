@@ -240,8 +240,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     CNNVP_TRY(read_accelerators(config, target, error));
     CNNVP_TRY(cnnvp_units_new(config, &limits->units, error));
     limits->costs = cnnvp_command_costs_new(KNOWN_COSTS);
-    if (limits->costs == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(limits->costs != NULL, error);
     CNNVP_TRY(read_energy(config, &limits->energy, error));
     read_sums(config, limits);
     limits->memory_base = target->memory_base;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the training binary (train_binary.h): plans the tiles and the places in memory of everything that a training,
  * or an inference on the training engine, needs. */
-#ifndef CNNVP_COMPILER_TRAIN_BUILD_H
-#define CNNVP_COMPILER_TRAIN_BUILD_H
+#pragma once
 
 #include "train_plan.h"
 
@@ -40,5 +39,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_buil
 /* Tells the platform which parts of header and layer table the guest software reads, and when. */
 CNNVP_MUST_USE cnnvp_result cnnvp_train_build_hold(const struct cnnvp_train_build *build, cnnvp_platform *platform,
                                                    struct cnnvp_error *error);
-
-#endif

@@ -34,8 +34,7 @@ static cnnvp_result read_file(const char *file, uint64_t images, uint64_t epochs
     const char *at = text + strspn(text, BLANKS);
     uint64_t count = 0;
     order->numbers = malloc(cnnvp_minimum(most, strlen(text)) * sizeof *order->numbers);
-    if (order->numbers == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(order->numbers != NULL, error);
     while (*at != '\0' && count < most) {
         char *end;
         errno = 0;

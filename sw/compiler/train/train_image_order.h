@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order in which a training takes its images. */
-#ifndef CNNVP_COMPILER_TRAIN_IMAGE_ORDER_H
-#define CNNVP_COMPILER_TRAIN_IMAGE_ORDER_H
+#pragma once
 
 #include "compiler.h"
 
@@ -21,5 +20,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_image_order_read(const char *shuffle, ui
 void cnnvp_train_image_order_clear(struct cnnvp_train_image_order *order);
 /* Writes the `images` numbers of an epoch. */
 void cnnvp_train_image_order_of(const struct cnnvp_train_image_order *order, uint64_t epoch, uint32_t *numbers);
-
-#endif

@@ -80,8 +80,7 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
         .seed = options->seed, .weightless = options->timing_only, .sizes = &sizes};
     struct inference *train = calloc(1, sizeof *train);
     network->own = train;
-    if (train == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(train != NULL, error);
     CNNVP_TRY(check_options(options, error));
     CNNVP_TRY(cnnvp_train_target_read(config, &train->target, error));
     CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error));
@@ -221,8 +220,7 @@ static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_pl
     const struct cnnvp_train_binary *header = &inference_of(network)->build.header;
     int8_t exponent = 0;
     CNNVP_FREED void *mantissas = malloc(count * header->value_bytes);
-    if (mantissas == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(mantissas != NULL, error);
     cnnvp_result result = cnnvp_platform_read(platform, held->mantissas, mantissas, count * header->value_bytes);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_read(platform, held->exponent, &exponent, sizeof exponent);

@@ -54,7 +54,7 @@ static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_b
     const size_t exponent_count = (size_t)cnnvp_bfp_blocks(&layout);
     CNNVP_FREED void *mantissas = malloc(count * bytes);
     CNNVP_FREED int8_t *exponents = malloc(exponent_count);
-    CNNVP_TRY(mantissas != NULL && exponents != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(look->error));
+    CNNVP_TRY_MEMORY(mantissas != NULL && exponents != NULL, look->error);
     CNNVP_TRY(read_memory(look, place->mantissas, mantissas, count * bytes));
     CNNVP_TRY(read_memory(look, place->exponents, exponents, exponent_count));
     if (cnnvp_bfp_decode(bits, &layout, mantissas, exponents, values->data) != CNNVP_OK)

@@ -128,8 +128,7 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
     struct cnnvp_bfp_counts counts = {0};
     const uint64_t blocks = image_blocks(block, reader);
     CNNVP_FREED float *largest = calloc(blocks, sizeof *largest);
-    if (largest == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(largest != NULL, error);
     for (uint64_t i = 0; i < reader->images; ++i) {
         reader->read(reader->context, i, values);
         for (uint32_t c = 0; c < reader->channels; ++c) {
@@ -163,8 +162,7 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
     CNNVP_TRY(cnnvp_stage(platform, images->mantissas, bytes, "images", &mantissas, error));
     CNNVP_TRY(cnnvp_stage(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error));
     CNNVP_FREED float *values = malloc((size_t)words * sizeof *values);
-    if (values == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(values != NULL, error);
     CNNVP_TRY(put_image_set(source, reader, block, values, mantissas.data, exponents.data, error));
     CNNVP_TRY(cnnvp_unstage(&mantissas, error));
     return cnnvp_unstage(&exponents, error);
@@ -220,8 +218,7 @@ cnnvp_result cnnvp_train_describe(const struct cnnvp_train_source *source, struc
     work.layer_count = net->count * phase_count + (softmax != 0 ? 1u : 0u);
     CNNVP_FREED struct cnnvp_layer_info *layers = calloc(work.layer_count, sizeof *layers);
     CNNVP_FREED uint64_t *images = calloc(work.layer_count, sizeof *images);
-    if (layers == NULL || images == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(layers != NULL && images != NULL, error);
     for (size_t i = 0; i < net->count; ++i) {
         const struct cnnvp_graph_layer *layer = &source->graph->layers[net->nodes[i].layer];
         const uint64_t macs = cnnvp_train_net_macs(&net->nodes[i]);

@@ -179,8 +179,7 @@ cnnvp_result cnnvp_train_net_make(struct cnnvp_graph *graph, struct cnnvp_train_
         return cnnvp_compiler_error(
             error, "%s: the network has %zu outputs; the training engine gives one", graph->file, graph->output_count);
     net->nodes = cnnvp_arena_array(&graph->arena, graph->layer_count, sizeof *net->nodes);
-    if (net->nodes == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(net->nodes != NULL, error);
     chain.tensor = cnnvp_graph_base(graph, graph->input);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         CNNVP_TRY(take(&chain, i));

@@ -4,8 +4,7 @@
  * bias or batch norm, ReLU, 2x2 max pool. A softmax may stand at the end; in training the engine's softmax module with
  * cross-entropy takes its place.
  */
-#ifndef CNNVP_COMPILER_TRAIN_NET_H
-#define CNNVP_COMPILER_TRAIN_NET_H
+#pragma once
 
 #include "graph.h"
 
@@ -46,5 +45,3 @@ static inline uint64_t cnnvp_train_net_weights(const struct cnnvp_train_node *no
 {
     return (uint64_t)node->co * node->ci * node->kx * node->ky;
 }
-
-#endif

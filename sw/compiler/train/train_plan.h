@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The training engine as configured, and the planning of tiles that fit its buffers. */
-#ifndef CNNVP_COMPILER_TRAIN_PLAN_H
-#define CNNVP_COMPILER_TRAIN_PLAN_H
+#pragma once
 
 #include "binary/train_binary.h"
 #include "plan.h"
@@ -85,5 +84,3 @@ uint32_t cnnvp_train_gradient_rows(const struct cnnvp_train_fit *fit, const stru
 
 /* Most rows of weights that can be quantised at a time; 0: not even one. */
 uint32_t cnnvp_train_weight_rows(const struct cnnvp_train_fit *fit);
-
-#endif

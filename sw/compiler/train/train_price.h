@@ -7,8 +7,7 @@
  * and a small part of all work. This file does not know how units work, how instructions are issued, or in which order
  * they are pushed.
  */
-#ifndef CNNVP_COMPILER_TRAIN_PRICE_H
-#define CNNVP_COMPILER_TRAIN_PRICE_H
+#pragma once
 
 #include "train_plan.h"
 
@@ -33,5 +32,3 @@ void cnnvp_train_pricer_free(struct cnnvp_train_pricer *pricer);
  * from its own place. */
 uint64_t cnnvp_train_price(struct cnnvp_train_pricer *pricer, enum cnnvp_train_pass pass,
                            const struct cnnvp_train_layer *layer, int first, uint32_t images, uint64_t bound);
-
-#endif

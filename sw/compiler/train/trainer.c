@@ -225,6 +225,8 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     return CNNVP_DONE;
 }
 
+CNNVP_DROP(cnnvp_trainer)
+
 cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
                                const struct cnnvp_trainer_options *theirs, cnnvp_trainer **trainer,
                                struct cnnvp_error *error)
@@ -238,26 +240,18 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     CNNVP_TRY(check_options(options, error));
     CNNVP_TRY(cnnvp_target_resolved(config, error));
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
-    struct cnnvp_trainer *made = calloc(1, sizeof *made);
-    if (made != NULL)
-        made->file = strdup(file);
-    if (made == NULL || made->file == NULL) {
-        free(made);
-        return cnnvp_compiler_no_memory(error);
-    }
+    CNNVP_SCOPED(cnnvp_trainer_drop) cnnvp_trainer *made = calloc(1, sizeof *made);
+    CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
     made->options = *options;
     made->source =
         (struct cnnvp_train_source){&made->graph, &made->net, &made->target, &made->build, options->narrow != 0};
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
-    cnnvp_result result = make(made, config, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_trainer_echo(options, &made->graph.arena, &made->echo, error);
-    if (result == CNNVP_DONE)
-        *trainer = made;
-    else
-        cnnvp_trainer_free(made);
-    return result;
+    CNNVP_TRY(make(made, config, error));
+    CNNVP_TRY(cnnvp_trainer_echo(options, &made->graph.arena, &made->echo, error));
+    *trainer = made;
+    made = NULL;
+    return CNNVP_DONE;
 }
 
 void cnnvp_trainer_free(cnnvp_trainer *trainer)
@@ -392,8 +386,7 @@ cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platfor
         return cnnvp_compiler_error(error, "a timing-only training has no state");
     CNNVP_TRY(cnnvp_trainer_check_loaded(trainer, error));
     uint8_t *data = malloc(sizeof header + bytes);
-    if (data == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(data != NULL, error);
     memcpy(data, &header, sizeof header);
     struct cursor cursor = {.platform = platform, .data = data + sizeof header};
     if (cnnvp_train_each_region(&trainer->source, move_region, &cursor) != CNNVP_DONE) {
@@ -425,8 +418,7 @@ cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, 
         return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
                                     (unsigned long long)header.next_step, trainer->build.header.steps);
     uint8_t *copy = malloc(size);
-    if (copy == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(copy != NULL, error);
     memcpy(copy, state, size);
     free(trainer->state);
     trainer->state = copy;
@@ -578,8 +570,7 @@ static cnnvp_result take(struct learned *learned, size_t layer, enum cnnvp_train
     CNNVP_TRY(cnnvp_trainer_tensor(learned->trainer, learned->platform, layer, tensor, &values, learned->error));
     const size_t count = cnnvp_array_count(&values);
     *to = cnnvp_arena_array(&learned->arena, count, sizeof **to);
-    if (*to == NULL)
-        return cnnvp_compiler_no_memory(learned->error);
+    CNNVP_TRY_MEMORY(*to != NULL, learned->error);
     memcpy(*to, values.data, count * sizeof **to);
     return CNNVP_DONE;
 }
@@ -607,8 +598,7 @@ static cnnvp_result export(struct learned *learned, const char *file)
     const struct cnnvp_trainer *trainer = learned->trainer;
     struct cnnvp_graph graph = trainer->graph;
     learned->layers = cnnvp_arena_array(&learned->arena, graph.layer_count, sizeof *learned->layers);
-    if (learned->layers == NULL)
-        return cnnvp_compiler_no_memory(learned->error);
+    CNNVP_TRY_MEMORY(learned->layers != NULL, learned->error);
     memcpy(learned->layers, graph.layers, graph.layer_count * sizeof *learned->layers);
     graph.layers = learned->layers;
     for (size_t i = 0; i < trainer->net.count; ++i) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A training in progress: the type cnnvp_trainer of cnnvp_train.h. */
-#ifndef CNNVP_COMPILER_TRAINER_H
-#define CNNVP_COMPILER_TRAINER_H
+#pragma once
 
 #include "command_options.h"
 #include "cnnvp_train.h"
@@ -76,5 +75,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_each_region(
 CNNVP_MUST_USE cnnvp_result cnnvp_train_describe(const struct cnnvp_train_source *source, struct cnnvp_work_info work,
                                                  uint64_t evaluated, cnnvp_platform *platform,
                                                  struct cnnvp_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by all parts of the compiler: error messages, a map of names, random numbers, platform memory. */
-#ifndef CNNVP_COMPILER_H
-#define CNNVP_COMPILER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,5 +87,3 @@ static inline void cnnvp_staged_clear(struct cnnvp_staged *staged)
     free(staged->copy);
 }
 #define CNNVP_STAGED CNNVP_SCOPED(cnnvp_staged_clear) struct cnnvp_staged
-
-#endif

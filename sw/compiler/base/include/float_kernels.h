@@ -3,8 +3,7 @@
  * Inner loops of the float reference model and of quantisation, on the host's vector units. All variants compute each
  * number by the same operations in the same order, so they give the same bits on every host.
  */
-#ifndef CNNVP_COMPILER_FLOAT_KERNELS_H
-#define CNNVP_COMPILER_FLOAT_KERNELS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct cnnvp_float_kernels {
 const struct cnnvp_float_kernels *cnnvp_float_kernels(void);
 /* Variant number `index` of those that this host supports; NULL after the last one. */
 const struct cnnvp_float_kernels *cnnvp_float_kernels_variant(size_t index);
-
-#endif

@@ -3,8 +3,7 @@
  * A thread pool for the compiler. Threads take the parts of the work in any order. Each part writes only its own data,
  * so results do not depend on the number of threads. The simulation never runs on these threads.
  */
-#ifndef CNNVP_COMPILER_PARALLEL_H
-#define CNNVP_COMPILER_PARALLEL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void cnnvp_pool_free(struct cnnvp_pool *pool);
 /* Calls work(context, part) for all parts below `parts`, on the pool's threads and the caller's, and returns when all
  * are done. */
 void cnnvp_pool_run(struct cnnvp_pool *pool, void (*work)(void *context, size_t part), void *context, size_t parts);
-
-#endif

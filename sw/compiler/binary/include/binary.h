@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns a graph into the binary in memory (sw/binary/network_binary.h). Layers get their tiles, and tensors and weight
  * tiles their places; then layers get their number formats, and weights become words. */
-#ifndef CNNVP_COMPILER_BINARY_H
-#define CNNVP_COMPILER_BINARY_H
+#pragma once
 
 #include "binary/binary_place.h"
 #include "binary/layer.h"
@@ -204,5 +203,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build,
                                                 struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* 1: the tensor lies between two layers of a chain, so it exists only block by block. */
 int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
-
-#endif

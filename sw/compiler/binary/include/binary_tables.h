@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists which tables of a binary the guest software reads in each step of its work. */
-#ifndef CNNVP_COMPILER_BINARY_TABLES_H
-#define CNNVP_COMPILER_BINARY_TABLES_H
+#pragma once
 
 #include "binary.h"
 
@@ -14,5 +13,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *bui
                                                    void *context);
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_list_steps(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table,
                                                     void *context);
-
-#endif

@@ -3,8 +3,7 @@
  * A plan as data: which layers are fused and how, how each layer is cut, which maps stay on chip whole. A plan comes
  * from the planner or from a file. A build follows a plan, and a finished build can be described as one.
  */
-#ifndef CNNVP_COMPILER_PLAN_DATA_H
-#define CNNVP_COMPILER_PLAN_DATA_H
+#pragma once
 
 #include "graph.h"
 #include "plan.h"
@@ -47,5 +46,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, con
 /* Writes the plan; the file appears under its name only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,
                                              const char *file, struct cnnvp_error *error);
-
-#endif

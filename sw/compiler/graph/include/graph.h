@@ -4,8 +4,7 @@
  * onnx_import.c makes it, graph.c simplifies it, floatref.c executes it in float, formats.c chooses number formats,
  * plan.c tiles and binary.c addresses.
  */
-#ifndef CNNVP_COMPILER_GRAPH_H
-#define CNNVP_COMPILER_GRAPH_H
+#pragma once
 
 #include "compiler.h"
 #include "binary/layer_kinds.h"
@@ -277,5 +276,3 @@ size_t cnnvp_graph_spread(const struct cnnvp_graph_tensor *tensor, size_t c, siz
 /* Number of words of a line along the layer's axis, and the distance between them. */
 void cnnvp_graph_line(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *in, size_t *count,
                       size_t *step);
-
-#endif

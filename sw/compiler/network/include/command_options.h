@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of the commands (options.def). The command line, points of a sweep and the C API all set options here.
  * Only this file knows defaults, limits and options that exclude each other. */
-#ifndef CNNVP_COMMAND_OPTIONS_H
-#define CNNVP_COMMAND_OPTIONS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -132,5 +131,3 @@ static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)
         memcpy(&then, &members, sizeof then);                                                \
         return then;                                                                         \
     }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the guest program's ELF file, and loads it. */
-#ifndef CNNVP_COMPILER_GUEST_FILE_H
-#define CNNVP_COMPILER_GUEST_FILE_H
+#pragma once
 
 #include "cnnvp.h"
 
@@ -11,5 +10,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_guest_file(const char *chosen, char *path, siz
 
 /* Loads the guest program. The platform must know the tables that it reads (cnnvp_platform_hold). */
 CNNVP_MUST_USE cnnvp_result cnnvp_guest_load(const char *chosen, cnnvp_platform *platform, struct cnnvp_error *error);
-
-#endif

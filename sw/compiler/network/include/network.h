@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A compiled network: the type cnnvp_network of cnnvp_network.h. */
-#ifndef CNNVP_COMPILER_NETWORK_H
-#define CNNVP_COMPILER_NETWORK_H
+#pragma once
 
 #include "command_options.h"
 #include "guest_file.h"
@@ -178,5 +177,3 @@ uint64_t cnnvp_network_bound(const struct cnnvp_network *network, const struct c
  * input is one image and `images` is 1. Free it with cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
                                                 struct cnnvp_array *array, struct cnnvp_error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of a graph: the float reference model, the number formats chosen from it, and function tables. */
-#ifndef CNNVP_COMPILER_NUMBERS_H
-#define CNNVP_COMPILER_NUMBERS_H
+#pragma once
 
 #include "float_kernels.h"
 #include "graph.h"
@@ -152,5 +151,3 @@ uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post);
 CNNVP_MUST_USE cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest, int32_t in_frac,
                                              int32_t out_frac, uint32_t rounding, int16_t *words, uint32_t *format,
                                              struct cnnvp_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Import of ONNX files as graphs, for inference and for training, and export of trained values into a copy of the
  * file. */
-#ifndef CNNVP_COMPILER_ONNX_H
-#define CNNVP_COMPILER_ONNX_H
+#pragma once
 
 #include "graph.h"
 
@@ -85,5 +84,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file,
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cnnvp_graph *graph,
                                               struct cnnvp_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * A cache of command costs, so that a platform's units are asked about each command once. Layers repeat, and most plans
  * tried for a layer differ only in their transfers. A direct-mapped hash table: a newer entry replaces an older one.
  */
-#ifndef CNNVP_COMPILER_COMMAND_COSTS_H
-#define CNNVP_COMPILER_COMMAND_COSTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void cnnvp_command_costs_free(struct cnnvp_command_costs *costs);
 /* The command's time in ps; 0: not known. Commands are equal if all their members are. */
 uint64_t cnnvp_command_cost(const struct cnnvp_command_costs *costs, const struct cnnvp_command *command);
 void cnnvp_command_cost_keep(struct cnnvp_command_costs *costs, const struct cnnvp_command *command, uint64_t ps);
-
-#endif

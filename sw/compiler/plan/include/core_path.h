@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The critical path of a network: whether each layer waits for the core or for the units. The core runs ahead of the
  * units until the instruction queue is full. */
-#ifndef CNNVP_COMPILER_CORE_PATH_H
-#define CNNVP_COMPILER_CORE_PATH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ static inline struct cnnvp_plan_weights cnnvp_path_weights(double waits)
 {
     return (struct cnnvp_plan_weights){0, 1 - waits, waits};
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Fused groups (layer.h): which lines of each map a tile needs, and where they lie in the input buffer. Lines are rows
  * or columns; each axis is computed separately, from the last layer back to the first.
  */
-#ifndef CNNVP_COMPILER_GROUP_H
-#define CNNVP_COMPILER_GROUP_H
+#pragma once
 
 #include "plan.h"
 #include "scratchpad.h"
@@ -58,5 +57,3 @@ int cnnvp_plan_group_place(struct cnnvp_plan_group *group, const uint64_t top[2]
 /* The most rows or columns of a member's results that any tile calculates. */
 uint32_t cnnvp_plan_group_rows(const struct cnnvp_plan_group *group, size_t member);
 uint32_t cnnvp_plan_group_columns(const struct cnnvp_plan_group *group, size_t member);
-
-#endif

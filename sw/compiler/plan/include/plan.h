@@ -8,8 +8,7 @@
  * transfers and the core's work. It takes the way with the best bound or, by other objectives, with the least energy,
  * energy-delay product, or traffic. With --tune the best few ways are tried on the platform (network_tune.c).
  */
-#ifndef CNNVP_COMPILER_PLAN_H
-#define CNNVP_COMPILER_PLAN_H
+#pragma once
 
 #include "binary/binary_place.h"
 #include "binary/layer_weights.h"
@@ -359,5 +358,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, cons
 /* The addresses of memory, of the first accelerator's element and scratchpad, and of the interrupt controller. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target,
                                              struct cnnvp_error *error);
-
-#endif

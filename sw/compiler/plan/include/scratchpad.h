@@ -4,8 +4,7 @@
  * fused groups, blocks of depth-first chains. First fit: each place in turn gets the bytes nearest to one edge of a
  * half that are free for its whole lifetime.
  */
-#ifndef CNNVP_COMPILER_SCRATCHPAD_H
-#define CNNVP_COMPILER_SCRATCHPAD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline int cnnvp_places_overlap(const struct cnnvp_place *a, const struct
 {
     return a->half == b->half && a->address < b->address + b->bytes && b->address < a->address + a->bytes;
 }
-
-#endif
