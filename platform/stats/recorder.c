@@ -84,6 +84,12 @@ cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp
     return recorder->snapshot != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
+void cnnvp_recorder_reset(cnnvp_recorder *recorder, cnnvp_time at)
+{
+    if (recorder->bursts != NULL)
+        cnnvp_burst_trace_reset(recorder->bursts, at);
+}
+
 void cnnvp_recorder_mute(cnnvp_recorder *recorder)
 {
     recorder->trace = NULL;
