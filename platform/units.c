@@ -311,6 +311,13 @@ static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
     return instance < resolved->instance_count ? resolved->instances[instance].name : NULL;
 }
 
+static int asks(struct cnnvp_host *host, uint32_t instance)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(host->units->config);
+    return instance < resolved->instance_count &&
+           cnnvp_instance_asks(resolved, &resolved->instances[instance], host->instance->number);
+}
+
 static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
 {
     (void)host, (void)request, (void)bytes;
@@ -389,6 +396,7 @@ static const struct cnnvp_host_ops host_ops = {
     .extend = extend,
     .about = about,
     .speedup = speedup,
+    .asks = asks,
 };
 
 /* ---- making ---- */
