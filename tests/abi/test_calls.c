@@ -275,6 +275,39 @@ static char *text_of(const char *file, size_t *size)
     return text;
 }
 
+/* Another program after a reset, which nothing describes, has no layers; what was done before is work of none. */
+static void other_program(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    size_t size;
+    double value;
+    char *stats = NULL;
+    (void)state;
+    char *guest = text_of(GUEST, &size);
+    FILE *copy = fopen("other.elf", "wb");
+    assert_non_null(copy);
+    assert_int_equal(fwrite(guest, 1, size + 1, copy), size + 1); /* a byte more: another file, the same program */
+    assert_int_equal(fclose(copy), 0);
+    free(guest);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_true(statistic(&design, "layers.C1.cycles") > 0);
+    const double macs = statistic(&design, "total.macs"), cycles = statistic(&design, "total.accel_cycles");
+    for (int i = 0; i < 2; ++i) { /* that of before again, and another one */
+        assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+        assert_int_equal(cnnvp_platform_load_elf(design.platform, i ? "other.elf" : GUEST, 0, NULL, &error),
+                         CNNVP_DONE);
+        assert_int_equal(run(&design, (uint64_t)statistic(&design, "total.time_ps") + 1000000).end, CNNVP_END_MAX_TIME);
+        assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+        assert_int_equal(cnnvp_stats_value(stats, "layers.C1.cycles", &value, &error),
+                         i ? CNNVP_BAD_INPUT : CNNVP_DONE);
+        free(stats);
+    }
+    assert_true(statistic(&design, "total.macs") >= macs && statistic(&design, "total.accel_cycles") >= cycles);
+    assert_int_equal(statistic(&design, "total.images"), 2);
+    clear(&design);
+}
+
 /* A trace is complete, whether the statistics have been asked for or not. */
 static void trace_alone(void **state)
 {
@@ -472,10 +505,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),       cmocka_unit_test(other_network),
-        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges),     cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),       cmocka_unit_test(refused_loads),
-        cmocka_unit_test(comparison),   cmocka_unit_test(trace_of_resets),
+        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),     cmocka_unit_test(other_network),
+        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),     cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),   cmocka_unit_test(other_program), cmocka_unit_test(trace_of_resets),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);
