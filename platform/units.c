@@ -318,6 +318,12 @@ static int asks(struct cnnvp_host *host, uint32_t instance)
            cnnvp_instance_asks(resolved, &resolved->instances[instance], host->instance->number);
 }
 
+static int watched(struct cnnvp_host *host)
+{
+    (void)host;
+    return 0;
+}
+
 static void crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
 {
     (void)host, (void)request, (void)bytes;
@@ -397,6 +403,7 @@ static const struct cnnvp_host_ops host_ops = {
     .about = about,
     .speedup = speedup,
     .asks = asks,
+    .watched = watched,
 };
 
 /* ---- making ---- */

@@ -374,7 +374,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     if (replay == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
-    cnnvp_dram_replay_show(replay, &run->windows);
+    cnnvp_dram_replay_show(replay, options->trace != NULL ? &run->windows : NULL);
     cnnvp_result status = replay_trace(reader, replay, run, error);
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;

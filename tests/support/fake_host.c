@@ -337,6 +337,11 @@ static int host_asks(struct cnnvp_host *host, uint32_t instance)
     return instance < host->sim->host_count;
 }
 
+static int host_watched(struct cnnvp_host *host)
+{
+    return !host->sim->unwatched;
+}
+
 static void host_crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
 {
     (void)request;
@@ -420,6 +425,7 @@ static const struct cnnvp_host_ops ops = {
     .about = host_about,
     .speedup = host_speedup,
     .asks = host_asks,
+    .watched = host_watched,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

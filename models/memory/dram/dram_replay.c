@@ -93,6 +93,8 @@ static void issue(struct dram_replay *replay, struct dram_channel *channel)
 /* Issues all commands before `clock`. */
 static void run_before(struct dram_replay *replay, uint64_t clock)
 {
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_channel_skip(&replay->channel[i], clock - 1u);
     for (;;) {
         uint64_t next;
         struct dram_channel *channel = first_channel(replay, &next);
