@@ -98,13 +98,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_value(const char *stats_json, const char
 /* Writes the per-layer table of a stats.json text. The file appears only when it is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error);
 
-/* Compares two stats.json files. The table says whether the networks differ and gives the 20 most important lines:
- * settings, totals and costs, and the layers whose cycles changed most. With `all` it gives every changed number by
- * section: totals and costs, configuration, layers, units. A number that changed by less than `threshold`, relative to
- * the first run (0.01: one per cent), is counted but not listed. `csv_file` may be NULL; it receives all numbers of
- * both runs. `differences` may be NULL; it receives the number of differences that `all` lists. Free the table with
- * free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, int all,
+/* Compares two stats.json files, or those in the folders of two recorded runs. The table says whether the networks
+ * differ and gives the 20 most important lines: settings, totals and costs, and the layers whose cycles changed most.
+ * With `all` it gives every changed number by section: totals and costs, configuration, layers, units. A number that
+ * changed by less than `threshold`, relative to the first run (0.01: one per cent), is counted but not listed.
+ * `csv_file` may be NULL; it receives all numbers of both runs. `differences` may be NULL; it receives the number of
+ * differences that `all` lists. Free the table with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *run_a, const char *run_b, double threshold, int all,
                                              const char *csv_file, char **table, uint64_t *differences,
                                              struct cnnvp_error *error);
 

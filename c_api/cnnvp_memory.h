@@ -20,7 +20,8 @@ struct cnnvp_memory_options {
 struct cnnvp_memory_result {
     uint64_t reads; /* bursts of 64 bytes */
     uint64_t writes;
-    uint64_t clocks; /* memory clocks until the last data crossed the buses, or to the line E if that is later */
+    uint64_t clocks; /* memory clocks until the last data crossed the buses; to the line E, or the last burst, if there
+                        is one */
     uint64_t time_ps;
     double bytes_per_s;
     double mean_read_latency_ps; /* from the controller's acceptance of a read to its last data */
@@ -36,8 +37,9 @@ struct cnnvp_memory_result {
  *
  * Each line `R ADDRESS` or `W ADDRESS` is one burst, decimal or 0x..., in the program order of one requester. Each
  * burst is sent as soon as the controllers accept it. A time in ps may follow the address, as in the memory trace of a
- * run; such a burst is sent at the clock of that time, however many are in flight. A line `E TIME` ends such a trace;
- * it gives the time at which the run's statistics ended. Either all bursts have a time, of up to 100 s, or none.
+ * run; such a burst is sent at the clock of that time, however many are in flight. A line `Z TIME` is a reset,
+ * which forgets the bursts that wait. A line `E TIME` ends such a trace; it gives the time at which the run's
+ * statistics ended. Either all bursts have a time, of up to 100 s, or none.
  *
  * Addresses are offsets in the memory; addresses beyond the capacity wrap around. Empty lines and comments (#) are
  * ignored. `json` (may be NULL) receives statistics as of a run; free with free().

@@ -50,9 +50,9 @@ extern "C" {
 /* The host refuses a unit with another major number. A new minor number only appends members to the structs of this
  * header. A unit's `abi_minor` tells the host which members the unit's tables have; `struct_size` of the host's structs
  * tells the unit which members those have. 3.1: keep, follow and speedup of the host; 3.2: join; 3.3: about; 3.4:
- * simulated of cnnvp_init; 3.5: extend. */
+ * simulated of cnnvp_init; 3.5: extend; 3.6: asks, watched. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 5u
+#define CNNVP_ABI_MINOR 6u
 
 /* Name of the exported function of a model library; see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -670,6 +670,14 @@ struct cnnvp_host_ops {
      * `slot`, up to the absolute time `at`, which becomes the moment in the slot. Does nothing if the slot is empty or
      * `at` is not later. */
     void (*extend)(struct cnnvp_host *host, uint32_t slot, uint32_t tag, cnnvp_time at);
+
+    /* -- wiring (any; since 3.6) -- 1 if an initiator port of the instance with this number leads to this instance: by
+     * itself, through links to the outside, or over the bus. */
+    int (*asks)(struct cnnvp_host *host, uint32_t instance);
+
+    /* -- traces (any; since 3.6) -- 1 if counters are recorded over time or shown to a debugger. 0: those may be
+     * left out of which no statistic is made, as it is of a memory's bandwidth and of live values. */
+    int (*watched)(struct cnnvp_host *host);
 };
 
 #define CNNVP_PATH_SLOTS (1u << 22)

@@ -523,6 +523,8 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
         const auto begin = std::chrono::steady_clock::now();
         platform->has_run = true;
         platform->flushed = false;
+        if (cnnvp_stats_note_run(&platform->recorder->stats) && platform->design->path())
+            cnnvp_path_untag(platform->design->path());
         platform->design->run(platform->max_time, result);
         note(*platform, *result);
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

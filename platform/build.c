@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "build.h"
 
 #include <fcntl.h>
@@ -76,39 +75,19 @@ uint64_t cnnvp_build_hash(const void *bytes, size_t size)
 
 /* ---- files of code ---- */
 
-/* The file to look for: the one that contains an address, or SystemC's library, if there is one. */
-struct search {
-    uintptr_t address; /* 0: SystemC */
-    char name[1024];
-};
-
-static int look(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct search *search = context;
-    (void)size;
-    int found = search->address == 0 && strncmp(cnnvp_base_name(info->dlpi_name), "libsystemc", 10) == 0;
-    for (int i = 0; search->address != 0 && i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        found |= part->p_type == PT_LOAD && search->address - info->dlpi_addr - part->p_vaddr < part->p_memsz;
-    }
-    if (found)
-        (void)snprintf(search->name, sizeof search->name, "%s", *info->dlpi_name ? info->dlpi_name : "/proc/self/exe");
-    return found;
-}
-
-/* The file that contains the address; NULL: none. Call it with the lock held. */
+/* The file that contains the address, for 0 SystemC's library; NULL: none. Call it with the lock held. */
 static const struct object *object_of(uintptr_t address)
 {
-    struct search search = {.address = address};
-    if (dl_iterate_phdr(look, &search) == 0)
+    char file[sizeof objects->name];
+    if (!cnnvp_loaded_file(address, "libsystemc", file, sizeof file))
         return NULL;
     for (size_t i = 0; i < object_count; ++i)
-        if (strcmp(objects[i].name, search.name) == 0)
+        if (strcmp(objects[i].name, file) == 0)
             return &objects[i];
     if (object_count == FILES)
         return NULL;
     struct object *made = &objects[object_count++];
-    memcpy(made->name, search.name, sizeof made->name);
+    memcpy(made->name, file, sizeof file);
     made->hash = hash_file(made->name);
     return made;
 }

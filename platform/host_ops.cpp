@@ -255,6 +255,20 @@ struct host_ops {
         return resolved && instance < resolved->instance_count ? resolved->instances[instance].name : nullptr;
     }
 
+    static int asks(cnnvp_host *host, uint32_t instance)
+    {
+        const unit_host &unit = of(host);
+        const cnnvp_resolved *resolved = unit.control_.settings().resolved;
+        return resolved && instance < resolved->instance_count &&
+               cnnvp_instance_asks(resolved, &resolved->instances[instance], unit.instance_.number);
+    }
+
+    static int watched(cnnvp_host *host)
+    {
+        const cnnvp_recorder *recorder = of(host).control_.recorder();
+        return recorder && (recorder->trace || recorder->snapshot);
+    }
+
     static void crossed(cnnvp_host *host, const cnnvp_request *request, uint64_t bytes)
     {
         unit_host &unit = of(host);
@@ -290,6 +304,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::reach,         host_ops::estimate,      host_ops::connected,     host_ops::instructions,
         host_ops::instance_name, host_ops::crossed,       host_ops::keep,          host_ops::follow,
         host_ops::speedup,       host_ops::join,          host_ops::about,         host_ops::extend,
+        host_ops::asks,          host_ops::watched,
     };
     return &table;
 }

@@ -207,6 +207,8 @@ void platform::design::reset_units()
     for (const auto &host : hosts_)
         if (host)
             host->reset();
+    if (control_->recorder())
+        cnnvp_recorder_reset(control_->recorder(), control_->now());
 }
 
 void platform::design::flush()

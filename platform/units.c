@@ -189,6 +189,13 @@ static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
     return instance < resolved->instance_count ? resolved->instances[instance].name : NULL;
 }
 
+static int asks(struct cnnvp_host *host, uint32_t instance)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(host->units->config);
+    return instance < resolved->instance_count &&
+           cnnvp_instance_asks(resolved, &resolved->instances[instance], host->instance->number);
+}
+
 /* Without time nothing happens, and there is no critical path. Plans are made for the hardware without speedup. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -198,6 +205,7 @@ static const char *instance_name(struct cnnvp_host *host, uint32_t instance)
         return result;                   \
     }
 NOTHING(int, timing_only, 1, struct cnnvp_host *host)
+NOTHING(int, watched, 0, struct cnnvp_host *host)
 NOTHING(cnnvp_time, next_activity, CNNVP_TIME_NEVER, struct cnnvp_host *host)
 NOTHING(int, notify, CNNVP_E_NOSUP, struct cnnvp_host *host, uint32_t event, cnnvp_time at)
 NOTHING(int, cancel, CNNVP_OK, struct cnnvp_host *host, uint32_t event)
@@ -274,6 +282,8 @@ static const struct cnnvp_host_ops host_ops = {
     .extend = extend,
     .about = about,
     .speedup = speedup,
+    .asks = asks,
+    .watched = watched,
 };
 
 /* ---- making ---- */

@@ -365,39 +365,53 @@ cnnvp_result cnnvp_client_struct(void *own, size_t size, const void *theirs, con
     return CNNVP_DONE;
 }
 
-/* The file from which this code was loaded: a shared library, or the program. */
-struct own_file {
-    char path[PATH_MAX];
-    int is_library;
+/* ---- files of code ---- */
+
+#define PROGRAM_FILE "/proc/self/exe" /* also where another file has replaced it */
+
+struct loaded {
+    uintptr_t address;
+    const char *start;
+    char *file;
+    size_t room;
 };
 
 static int look(struct dl_phdr_info *info, size_t size, void *context)
 {
-    struct own_file *file = context;
-    int found = 0;
+    const struct loaded *loaded = context;
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
+    int found =
+        loaded->address == 0 && strncmp(cnnvp_base_name(info->dlpi_name), loaded->start, strlen(loaded->start)) == 0;
+    for (int i = 0; loaded->address != 0 && i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        found |= part->p_type == PT_LOAD && (uintptr_t)look - info->dlpi_addr - part->p_vaddr < part->p_memsz;
+        found |= part->p_type == PT_LOAD && loaded->address - info->dlpi_addr - part->p_vaddr < part->p_memsz;
     }
-    file->is_library = found && *info->dlpi_name;
-    return found && realpath(file->is_library ? info->dlpi_name : "/proc/self/exe", file->path) != NULL;
+    if (found)
+        (void)snprintf(loaded->file, loaded->room, "%s", *info->dlpi_name ? info->dlpi_name : PROGRAM_FILE);
+    return found;
+}
+
+int cnnvp_loaded_file(uintptr_t address, const char *start, char *file, size_t room)
+{
+    struct loaded loaded = {address, start, file, room};
+    return dl_iterate_phdr(look, &loaded) != 0;
 }
 
 int cnnvp_installed_file(const char *name, char *path, size_t room)
 {
     static const int depths[] = {1, CNNVP_LIBRARY_DEPTH};
-    struct own_file file;
-    if (dl_iterate_phdr(look, &file) == 0)
+    char loaded[PATH_MAX], file[PATH_MAX];
+    if (!cnnvp_loaded_file((uintptr_t)look, NULL, loaded, sizeof loaded) || realpath(loaded, file) == NULL)
         return -1;
+    const int is_library = strcmp(loaded, PROGRAM_FILE) != 0;
     /* Cuts off the file name, then the folders below the installation prefix. */
-    for (int up = 0; up < 1 + depths[file.is_library]; ++up) {
-        char *slash = strrchr(file.path, '/');
+    for (int up = 0; up < 1 + depths[is_library]; ++up) {
+        char *slash = strrchr(file, '/');
         if (slash == NULL)
             return -1;
         *slash = '\0';
     }
-    const int size = snprintf(path, room, "%s/share/cnnvp/%s", file.path, name);
+    const int size = snprintf(path, room, "%s/share/cnnvp/%s", file, name);
     return size > 0 && (size_t)size < room ? 0 : -1;
 }
 

@@ -120,6 +120,9 @@ char *cnnvp_installed_find(struct cnnvp_arena *arena, const struct cnnvp_install
 /* Offers all available names; they live as long as the arena. */
 void cnnvp_installed_offer(struct cnnvp_arena *arena, const struct cnnvp_installed *files,
                            struct cnnvp_suggest *suggest);
+/* The file of the code at `address`: a library's path, or the kernel's name of the program. With address 0, the first
+ * loaded file whose name begins with `start`. 0: there is none. */
+int cnnvp_loaded_file(uintptr_t address, const char *start, char *file, size_t room);
 /* The index-th candidate path of share/cnnvp/`name`: in this library's copy (cnnvp_installed_file), in the configured
  * installation folder, in the build folder. Does not check whether it exists; "" is not a path. Returns -1 after the
  * last. */

@@ -120,6 +120,9 @@ int cnnvp_instance_is_link(const struct cnnvp_instance *instance);
 /* The instance behind a link or a chain of links; any other instance itself. */
 uint32_t cnnvp_instance_behind(const struct cnnvp_resolved *resolved, uint32_t number);
 
+/* True if an initiator port of the instance leads to `target`: by itself, through links, or over the bus. */
+int cnnvp_instance_asks(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t target);
+
 /* Target of a port as `connect:` writes it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off at `size` bytes. */
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size);

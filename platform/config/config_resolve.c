@@ -320,3 +320,16 @@ void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnv
     else
         (void)snprintf(buffer, size, "%s.%s.%" PRIu32, target->name, port->name, binding->target_line);
 }
+
+int cnnvp_instance_asks(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t target)
+{
+    for (size_t i = 0; i < instance->binding_count; ++i) {
+        const struct cnnvp_binding *binding = &instance->bindings[i];
+        const uint32_t behind = cnnvp_instance_behind(resolved, binding->target);
+        if (instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
+            continue;
+        if (behind == target || (resolved->instances[behind].unit == NULL && resolved->instances[target].on_bus))
+            return 1;
+    }
+    return 0;
+}

@@ -77,6 +77,12 @@ cnnvp_result cnnvp_recorder_keep_snapshot(cnnvp_recorder *recorder, struct cnnvp
     return recorder->snapshot != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
+void cnnvp_recorder_reset(cnnvp_recorder *recorder, cnnvp_time at)
+{
+    if (recorder->bursts != NULL)
+        cnnvp_burst_trace_reset(recorder->bursts, at);
+}
+
 void cnnvp_recorder_mute(cnnvp_recorder *recorder)
 {
     recorder->trace = NULL;
@@ -223,27 +229,27 @@ uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance,
     return stats->instances[instance].stats[stat].total;
 }
 
-/* Number of images whose first output is in memory. */
+/* Number of images whose first output has been written to memory since the description. */
 static double images_done(const struct cnnvp_stats *stats)
 {
     const struct cnnvp_work_info *work = &stats->work;
-    for (size_t i = 0; i < work->tensor_count; ++i)
-        if (strcmp(work->tensors[i].kind, "output") == 0 && work->tensors[i].least_write_bytes != 0)
-            return floor(
-                (double)work->images * (double)stats->moved[i].write / (double)work->tensors[i].least_write_bytes);
-    return 0;
+    const size_t output = cnnvp_stats_first_output(stats);
+    if (output == work->tensor_count)
+        return 0;
+    const double written = (double)(stats->moved[output].write - stats->output_before);
+    return floor((double)work->images * written / (double)work->tensors[output].least_write_bytes);
 }
 
-/* Share of the current image: the operations of the layers that have worked since the last layer did. */
+/* Share of the current image: the operations of the layers that have worked since the last layer did, or a reset. */
 static double share_of_image(const struct cnnvp_stats *stats)
 {
     const size_t count = stats->work.layer_count;
-    const cnnvp_time last = count ? stats->times[count].end : 0;
+    const cnnvp_time last = count && stats->times[count].begun ? stats->times[count].end : 0;
     double done = 0, all = 0;
     for (size_t i = 0; i < count; ++i) {
         const double macs = (double)stats->work.layers[i].macs + 1;
         all += macs;
-        done += stats->times[i + 1].end > last ? macs : 0;
+        done += stats->times[i + 1].begun && stats->times[i + 1].end > last ? macs : 0;
     }
     return all > 0 ? done / all : 0;
 }
@@ -255,8 +261,9 @@ void cnnvp_recorder_progress(const cnnvp_recorder *recorder, struct cnnvp_progre
     for (uint32_t tag = 1; tag < stats->tags; ++tag)
         progress->layers += (uint64_t)stats->times[tag].begun;
     progress->share = 0;
-    if (stats->work.images != 0 && stats->tags > stats->work.layer_count)
-        progress->share = (images_done(stats) + share_of_image(stats)) / (double)stats->work.images;
+    const uint64_t images = stats->work.images - (stats->continues ? stats->done_images : 0);
+    if (images != 0 && stats->tags > stats->work.layer_count)
+        progress->share = (images_done(stats) + share_of_image(stats)) / (double)images;
     progress->share = progress->share < 1 ? progress->share : 1;
 }
 

@@ -47,6 +47,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint
 
 /* Recording. Indexes refer to the tables of the instance's unit; tags as in cnnvp_model.h. Performance-critical: no
  * allocation in the steady state. */
+/* A reset of all units. */
+void cnnvp_recorder_reset(cnnvp_recorder *recorder, cnnvp_time at);
 /* A memory burst, see struct cnnvp_host_ops; returns 0 if bursts are not recorded. */
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address);

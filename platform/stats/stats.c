@@ -459,6 +459,28 @@ void cnnvp_stats_note_reset(struct cnnvp_stats *stats)
         stats->times[tag].begun = 0;
 }
 
+int cnnvp_stats_note_run(struct cnnvp_stats *stats)
+{
+    const int leaves = stats->was_reset && stats->described && stats->program != stats->ran;
+    if (leaves) {
+        leave_layers(stats);
+        clear_done(stats);
+        cnnvp_overfetch_fini(&stats->overfetch);
+        clear_work(stats);
+    }
+    stats->ran = stats->program;
+    return leaves;
+}
+
+size_t cnnvp_stats_first_output(const struct cnnvp_stats *stats)
+{
+    const struct cnnvp_tensor_info *tensors = stats->work.tensors;
+    size_t i = 0;
+    while (i < stats->work.tensor_count && (strcmp(tensors[i].kind, "output") != 0 || !tensors[i].least_write_bytes))
+        ++i;
+    return i;
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *theirs)
 {
     struct cnnvp_work_info client, own;
@@ -492,6 +514,8 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     stats->work_memory = memory;
     stats->work = own;
     stats->moved = moved;
+    const size_t output = cnnvp_stats_first_output(stats);
+    stats->output_before = output < own.tensor_count ? moved[output].write : 0;
     stats->described = 1;
     if (work->layer_count >= stats->tags)
         (void)cnnvp_stats_grow(stats, (uint32_t)work->layer_count);

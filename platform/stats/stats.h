@@ -122,9 +122,11 @@ struct cnnvp_stats {
     int continues;                  /* 1: `work` includes `done`, of the same network before the last reset */
     struct cnnvp_work_info done;
     struct cnnvp_arena done_memory;
-    uint64_t done_images; /* the complete ones of `done` */
+    uint64_t done_images;   /* the complete ones of `done` */
+    uint64_t output_before; /* bytes of the first output that had been written when the work was described */
     struct cnnvp_said said;
     uint64_t program; /* hash of the program on the core; 0: none */
+    uint64_t ran;     /* that of the last run */
     int described;
     int was_reset;         /* since the last description */
     int has_left;          /* 1: the last description is of another network, whose layers are not those of before */
@@ -141,6 +143,11 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats);
 
 /* The platform has been reset. */
 void cnnvp_stats_note_reset(struct cnnvp_stats *stats);
+/* A run begins. Returns 1 if the layers of before are not those of its program, which is another one after a reset
+ * and which nothing describes. */
+int cnnvp_stats_note_run(struct cnnvp_stats *stats);
+/* The first output of the described work that is written to memory; the number of tensors if there is none. */
+size_t cnnvp_stats_first_output(const struct cnnvp_stats *stats);
 
 /* Replaces an earlier description. The same network's work before a reset is added, in each description from then
  * on. Another network's work becomes work of no layer. */

@@ -71,6 +71,12 @@ void cnnvp_burst_trace_add(struct cnnvp_burst_trace *trace, uint32_t memory, cnn
     }
 }
 
+void cnnvp_burst_trace_reset(struct cnnvp_burst_trace *trace, cnnvp_time at)
+{
+    if (trace->form == FORM_CNNVP)
+        cnnvp_output_printf(trace->output, "Z %" PRIu64 "\n", at);
+}
+
 cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
 {
     if (trace->form == FORM_CNNVP)

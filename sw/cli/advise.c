@@ -429,6 +429,16 @@ static void add_parameter(struct advice *advice, const struct cnnvp_config_insta
         add_choices(advice, param->choices, name, text, part);
 }
 
+/* The share of the core. */
+static double share_of_core(const struct advice *advice)
+{
+    struct cnnvp_config_instance instance;
+    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
+        if (instance.unit != NULL && strcmp(instance.unit->kind, "cpu") == 0)
+            return share_of(advice, instance.name);
+    return 0;
+}
+
 /* Adds other ways to run that compute the same result: batches of 4, 16 and 64 images or of all if there are fewer,
  * instruction lists, maps on chip. */
 static void add_ways(struct advice *advice)
@@ -444,7 +454,7 @@ static void add_ways(struct advice *advice)
     }
     if (images > 1 && now->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
         add_change(advice, "--issue", now->issue == CNNVP_ISSUE_LIST ? "list" : "guest", "list", "",
-                   share_of(advice, "cpu"));
+                   share_of_core(advice));
     add_change(advice, "--on-chip", now->on_chip ? "true" : "false", "true", "", 1);
 }
 

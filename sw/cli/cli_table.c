@@ -294,10 +294,20 @@ static void print_unknown(const json_t *names, FILE *stream)
     (void)fputc('\n', stream);
 }
 
+/* The name of the instance that is the core; NULL if there is none. */
+static const char *core_of(const json_t *root)
+{
+    const char *name;
+    json_t *instance;
+    json_object_foreach(json_object_get(json_object_get(root, "platform"), "units"), name,
+                        instance) if (strcmp(text(instance, "model"), "cpu") == 0) return name;
+    return NULL;
+}
+
 /* Prints how the core spent its time. */
 static void print_core(const json_t *root, FILE *stream)
 {
-    const json_t *core = json_object_get(json_object_get(root, "units"), "cpu");
+    const json_t *core = json_object_get(json_object_get(root, "units"), core_of(root));
     const double cycles = number(core, "cycles");
     const double memory = number(core, "memory_stall_cycles");
     const double asleep = number(core, "wfi_cycles");
@@ -418,9 +428,10 @@ static const struct small_class {
  * with the core's part made longer in proportion. */
 static void print_small_core(const json_t *root, FILE *stream)
 {
-    const json_t *cpu = json_object_get(json_object_get(root, "units"), "cpu");
-    const json_t *parameters = json_object_get(json_object_get(json_object_get(root, "platform"), "units"), "cpu");
-    const double waited = number(json_object_get(json_object_get(root, "summary"), "critical_path"), "cpu");
+    const char *core = core_of(root);
+    const json_t *cpu = json_object_get(json_object_get(root, "units"), core);
+    const json_t *parameters = json_object_get(json_object_get(json_object_get(root, "platform"), "units"), core);
+    const double waited = number(json_object_get(json_object_get(root, "summary"), "critical_path"), core);
     const double time = number(json_object_get(root, "total"), "time_ps");
     const double stalls = number(cpu, "stall_cycles") + number(cpu, "memory_stall_cycles");
     const double work = number(cpu, "cycles") - number(cpu, "wfi_cycles");

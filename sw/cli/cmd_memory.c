@@ -89,14 +89,16 @@ const struct cli_command cli_memory = {
     .name = "memory",
     .summary = "replay a trace of bursts through the off-chip memory",
     .args_doc = "TRACE.txt\n--stream",
-    .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
-           "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
-           "lines and comments after # are ignored. Bursts are sent in order, each as soon as the "
-           "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
-           "it, is sent at that time; a line `E TIME` ends such a trace: what a run had counted by then. `cnnvp "
-           "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
-           "controller takes a read to its last data. The port before the controllers (port_bytes, arbiter, shares) "
-           "is not replayed. Addresses beyond the parts' capacity begin again at 0.",
+    .doc =
+        "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
+        "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
+        "lines and comments after # are ignored. Bursts are sent in order, each as soon as the "
+        "controllers take it. A burst with a time in ps after its address, as --memory-trace of a run writes "
+        "it, is sent at that time; a line `Z TIME` is a reset, and a line `E TIME` ends such a trace: what a run had "
+        "counted by then. `cnnvp models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency "
+        "is from when the "
+        "controller takes a read to its last data. The port before the controllers (port_bytes, arbiter, shares) "
+        "is not replayed. Addresses beyond the parts' capacity begin again at 0.",
     .what = "trace",
     .argument = "TRACE.txt",
     .parse = parse,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "explore.h"
 
@@ -463,7 +464,17 @@ static cnnvp_result print_comparison(struct comparison *comparison, int all, str
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double threshold, int all, const char *csv_file,
+/* Reads a file of statistics, or those in a run's folder. */
+static cnnvp_result read_run(const char *name, json_t **root, struct cnnvp_error *error)
+{
+    struct stat status;
+    const int is_folder = stat(name, &status) == 0 && S_ISDIR(status.st_mode);
+    CNNVP_FREED char *file = cnnvp_text_printf("%s%s", name, is_folder ? "/stats.json" : "");
+    return file != NULL ? cnnvp_read_document(file, CNNVP_STATS_SCHEMA, NULL, root, error)
+                        : cnnvp_config_no_memory(error);
+}
+
+cnnvp_result cnnvp_stats_diff(const char *run_a, const char *run_b, double threshold, int all, const char *csv_file,
                               char **table, uint64_t *differences, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
@@ -471,8 +482,8 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, double thr
     CNNVP_JSON *a = NULL, *b = NULL;
     struct cnnvp_printed printed, listed = {.text = NULL};
     *table = NULL;
-    CNNVP_TRY(cnnvp_read_document(file_a, CNNVP_STATS_SCHEMA, NULL, &a, error));
-    CNNVP_TRY(cnnvp_read_document(file_b, CNNVP_STATS_SCHEMA, NULL, &b, error));
+    CNNVP_TRY(read_run(run_a, &a, error));
+    CNNVP_TRY(read_run(run_b, &b, error));
     comparison.table = cnnvp_print_begin(&printed);
     comparison.csv = csv_file != NULL ? cnnvp_print_begin(&listed) : NULL;
     cnnvp_result result = CNNVP_DONE;

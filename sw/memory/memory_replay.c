@@ -101,12 +101,17 @@ static int read_number(struct reader *reader, const char *what, uint64_t *number
 
 /* A line of the trace. */
 struct line {
-    enum { LINE_READ, LINE_WRITE, LINE_END } kind;
+    enum { LINE_READ, LINE_WRITE, LINE_RESET, LINE_END } kind;
     uint64_t address;
     uint64_t time; /* ps */
     int timed;
     const char *at; /* the time, or the end of a line without one */
 };
+
+static int is_burst(const struct line *line)
+{
+    return line->kind == LINE_READ || line->kind == LINE_WRITE;
+}
 
 /* Parses the rest of a line after its first letter. */
 static int read_operands(struct reader *reader, struct line *line, struct cnnvp_error *error)
@@ -115,12 +120,12 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
     if (!at_blank(reader))
         return wrong(reader, error, "a blank is expected, not %s", shown(peek(reader), text));
     skip_blanks(reader);
-    if (line->kind != LINE_END && read_number(reader, "address", &line->address, error) < 0)
+    if (is_burst(line) && read_number(reader, "address", &line->address, error) < 0)
         return -1;
     skip_blanks(reader);
     line->at = reader->at;
-    line->timed = line->kind == LINE_END || !at_end(reader);
-    if (line->timed && line->kind != LINE_END && !isdigit(peek(reader)))
+    line->timed = !is_burst(line) || !at_end(reader);
+    if (line->timed && is_burst(line) && !isdigit(peek(reader)))
         return wrong(reader, error, "nothing may follow the address but a time in ps and a # comment, not %s",
                      shown(peek(reader), text));
     if (line->timed && read_number(reader, "time", &line->time, error) < 0)
@@ -149,6 +154,8 @@ static int read_line(struct reader *reader, struct line *line, struct cnnvp_erro
         line->kind = LINE_READ;
     else if (kind == 'W' || kind == 'w')
         line->kind = LINE_WRITE;
+    else if (kind == 'Z')
+        line->kind = LINE_RESET;
     else if (kind == 'E')
         line->kind = LINE_END;
     else
@@ -164,8 +171,8 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps, burst_ps;
-    uint64_t until; /* clock at which the trace ends; DRAM_NEVER: no E yet */
-    uint64_t end;   /* ps: time of the line E; 0: none */
+    uint64_t until; /* clock of the line E, or of the reset at work; DRAM_NEVER: neither */
+    uint64_t end;   /* its time in ps */
     struct dram_windows windows;
 };
 
@@ -179,10 +186,11 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
 {
     struct run *run = context;
     (void)channel;
-    if (issued->clock > run->until) /* after the end, only the class of a waiting burst counts */
+    if (issued->clock > run->until) { /* after the end, only the class of a waiting burst counts */
         cnnvp_dram_windows_class(&run->windows, issued, run->until * run->tck_ps);
-    else
-        cnnvp_dram_windows_command(&run->windows, issued);
+        return;
+    }
+    cnnvp_dram_windows_command(&run->windows, issued);
     if (!cnnvp_dram_is_column(issued->command))
         return;
     const cnnvp_time done = issued->done * run->tck_ps;
@@ -214,6 +222,11 @@ static void count(void *context, uint32_t stat, uint64_t n)
     cnnvp_stats_count(&run->recorder->stats, run->instance, stat, 0, n);
 }
 
+static uint64_t end_ps(const struct run *run, const struct dram_replay_result *from)
+{
+    return cnnvp_maximum(from->end * run->tck_ps, run->end);
+}
+
 /* Records the statistics of a replay. Each burst counts as one request. */
 static void record(struct run *run, const struct dram_options *dram, const struct dram_timing *timing,
                    const struct dram_replay_result *from)
@@ -234,7 +247,7 @@ static void record(struct run *run, const struct dram_options *dram, const struc
     cnnvp_dram_count_traffic(&counter, &traffic);
     cnnvp_dram_count_channels(&counter, &none, counts, timing);
     uint64_t standby = 0;
-    cnnvp_dram_count_standby(&counter, counts, dram, timing, from->end * run->tck_ps, &standby);
+    cnnvp_dram_count_standby(&counter, counts, dram, timing, end_ps(run, from), &standby);
     cnnvp_dram_count_peak(&counter, dram, timing);
 }
 
@@ -242,12 +255,11 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
                         struct cnnvp_memory_result *result)
 {
     const struct dram_counts *counts = &from->counts;
-    const uint64_t clocks = cnnvp_maximum(cnnvp_maximum(from->clocks, from->last_data), run->end / run->tck_ps);
     *result = (struct cnnvp_memory_result){
         .reads = from->reads,
         .writes = from->writes,
-        .clocks = clocks,
-        .time_ps = cnnvp_maximum(clocks * run->tck_ps, run->end),
+        .clocks = from->end,
+        .time_ps = end_ps(run, from),
         .row_hits = counts->hits,
         .row_misses = counts->misses,
         .row_conflicts = counts->conflicts,
@@ -256,7 +268,7 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         .refreshes = counts->commands[DRAM_REF],
         .turnarounds = counts->turnarounds,
     };
-    if (clocks)
+    if (from->end)
         result->bytes_per_s = (double)(from->reads + from->writes) * DRAM_BURST_BYTES * 1e12 / (double)result->time_ps;
     if (from->reads)
         result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
@@ -265,10 +277,9 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
 /* State from the lines read so far. */
 struct progress {
     uint64_t bursts;
-    uint64_t clock; /* of the last burst with a time */
-    uint64_t until; /* clock of the line E; DRAM_NEVER: no E yet */
-    uint64_t end;   /* its time in ps; 0: none */
+    uint64_t clock; /* of the last line with a time */
     int timed;      /* 1: bursts have times, as the first burst decides for all */
+    int ended;      /* the line E has been read */
 };
 
 /* Limit of a trace's time, since refreshes are simulated up to it. */
@@ -277,22 +288,33 @@ struct progress {
 static int check_line(struct reader *reader, const struct line *line, const struct progress *progress, uint64_t at,
                       struct cnnvp_error *error)
 {
-    reader->at = progress->until != DRAM_NEVER ? reader->text : line->at;
-    if (progress->until != DRAM_NEVER)
+    reader->at = progress->ended ? reader->text : line->at;
+    if (progress->ended)
         return wrong(reader, error, "a line after E, which ends a trace");
     if (line->timed && line->time > TIME_MAX)
         return wrong(reader, error, "the time is more than 100 s");
     if (line->timed && at < progress->clock)
         return wrong(reader, error, "the time is before that of the line above");
-    if (progress->bursts != 0 && line->kind != LINE_END && line->timed != progress->timed)
+    if (progress->bursts != 0 && line->timed != progress->timed)
         return wrong(reader, error,
                      progress->timed ? "a time is expected: the bursts above have one"
                                      : "a time, but the bursts above have none");
     return 0;
 }
 
+/* Ends the trace, or resets the memory. */
+static void stop_at(struct dram_replay *replay, struct run *run, const struct line *line, uint64_t clock)
+{
+    run->until = cnnvp_maximum(clock, cnnvp_dram_replay_clock(replay)); /* a slower memory takes its bursts later */
+    run->end = line->time;
+    if (line->kind == LINE_END)
+        return;
+    cnnvp_dram_replay_reset(replay, run->until);
+    run->until = DRAM_NEVER;
+}
+
 /* Checks and replays one line. */
-static int replay_line(struct reader *reader, struct dram_replay *replay, const struct run *run, struct line line,
+static int replay_line(struct reader *reader, struct dram_replay *replay, struct run *run, struct line line,
                        struct progress *progress, struct cnnvp_error *error)
 {
     const uint64_t at = line.time / run->tck_ps;
@@ -301,9 +323,10 @@ static int replay_line(struct reader *reader, struct dram_replay *replay, const 
         return -1;
     if (line.timed)
         progress->clock = at;
-    if (line.kind == LINE_END) {
-        progress->until = run->untimed ? DRAM_NEVER : at;
-        progress->end = run->untimed ? 0 : line.time;
+    if (!is_burst(&line)) {
+        progress->ended = line.kind == LINE_END;
+        if (!run->untimed)
+            stop_at(replay, run, &line, at);
         return 0;
     }
     progress->timed = line.timed;
@@ -319,13 +342,11 @@ static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *repl
                                  struct cnnvp_error *error)
 {
     struct line line = {.kind = LINE_READ};
-    struct progress progress = {.until = DRAM_NEVER};
+    struct progress progress = {.timed = 0};
     int status;
     while ((status = read_line(reader, &line, error)) > 0)
         if (replay_line(reader, replay, run, line, &progress, error) < 0)
             return CNNVP_BAD_INPUT;
-    run->until = progress.until;
-    run->end = progress.end;
     if (ferror(reader->stream))
         return cnnvp_config_error(error, reader->file, "cannot be read: %s", strerror(errno));
     if (status == 0 && !progress.bursts)
@@ -352,7 +373,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
     CNNVP_TRY_MEMORY(replay != NULL, error);
     cnnvp_dram_windows_init(&run->windows, &timing, show_window, run);
-    cnnvp_dram_replay_show(replay, &run->windows);
+    cnnvp_dram_replay_show(replay, options->trace != NULL ? &run->windows : NULL);
     cnnvp_result status = replay_trace(reader, replay, run, error);
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;

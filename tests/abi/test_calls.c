@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cnnvp_explore.h"
+#include "cnnvp_memory.h"
 
 static struct cnnvp_error error;
 
@@ -190,6 +191,47 @@ static void two_loads(void **state)
     clear(&design);
 }
 
+/* The memory trace of a run that ends while reads are under way, after resets in mid-work and at rest, replays to the
+ * run's own counts. */
+static void trace_of_resets(void **state)
+{
+    static const char *const same[] = {
+        "row_hits", "row_misses",     "row_conflicts",   "refreshes",  "activates", "turnarounds",
+        "bursts",   "bus_read_bytes", "bus_write_bytes", "standby_ps", "precharges"};
+    struct design design = make("pe_array.rows=8");
+    const struct cnnvp_platform_options how = {.struct_size = sizeof how, .memory_trace = "resets.txt"};
+    const struct cnnvp_memory_options options = {.struct_size = sizeof options, .outstanding = 1};
+    struct cnnvp_memory_result result;
+    double counted[sizeof same / sizeof same[0]], value;
+    char *stats = NULL, name[64];
+    (void)state;
+    cnnvp_platform_free(design.platform);
+    assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 20000000).end, CNNVP_END_MAX_TIME);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+    load(&design);
+    const uint64_t end = (uint64_t)statistic(&design, "total.time_ps") + 20000000;
+    assert_int_equal(run(&design, end).end, CNNVP_END_MAX_TIME);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
+        (void)snprintf(name, sizeof name, "units.dram.%s", same[i]);
+        counted[i] = statistic(&design, name);
+    }
+    assert_int_equal(cnnvp_platform_close_trace(design.platform, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_memory_replay(design.config, "resets.txt", &options, &result, &stats, &error), CNNVP_DONE);
+    assert_int_equal(result.time_ps, end);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
+        (void)snprintf(name, sizeof name, "units.dram.%s", same[i]);
+        assert_int_equal(cnnvp_stats_value(stats, name, &value, &error), CNNVP_DONE);
+        assert_int_equal(value, counted[i]);
+    }
+    free(stats);
+    clear(&design);
+}
+
 /* Of another network after a reset the layers are its own; the images, energy and time are of both. */
 static void other_network(void **state)
 {
@@ -231,6 +273,39 @@ static char *text_of(const char *file, size_t *size)
     assert_in_range(*size, 1, (1 << 20) - 1);
     assert_int_equal(fclose(stream), 0);
     return text;
+}
+
+/* Another program after a reset, which nothing describes, has no layers; what was done before is work of none. */
+static void other_program(void **state)
+{
+    struct design design = make("pe_array.rows=8");
+    size_t size;
+    double value;
+    char *stats = NULL;
+    (void)state;
+    char *guest = text_of(GUEST, &size);
+    FILE *copy = fopen("other.elf", "wb");
+    assert_non_null(copy);
+    assert_int_equal(fwrite(guest, 1, size + 1, copy), size + 1); /* a byte more: another file, the same program */
+    assert_int_equal(fclose(copy), 0);
+    free(guest);
+    load(&design);
+    assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+    assert_true(statistic(&design, "layers.C1.cycles") > 0);
+    const double macs = statistic(&design, "total.macs"), cycles = statistic(&design, "total.accel_cycles");
+    for (int i = 0; i < 2; ++i) { /* that of before again, and another one */
+        assert_int_equal(cnnvp_platform_reset(design.platform), CNNVP_DONE);
+        assert_int_equal(cnnvp_platform_load_elf(design.platform, i ? "other.elf" : GUEST, 0, NULL, &error),
+                         CNNVP_DONE);
+        assert_int_equal(run(&design, (uint64_t)statistic(&design, "total.time_ps") + 1000000).end, CNNVP_END_MAX_TIME);
+        assert_int_equal(cnnvp_platform_stats(design.platform, &stats), CNNVP_DONE);
+        assert_int_equal(cnnvp_stats_value(stats, "layers.C1.cycles", &value, &error),
+                         i ? CNNVP_BAD_INPUT : CNNVP_DONE);
+        free(stats);
+    }
+    assert_true(statistic(&design, "total.macs") >= macs && statistic(&design, "total.accel_cycles") >= cycles);
+    assert_int_equal(statistic(&design, "total.images"), 2);
+    clear(&design);
 }
 
 /* A trace is complete, whether the statistics have been asked for or not. */
@@ -430,10 +505,10 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),   cmocka_unit_test(other_network),
-        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges), cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),   cmocka_unit_test(refused_loads),
-        cmocka_unit_test(comparison),
+        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),     cmocka_unit_test(other_network),
+        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),     cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),   cmocka_unit_test(other_program), cmocka_unit_test(trace_of_resets),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

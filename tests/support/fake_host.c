@@ -332,6 +332,16 @@ static const char *host_instance_name(struct cnnvp_host *host, uint32_t instance
     return instance < host->sim->host_count ? host->sim->hosts[instance]->unit->kind : NULL;
 }
 
+static int host_asks(struct cnnvp_host *host, uint32_t instance)
+{
+    return instance < host->sim->host_count;
+}
+
+static int host_watched(struct cnnvp_host *host)
+{
+    return !host->sim->unwatched;
+}
+
 static void host_crossed(struct cnnvp_host *host, const struct cnnvp_request *request, uint64_t bytes)
 {
     (void)request;
@@ -414,6 +424,8 @@ static const struct cnnvp_host_ops ops = {
     .extend = host_extend,
     .about = host_about,
     .speedup = host_speedup,
+    .asks = host_asks,
+    .watched = host_watched,
 };
 
 static uint64_t default_value(const struct cnnvp_param *param)

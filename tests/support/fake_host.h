@@ -90,6 +90,7 @@ struct fake_sim {
     uint64_t clock_mhz;
     cnnvp_time other_activity; /* time of an activity of the test itself, which next_activity reports to the units */
     int timing_only;
+    int unwatched; /* 1: nobody looks at counters */
     struct cnnvp_host *hosts[FAKE_HOSTS];
     uint32_t host_count;
     /* The memory behind every MEM_INITIATOR port that is not connected. Connected memories also start at

@@ -257,6 +257,7 @@ static void parse_values(struct builder *builder, const char **at, const char *t
         {"float", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT, 4}, {"int64", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 8},
         {"int8", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, 1},   {"uint8", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 1},
         {"int16", ONNX__TENSOR_PROTO__DATA_TYPE__INT16, 2}, {"uint16", ONNX__TENSOR_PROTO__DATA_TYPE__UINT16, 2},
+        {"int32", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 4},
     };
     size_t t = 0;
     while (strcmp(types[t].name, type) != 0)

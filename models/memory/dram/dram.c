@@ -355,7 +355,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return status;
     }
     cnnvp_dram_windows_init(&self->windows, &timing, show_window, self);
-    cnnvp_dram_queue_show(&self->queue, &self->windows);
+    cnnvp_dram_queue_show(&self->queue, init->ops->watched(init->host) ? &self->windows : NULL);
     self->burst_trace = 1;
     self->queue.issued = note_command;
     self->queue.columns_issued = note_columns;

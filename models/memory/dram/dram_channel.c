@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* Idle time of fewer refresh intervals is not skipped. */
+enum { INTERVALS = 12 };
+
 /* ---- state ---- */
 
 /* Returns how many ranks are to be refreshed at `clock`, and sets when to ask again. */
@@ -405,6 +408,73 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
         do_column(channel, issued);
     }
     ++channel->counts.commands[issued->command];
+}
+
+/* ---- long idle times ---- */
+
+/* Issues the refreshes of one interval, from where every rank's turn has passed and the next is due to where it is so
+ * again. Returns the clock at which it is due. */
+static uint64_t pass_interval(struct dram_channel *channel)
+{
+    struct dram_issued issued;
+    do
+        cnnvp_dram_channel_issue(channel, &issued);
+    while (cnnvp_dram_channel_next(channel) != channel->refresh_at || channel->refresh_waiting ||
+           channel->refresh_rank);
+    return channel->refresh_at;
+}
+
+/* Adds `times` intervals of `clocks` clocks, in each of which `from` became `counts`. Timings that have passed by the
+ * end of an interval need not move. */
+static void add_intervals(struct dram_channel *channel, const struct dram_counts *from, uint64_t clocks, uint64_t times)
+{
+    struct dram_counts *const counts = &channel->counts;
+    for (size_t i = 0; i < DRAM_COMMANDS; ++i)
+        counts->commands[i] += times * (counts->commands[i] - from->commands[i]);
+    for (size_t i = 0; i < DRAM_LOWS; ++i)
+        counts->low_clocks[i] += times * (counts->low_clocks[i] - from->low_clocks[i]);
+    counts->power_downs += times * (counts->power_downs - from->power_downs);
+    for (uint32_t i = 0; i < channel->ranks; ++i)
+        if (!channel->rank[i].self_refresh) {
+            channel->rank[i].low_from += times * clocks;
+            channel->rank[i].refreshed += times * clocks;
+        }
+    channel->clock += times * clocks;
+    channel->refresh_at += times * clocks;
+    channel->plan.valid = 0;
+}
+
+/* Commands of the same refresh interval as before, twice. */
+static int is_alike(const struct dram_counts counts[3])
+{
+    int alike = counts[2].precharges == counts[1].precharges &&
+                counts[2].power_downs - counts[1].power_downs == counts[1].power_downs - counts[0].power_downs;
+    for (size_t i = 0; i < DRAM_COMMANDS; ++i)
+        alike &= counts[2].commands[i] - counts[1].commands[i] == counts[1].commands[i] - counts[0].commands[i];
+    for (size_t i = 0; i < DRAM_LOWS; ++i)
+        alike &= counts[2].low_clocks[i] - counts[1].low_clocks[i] == counts[1].low_clocks[i] - counts[0].low_clocks[i];
+    return alike;
+}
+
+void cnnvp_dram_channel_skip(struct dram_channel *channel, uint64_t last)
+{
+    struct dram_counts counts[3] = {{.hits = 0}};
+    uint64_t ends[3] = {0};
+    /* the intervals are those that are looked at, and one at the end that is issued command by command */
+    if (channel->windows != NULL || cnnvp_dram_channel_waiting(channel) || channel->refresh_at > last ||
+        (last - channel->refresh_at) / INTERVALS < channel->timing->t[DRAM_T_refi])
+        return;
+    for (uint32_t i = 0; i < INTERVALS - 3u; ++i) {
+        memmove(counts, counts + 1, sizeof counts - sizeof *counts);
+        memmove(ends, ends + 1, sizeof ends - sizeof *ends);
+        ends[2] = pass_interval(channel);
+        counts[2] = channel->counts;
+        if (i >= 2 && ends[2] - ends[1] == ends[1] - ends[0] && is_alike(counts)) {
+            const uint64_t clocks = ends[2] - ends[1];
+            add_intervals(channel, &counts[1], clocks, (last - ends[2]) / clocks - 1u);
+            return;
+        }
+    }
 }
 
 void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *counts)

@@ -70,6 +70,10 @@ static inline uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
     return channel->plan.clock;
 }
 
+/* On a channel with nothing to do up to clock `last`, whose windows nobody looks at: counts all but the last refresh
+ * intervals at once, as if their commands had been issued. */
+void cnnvp_dram_channel_skip(struct dram_channel *channel, uint64_t last);
+
 /* Counts the low-power time of ranks up to `clock`; everything before `clock` is decided. */
 void cnnvp_dram_channel_count_low(struct dram_channel *channel, uint64_t clock);
 

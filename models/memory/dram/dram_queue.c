@@ -318,9 +318,12 @@ void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound)
 
 void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now)
 {
+    const uint64_t clock = now / queue->timing.tck_ps;
+    for (uint32_t i = 0; i < queue->options.channels && !queue->waiting && !queue->reads; ++i)
+        cnnvp_dram_channel_skip(&queue->channel[i], clock);
     run(queue, now, 1);
     for (uint32_t i = 0; i < queue->options.channels; ++i)
-        cnnvp_dram_channel_count_low(&queue->channel[i], now / queue->timing.tck_ps);
+        cnnvp_dram_channel_count_low(&queue->channel[i], clock);
 }
 
 void cnnvp_dram_queue_classify(struct dram_queue *queue,

@@ -10,6 +10,8 @@ struct dram_replay {
     uint32_t channels;
     uint32_t outstanding;
     uint64_t clock; /* the next burst enters at this clock or later */
+    struct dram_options options;
+    struct dram_counts before; /* counts before the last reset */
     struct dram_replay_result result;
     void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued);
     void *context;
@@ -33,6 +35,7 @@ struct dram_replay *cnnvp_dram_replay_new(
         free(replay);
         return NULL;
     }
+    replay->options = *options;
     replay->timing = *timing;
     cnnvp_dram_map_init(options, timing, &replay->map);
     replay->channels = options->channels;
@@ -90,6 +93,8 @@ static void issue(struct dram_replay *replay, struct dram_channel *channel)
 /* Issues all commands before `clock`. */
 static void run_before(struct dram_replay *replay, uint64_t clock)
 {
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_channel_skip(&replay->channel[i], clock - 1u);
     for (;;) {
         uint64_t next;
         struct dram_channel *channel = first_channel(replay, &next);
@@ -180,7 +185,7 @@ void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_
 
 static void sum_counts(struct dram_replay *replay, uint64_t end, struct dram_counts *sum)
 {
-    *sum = (struct dram_counts){.forwarded = 0};
+    *sum = replay->before;
     replay->result.end = end;
     for (uint32_t i = 0; i < replay->channels; ++i) {
         cnnvp_dram_channel_count_low(&replay->channel[i], end);
@@ -188,31 +193,57 @@ static void sum_counts(struct dram_replay *replay, uint64_t end, struct dram_cou
     }
 }
 
-void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result)
+static void serve_waiting(struct dram_replay *replay)
 {
-    struct dram_counts last;
-    if (until != DRAM_NEVER)
-        run_before(replay, until + 1u);
-    sum_counts(replay, until != DRAM_NEVER ? until : 0, &result->counts);
-    const uint64_t last_data = replay->result.last_data;
-    if (until != DRAM_NEVER)
-        cnnvp_dram_replay_show(replay, NULL);
     while (dram_channels_wait(replay->channel, replay->channels)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
     }
-    sum_counts(replay, until != DRAM_NEVER ? until : cnnvp_maximum(replay->result.clocks, replay->result.last_data),
-               &last);
-    if (until != DRAM_NEVER) { /* counts commands up to `until`, and row classes of all bursts */
-        const struct dram_counts counted = result->counts;
-        *result = replay->result;
-        result->counts = counted;
-        result->last_data = last_data;
-        result->counts.hits = last.hits;
-        result->counts.misses = last.misses;
-        result->counts.conflicts = last.conflicts;
-        return;
+}
+
+/* Counts commands up to `until`, and row classes of all bursts. */
+static void stop(struct dram_replay *replay, uint64_t until, struct dram_counts *counts)
+{
+    struct dram_counts last;
+    run_before(replay, until + 1u);
+    sum_counts(replay, until, counts);
+    const struct dram_replay_result stopped = replay->result;
+    cnnvp_dram_replay_show(replay, NULL);
+    serve_waiting(replay);
+    sum_counts(replay, until, &last);
+    replay->result = stopped;
+    counts->hits = last.hits;
+    counts->misses = last.misses;
+    counts->conflicts = last.conflicts;
+}
+
+uint64_t cnnvp_dram_replay_clock(const struct dram_replay *replay)
+{
+    return replay->clock;
+}
+
+void cnnvp_dram_replay_reset(struct dram_replay *replay, uint64_t clock)
+{
+    struct dram_windows *const windows = replay->channel[0].windows;
+    struct dram_counts counts;
+    stop(replay, clock, &counts);
+    replay->before = counts;
+    replay->clock = clock + 1u;
+    replay->on_their_way = replay->end_count = 0;
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_channel_init(&replay->channel[i], &replay->options, &replay->timing, replay->clock);
+    cnnvp_dram_replay_show(replay, windows);
+}
+
+void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result)
+{
+    struct dram_counts counts;
+    if (until != DRAM_NEVER) {
+        stop(replay, until, &counts);
+    } else {
+        serve_waiting(replay);
+        sum_counts(replay, cnnvp_maximum(replay->result.clocks, replay->result.last_data), &counts);
     }
     *result = replay->result;
-    result->counts = last;
+    result->counts = counts;
 }

@@ -31,6 +31,11 @@ void cnnvp_dram_replay_show(struct dram_replay *replay, struct dram_windows *win
 void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address);
 /* Sends the next burst to enter at `clock`, however many are in flight, or later if its queue is full then. */
 void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_t address, uint64_t clock);
-/* Serves everything that waits. Commands and clocks after `until` do not count (DRAM_NEVER: all do); bursts that wait
- * at `until` count by their row class only. */
+/* The clock at which the last burst entered, or the next one enters at the earliest. */
+uint64_t cnnvp_dram_replay_clock(const struct dram_replay *replay);
+/* Resets the memory at `clock`, which is not before the last burst's entry: bursts that wait then count by their row
+ * class only. */
+void cnnvp_dram_replay_reset(struct dram_replay *replay, uint64_t clock);
+/* Serves everything that waits. Commands after `until`, which is not before the last burst's entry, do not count
+ * (DRAM_NEVER: all do); bursts that wait at `until` count by their row class only. */
 void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result);

@@ -2,6 +2,7 @@
 /* See dram_shares.h. */
 #include "dram_shares.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,16 @@ static uint32_t find_instance(const struct cnnvp_init *init, const char *name, s
     return UINT32_MAX;
 }
 
+static void list_requesters(const struct cnnvp_init *init, char *text, size_t size)
+{
+    const char *name;
+    size_t end = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; (name = init->ops->instance_name(init->host, i)) != NULL && end < size; ++i)
+        if (init->ops->asks(init->host, i))
+            end += (size_t)snprintf(text + end, size - end, "%s%s", end != 0 ? ", " : "", name);
+}
+
 static int is_named(const struct dram_shares *shares, uint32_t initiator)
 {
     for (uint32_t i = 0; i < shares->count; ++i)
@@ -41,10 +52,12 @@ static int read_one(const struct cnnvp_init *init, uint32_t param, struct dram_s
         return init->ops->config_error(
             init->host, param, "\"%s\" does not begin with NAME=NUMBER, such as dma=4", text);
     const uint32_t initiator = find_instance(init, text, (size_t)length);
-    if (initiator == UINT32_MAX)
+    if (initiator == UINT32_MAX || !init->ops->asks(init->host, initiator)) {
+        char known[256];
+        list_requesters(init, known, sizeof known);
         return init->ops->config_error(
-            init->host, param, "there is no unit %.*s; the name of one that asks this memory is expected", length,
-            text);
+            init->host, param, "%.*s is no unit that asks this memory; these are: %s", length, text, known);
+    }
     if (is_named(shares, initiator) || shares->count == DRAM_STREAMS)
         return init->ops->config_error(
             init->host, param, "%.*s is named twice, or more than %u are named", length, text, DRAM_STREAMS);

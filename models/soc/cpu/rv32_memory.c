@@ -56,14 +56,15 @@ static enum rv32_after after(const struct cnnvp_rv32 *core)
     return core->attention ? RV32_LEAVE : RV32_NEXT;
 }
 
-static enum rv32_after bus_load(struct cnnvp_rv32 *core, uint32_t address, unsigned size, uint32_t *value)
+static enum rv32_after bus_load(struct cnnvp_rv32 *core, uint32_t address, unsigned size, uint32_t fault,
+                                uint32_t *value)
 {
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
     if (address & (size - 1u))
         return rv32_raise(core, CNNVP_RV32_LOAD_MISALIGNED, address);
     ++core->stats.mmio;
     if (bus->load == NULL || bus->load(bus->context, address, size, value) != 0)
-        return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
+        return rv32_raise(core, fault, address);
     return after(core);
 }
 
@@ -101,7 +102,9 @@ int rv32_hit(struct cnnvp_rv32 *core, enum rv32_op_code code, const struct rv32_
     return 1;
 }
 
-enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value)
+/* A load, or that of an atomic; an access fault has the cause `fault`. */
+static enum rv32_after load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t fault,
+                            uint32_t *value)
 {
     unsigned size = size_of(code);
     const struct rv32_region *region = rv32_region_at(core, address, size);
@@ -110,13 +113,13 @@ enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint3
     uint32_t got = 0;
     if (region != NULL) {
         if (reach(core, region, CNNVP_RV32_READ, address, size) != 0)
-            return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
+            return rv32_raise(core, fault, address);
         if (core->unmapped != unmapped)
-            return rv32_load(core, code, address, value);
+            return load(core, code, address, fault, value);
         got = rv32_get(region->host + (address - region->base), size);
         result = after(core);
     } else {
-        result = bus_load(core, address, size, &got);
+        result = bus_load(core, address, size, fault, &got);
     }
     if (result == RV32_TRAP)
         return result;
@@ -124,6 +127,11 @@ enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint3
         rv32_accessed(core, CNNVP_RV32_ON_READ, address, size);
     *value = extended(code, got);
     return core->debug.hit ? RV32_LEAVE : result;
+}
+
+enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value)
+{
+    return load(core, code, address, CNNVP_RV32_LOAD_FAULT, value);
 }
 
 static void tohost_written(struct cnnvp_rv32 *core, const uint8_t *host)
@@ -202,40 +210,37 @@ static uint32_t amo_result(uint32_t insn, uint32_t old, uint32_t operand)
     }
 }
 
-static enum rv32_after store_conditional(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t address,
-                                         uint32_t operand, uint32_t *value)
+static enum rv32_after store_conditional(struct cnnvp_rv32 *core, uint32_t address, uint32_t operand, uint32_t *value)
 {
-    int holds = core->reserved && core->reserved_address == address;
+    const int holds = core->reserved && core->reserved_address == address;
     core->reserved = 0;
-    *value = !holds;
-    return holds ? ram_store(core, region, 4, address, operand) : RV32_NEXT;
+    const enum rv32_after stored = holds ? rv32_store(core, 4, address, operand) : RV32_NEXT;
+    if (stored != RV32_TRAP)
+        *value = !holds;
+    return stored;
 }
 
+/* Outside RAM an atomic is a read and a write at the bus, between which nothing else of this core comes. */
 enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *value)
 {
-    uint32_t address = core->x[insn >> 15 & 31u];
-    uint32_t operand = core->x[insn >> 20 & 31u];
-    int is_load = code == RV32_OP_LR;
-    const unsigned unmapped = core->unmapped;
-    struct rv32_region *region = rv32_region_at(core, address, 4);
+    const uint32_t address = core->x[insn >> 15 & 31u], operand = core->x[insn >> 20 & 31u];
+    const int is_load = code == RV32_OP_LR;
+    uint32_t old = 0;
     if (address & 3u)
         return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_MISALIGNED : CNNVP_RV32_STORE_MISALIGNED, address);
-    if (region == NULL)
-        return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
     if (code == RV32_OP_SC)
-        return store_conditional(core, region, address, operand, value);
-    if (reach(core, region, CNNVP_RV32_READ, address, 4) != 0)
-        return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
-    if (core->unmapped != unmapped)
-        return rv32_atomic(core, code, insn, value);
-    uint32_t old = rv32_get32(region->host + (address - region->base));
-    *value = old;
-    if (core->debug.on_data != 0)
-        rv32_accessed(core, CNNVP_RV32_ON_READ, address, 4);
+        return store_conditional(core, address, operand, value);
+    const uint32_t fault = is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT;
+    enum rv32_after done = load(core, RV32_OP_LW, address, fault, &old);
+    if (done == RV32_TRAP)
+        return done;
     if (is_load) {
         core->reserved = 1;
         core->reserved_address = address;
-        return after(core);
+    } else {
+        done = rv32_store(core, 4, address, amo_result(insn, old, operand));
     }
-    return ram_store(core, region, 4, address, amo_result(insn, old, operand));
+    if (done != RV32_TRAP)
+        *value = old;
+    return done;
 }

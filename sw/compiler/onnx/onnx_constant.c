@@ -2,7 +2,7 @@
 /*
  * Constant folding: nodes whose inputs are constants are computed while the file is read. These are the shape
  * arithmetic of exporters (Shape, Gather, Concat, ... before a Reshape) and weights in another form. Each operator is a
- * function in one of the tables of onnx_constant*.c. Integers have 64 bits, but those of 8 and 16 bits keep their type;
+ * function in one of the tables of onnx_constant*.c. Integers have 64 bits, but those of 8 to 32 bits keep their type;
  * all other types are float, and booleans are 0 or 1. A symbolic batch is 0 in a shape, as Reshape expects it.
  */
 #include <string.h>
@@ -138,12 +138,13 @@ static int32_t wrapped(int32_t type, int64_t number)
 {
     return type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8    ? (int8_t)number
            : type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (uint8_t)number
-           : type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16
-               ? (int16_t)number
+           : type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ? (int16_t)number
+           : type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32
+               ? (int32_t)number
                : (uint16_t)number;
 }
 
-/* Stores elements of 8 and 16 bits as a file would: in int32_data. */
+/* Stores elements of 8 to 32 bits as a file would: in int32_data. */
 static cnnvp_result keep_bytes(struct cnnvp_import *import, const struct cnnvp_constant *made,
                                Onnx__TensorProto *tensor)
 {

@@ -14,8 +14,8 @@ struct cnnvp_constant {
     int64_t dims[CNNVP_CONSTANT_RANK];
     size_t count;
     int whole;     /* 1: 64-bit integers in `ints`; 0: floats in `floats` */
-    int32_t bytes; /* ONNX data type if it is an integer type of 8 or 16 bits, else 0. Such elements are read as floats;
-                      a result, of either kind, wraps as the type does. */
+    int32_t bytes; /* ONNX data type if it is an integer type of 8 to 32 bits, else 0. Elements of 8 and 16 bits are
+                      read as floats; a result, of either kind, wraps as the type does. */
     int64_t *ints;
     float *floats;
 };
@@ -35,11 +35,12 @@ static inline int cnnvp_constant_has_bytes(const Onnx__TensorProto *tensor)
            tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
 }
 
-/* The type if it is an integer of 8 or 16 bits, else 0. */
+/* The type if it is an integer of 8 to 32 bits, else 0; UINT32 is none, whose elements are floats here. */
 static inline int32_t cnnvp_constant_narrow(const Onnx__TensorProto *tensor)
 {
     return cnnvp_constant_has_bytes(tensor) || tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
-                   tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16
+                   tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16 ||
+                   tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32
                ? tensor->data_type
                : 0;
 }

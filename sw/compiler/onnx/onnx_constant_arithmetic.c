@@ -186,7 +186,7 @@ static cnnvp_result read_operand(struct cnnvp_import *import, size_t input, stru
 {
     CNNVP_TRY(cnnvp_constant_read(import, input, read));
     const struct cnnvp_constant from = *read;
-    if (from.bytes == 0)
+    if (from.bytes == 0 || from.whole)
         return CNNVP_DONE;
     read->whole = 1;
     CNNVP_TRY(cnnvp_constant_allocate(import, read, cnnvp_constant_known(&from)));

@@ -227,8 +227,7 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &made);
 }
 
-/* All float types are float here; integers of 32 and 64 bits are int64; booleans are 0 and 1; 8-bit integers keep their
- * type. */
+/* All float types are float here; booleans are 0 and 1; integers keep their type, 32 bits of one of 64 bits. */
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
@@ -237,14 +236,15 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     const int boolean = to == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
     const int has_sign = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
     struct cnnvp_constant made = data;
-    made.bytes = has_sign || to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (int32_t)to : 0;
-    made.whole = boolean || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+    const int is_word = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+    made.bytes = has_sign || is_word || to == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? (int32_t)to : 0;
+    made.whole = boolean || is_word || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
     if (!made.whole && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 && to != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 &&
         made.bytes == 0)
         return cnnvp_import_error(import, "a cast to data type %lld is not supported", (long long)to);
-    if (made.whole == data.whole && !boolean && made.bytes == 0)
-        return cnnvp_constant_define(import, &made);
+    if (made.whole == data.whole && !boolean && (made.whole || made.bytes == 0))
+        return cnnvp_constant_define(import, &made); /* which wraps */
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     for (size_t i = 0; i < made.count && made.floats != NULL; ++i) {
         const float number = data.whole ? (float)data.ints[i] : data.floats[i];

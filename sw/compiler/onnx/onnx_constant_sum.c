@@ -130,7 +130,7 @@ static cnnvp_result fold_reduction(struct cnnvp_import *import)
             axes[count] = (int64_t)count;
     CNNVP_TRY(read_reduced(import, &data, cnnvp_onnx_int(import->node, "keepdims", 1) != 0, axes, count, &reduced));
     struct cnnvp_constant made = {.rank = reduced.rank, .whole = data.whole};
-    made.bytes = reduction == LARGEST || reduction == SMALLEST ? data.bytes : 0;
+    made.bytes = data.whole || reduction == LARGEST || reduction == SMALLEST ? data.bytes : 0;
     memcpy(made.dims, reduced.dims, sizeof made.dims);
     CNNVP_TRY(cnnvp_constant_allocate(import, &made, cnnvp_constant_known(&data)));
     struct cnnvp_constant_walk walk = cnnvp_constant_begin(&reduced.kept);
@@ -170,9 +170,10 @@ enum place { OF_LARGEST, OF_SMALLEST };
 /* 1: the new element replaces the best one. Of equal elements the first one wins, or with `last` the last one. */
 static int is_better(const struct cnnvp_constant *data, size_t at, size_t best, int smallest, int last)
 {
-    const int more = data->whole ? data->ints[at] > data->ints[best] : data->floats[at] > data->floats[best];
-    const int less = data->whole ? data->ints[at] < data->ints[best] : data->floats[at] < data->floats[best];
-    return smallest ? less || (last && !more) : more || (last && !less);
+    const size_t more = smallest ? best : at, less = smallest ? at : best;
+    if (data->whole)
+        return last ? data->ints[more] >= data->ints[less] : data->ints[more] > data->ints[less];
+    return last ? data->floats[more] >= data->floats[less] : data->floats[more] > data->floats[less];
 }
 
 static cnnvp_result fold_place(struct cnnvp_import *import)

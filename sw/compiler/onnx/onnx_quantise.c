@@ -530,7 +530,8 @@ static int takes_any(const struct cnnvp_import *import, int type)
             return cnnvp_import_kind(import, i) >= CNNVP_KIND_INTEGER;
     if (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || !import->integers)
         return condition &&
-               (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64);
+               (type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
+                type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32);
     return condition || cnnvp_import_is_one_of(import->node->op_type, " Max Min Clip Add Sub Mul ");
 }
 

@@ -69,12 +69,58 @@ static void a_description_is_checked_and_copied(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+/* Progress is of what is described, from a reset on of what comes after it, also if the reset came in mid-image. */
+static void progress_begins_anew_after_a_reset(void **state)
+{
+    enum { EACH = 16, IMAGES = 4 };
+    static const struct cnnvp_layer_info layers[] = {
+        {"A", "conv", "forward", 99, 0, 0}, {"B", "conv", "forward", 299, 0, 0}};
+    static const struct cnnvp_tensor_info output = {"out", "output", 0x1000, EACH * IMAGES, 0, EACH * IMAGES};
+    const struct cnnvp_work_info mine = {
+        .struct_size = sizeof mine,
+        .command = "run",
+        .network = "n",
+        .images = IMAGES,
+        .pes = 1,
+        .layers = layers,
+        .layer_count = 2,
+        .tensors = &output,
+        .tensor_count = 1};
+    cnnvp_recorder *recorder = stats_make(0);
+    struct cnnvp_progress now;
+    cnnvp_time at = 0;
+
+    (void)state;
+    for (int load = 0; load < 4; ++load) {
+        assert_int_equal(cnnvp_stats_describe(&recorder->stats, &mine), CNNVP_DONE);
+        cnnvp_recorder_progress(recorder, &now);
+        assert_close(now.share, 0, 0);
+        for (int image = 0; image < IMAGES - load; ++image) {
+            at += 10;
+            cnnvp_recorder_span(recorder, ARRAY, 0, "work", 1, 0, at, at + 5); /* a quarter of the operations */
+            cnnvp_recorder_progress(recorder, &now);
+            assert_close(now.share, (image + 0.25) / IMAGES, 1e-12);
+            if (image == 2 && load == 1)
+                break; /* the reset comes here */
+            at += 10;
+            cnnvp_recorder_span(recorder, ARRAY, 0, "work", 2, 0, at, at + 5);
+            stats_move(recorder, CNNVP_WRITE, 0x1000 + (uint64_t)image * EACH, EACH, 1);
+            cnnvp_recorder_progress(recorder, &now);
+            assert_close(now.share, (image + 1.0) / IMAGES, 1e-12);
+        }
+        recorder->stats.partial = load != 0; /* as of a run that ended, and of those that did not */
+        cnnvp_stats_note_reset(&recorder->stats);
+    }
+    cnnvp_recorder_free(recorder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_by_pair),
         cmocka_unit_test(indexes_out_of_range_count_nothing),
         cmocka_unit_test(a_description_is_checked_and_copied),
+        cmocka_unit_test(progress_begins_anew_after_a_reset),
     };
     return cmocka_run_group_tests(tests, 0, 0);
 }

@@ -15,6 +15,7 @@ static void expect(const char *name, const char *expected)
     cnnvp_burst_trace_add(trace, DRAM, 833, 1, ARRAY, 0, CNNVP_READ, 0x40);
     cnnvp_burst_trace_add(trace, BUFFER_A, 834, 1, ARRAY, 0, CNNVP_READ, 0x7777); /* another memory */
     cnnvp_burst_trace_add(trace, DRAM, 1666, 2, ELEMENT, 4, CNNVP_WRITE, UINT64_C(0x123456780));
+    cnnvp_burst_trace_reset(trace, 2000);
     cnnvp_burst_trace_add(trace, DRAM, 2499, 3, INSTANCES, 1, CNNVP_READ, 0);
     assert_int_equal(file_count(), 0);
     assert_int_equal(cnnvp_burst_trace_finish(trace, 5000, &error), CNNVP_DONE);
@@ -27,7 +28,8 @@ static void expect(const char *name, const char *expected)
 static void three_forms(void **state)
 {
     (void)state;
-    expect("bursts.txt", "R 0x40 833 # pe_array\nW 0x123456780 1666 # instruction 3\nR 0x0 2499 # - 0\nE 5000\n");
+    expect("bursts.txt",
+           "R 0x40 833 # pe_array\nW 0x123456780 1666 # instruction 3\nZ 2000\nR 0x0 2499 # - 0\nE 5000\n");
     assert_int_equal(remove_files(state), 0);
     expect("bursts.ramulator2", "LD 0x40\nST 0x123456780\nLD 0x0\n");
     assert_int_equal(remove_files(state), 0);

@@ -38,6 +38,11 @@ refused 2 'cnnvp: wrong.yaml:3:14: pe_array: model nfu has no parameter "rosw"; 
 refused 2 'cnnvp: --set pe_array.rows=0: pe_array.rows: "0" is out of range: 1 to 64' check nfu -s pe_array.rows=0
 refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
 refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
+# A share is of a unit that has a way to the memory: a buffer's user, the memory itself and the bus have none.
+for unit in vector dram bus nobody; do
+    refused 2 "dram.shares: $unit is no unit that asks this memory; these are: cpu, instruction, dma" check nfu -s dram.shares=$unit=3
+done
+expect 0 check nfu -s dram.shares=dma=4,cpu=1
 # One core: a second would be half there, by whatever name.
 cat >twocpu.yaml <<'YAML'
 base: nfu

@@ -42,6 +42,38 @@ jr a0'
 expect 0 exec pass.elf
 says "Hi"
 
+# What passes while all sleep is not computed refresh by refresh: an hour takes no longer than a millisecond, and counts
+# 3600 s / 7.8 us refreshes. A trace, which shows each, changes no statistic.
+for power in off power-down self-refresh; do
+    for ticks in 36000000000 60000; do
+        program asleep "li a0, 0x02004000
+li a1, $((ticks % 4294967296))
+li a2, $((ticks / 4294967296))
+sw a1, 0(a0)
+sw a2, 4(a0)
+li a1, 0x80
+csrw mie, a1
+wfi
+la a0, tohost
+li a1, 1
+sw a1, 0(a0)"
+        timeout 20 "$CNNVP" exec asleep.elf --stats asleep_$ticks.json -s dram.power_down=$power >out ||
+            fail "asleep for $ticks ticks"
+    done
+    expect 0 exec asleep.elf --stats traced.json --trace asleep.vcd -s dram.power_down=$power
+    grep -v wall_seconds asleep_60000.json >alone
+    grep -v wall_seconds traced.json | cmp -s alone - || fail "a trace changes statistics ($power)"
+    /usr/bin/python3 -c '
+import json, sys
+stats = json.load(open("asleep_36000000000.json"))
+dram = stats["units"]["dram"]
+assert abs(stats["total"]["time_ps"] - 3600e12) < 1e6
+assert dram["refreshes"] == 1 if sys.argv[1] == "self-refresh" else abs(dram["refreshes"] / (3600 / 7.8e-6) - 1) < 1e-3
+low = {"off": "standby", "power-down": "precharge_power_down", "self-refresh": "self_refresh"}[sys.argv[1]]
+assert 0.9 < dram[low + "_ps"] / 3600e12 < 1.01, dram
+' $power || fail "an hour asleep ($power)"
+done
+
 # Arguments, as a C program sees them through picolibc and semihosting.
 cat >arguments.c <<'GUEST'
 #include <stdio.h>

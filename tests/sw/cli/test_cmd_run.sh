@@ -83,6 +83,15 @@ grep -q '"conv12": {group_out: 32, tile_h: 2, tile_w: 2, tile_in: 256, tile_out:
     fail "--tune changes a plan's tiles"
 absent plan.yaml a.npy
 rm all.yaml one.yaml tuned.yaml
+# The core's rows by whatever name it has: the same with `core` as with `cpu`.
+"$CNNVP" check nfu | sed 's/^  cpu:/  core:/; s/cpu\.irq/core.irq/' >renamed.yaml
+for platform in nfu renamed.yaml; do
+    expect 0 run "$network" --timing-only -n 4 -p $platform
+    grep -E '^(a small core|core) ' out >rows
+    [ $platform = nfu ] || cmp -s rows rows_nfu || fail "rows of the core: $(cat rows)"
+    mv rows rows_nfu
+done
+[ "$(grep -cE '^(a small core|core) ' rows_nfu)" = 2 ] || fail "no rows of the core"
 # Two alike accelerators are one where the run says what it waited for, whatever the second one's suffix.
 sed 's/_2\b/B/g' "$SOURCE/scripts/examples/accelerators/dual.yaml" >suffix.yaml
 for platform in "$SOURCE/scripts/examples/accelerators/dual.yaml" suffix.yaml; do

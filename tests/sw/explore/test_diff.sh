@@ -149,7 +149,15 @@ refused 2 "empty.json: has no schema; cnnvp-stats/2 is expected" diff empty.json
 sed 's#cnnvp-stats/2#cnnvp-stats/3#' a.json >later.json
 refused 2 "later.json: its schema is cnnvp-stats/3; cnnvp-stats/2 is expected" diff a.json later.json
 refused 2 "cannot be read" diff a.json nosuch.json
-refused 2 "A.json and B.json are expected" diff a.json
+refused 2 "A.json and B.json, or folders of runs, are expected" diff a.json
+# What a run leaves in a folder is as good as its statistics; without them the folder is named.
+expect 0 run "$network" --timing-only -q --report run
+expect 0 diff run a.json
+says "no differences"
+expect 0 diff a.json run/
+refused 2 "--csv: run/stats.json is also an input, which would be lost" diff a.json run --csv run/stats.json
+mkdir nothing
+refused 2 "nothing/stats.json" diff a.json nothing
 refused 2 "not also" diff a.json b.json m.json
 refused 2 "--csv" diff a.json b.json --csv nosuch/x.csv
 finish

@@ -127,6 +127,8 @@ bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
 # Neither may leave it waiting for a place, or refreshing for ever.
 bad 'R 0 900\nR 64\n' '2:5: a time is expected: the bursts above have one'
 bad 'R 0\nR 64 900\n' '2:6: a time, but the bursts above have none'
+bad 'R 0\nE 900\n' '2:3: a time, but the bursts above have none'
+bad 'R 0 900\nZ 800\n' '2:3: the time is before that of the line above'
 bad 'R 0 9000000000000000000\n' '1:5: the time is more than 100 s'
 bad 'R 0\nE 9000000000000000000\n' '2:3: the time is more than 100 s'
 bad '# nothing\n' ' has no bursts'

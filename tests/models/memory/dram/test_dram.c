@@ -314,13 +314,62 @@ static void test_port(void **state)
     bench_free(open);
 }
 
+/* Refreshes of long idle times are counted at once where nobody looks at counters: the statistics, and the ends of what
+ * comes later, are as with each of them issued. */
+static void test_long_idle_times(void **state)
+{
+    static const struct {
+        const char *param;
+        uint64_t value;
+    } choices[] = {{"refresh", 0}, {"refresh", 1}, {"refresh", 2}, {"power_down", 1}, {"power_down", 2}};
+    (void)state;
+    for (uint32_t c = 0; c < 2u * sizeof choices / sizeof choices[0]; ++c) {
+        struct bench *benches[2];
+        for (int unwatched = 0; unwatched < 2; ++unwatched) {
+            struct bench *bench = calloc(1, sizeof *bench);
+            assert_non_null(bench);
+            fake_sim_init(&bench->sim, 1000, 0, 0);
+            bench->sim.unwatched = unwatched;
+            bench->dram = fake_add(&bench->sim, &cnnvp_unit_dram);
+            fake_set(bench->dram, "size", 1u << 20);
+            fake_set(bench->dram, "ranks", 2);
+            fake_set(bench->dram, "channels", 1 + c % 2);
+            fake_set(bench->dram, choices[c / 2].param, choices[c / 2].value);
+            bench->dram->completed = completed;
+            bench->dram->completed_context = bench;
+            assert_int_equal(fake_start(bench->dram), CNNVP_OK);
+            cnnvp_time at = 0;
+            for (uint64_t i = 0; i < 40; ++i) {
+                send_new(bench, 1, i % 3 == 0 ? CNNVP_WRITE : CNNVP_READ, 4096 * i, 64 * (1 + i % 7), 4);
+                at += i % 4 ? 1000000 + 777777 * i : 1000000000 + 1234567 * i; /* us, and every fourth time ms */
+                bench->sim.other_activity = at;
+                fake_run(&bench->sim, at);
+                if (i % 5 == 0)
+                    bench->dram->unit->flush(bench->dram->self);
+            }
+            bench->dram->unit->flush(bench->dram->self);
+            benches[unwatched] = bench;
+        }
+        assert_memory_equal(benches[0]->done, benches[1]->done, sizeof benches[0]->done);
+        assert_int_equal(benches[0]->completed, 40);
+        for (size_t i = 0; i < cnnvp_unit_dram.stat_count; ++i)
+            if (fake_count(benches[0]->dram, cnnvp_unit_dram.stats[i].name) !=
+                fake_count(benches[1]->dram, cnnvp_unit_dram.stats[i].name))
+                fail_msg("%s, %s: %llu and %llu", choices[c / 2].param, cnnvp_unit_dram.stats[i].name,
+                         (unsigned long long)fake_count(benches[0]->dram, cnnvp_unit_dram.stats[i].name),
+                         (unsigned long long)fake_count(benches[1]->dram, cnnvp_unit_dram.stats[i].name));
+        bench_free(benches[0]);
+        bench_free(benches[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_port),        cmocka_unit_test(test_one_burst),    cmocka_unit_test(test_read_and_write),
-        cmocka_unit_test(test_rows_add_up), cmocka_unit_test(test_idle_refresh), cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_counts),      cmocka_unit_test(test_errors),       cmocka_unit_test(test_access),
-        cmocka_unit_test(test_reset_rows),
+        cmocka_unit_test(test_long_idle_times), cmocka_unit_test(test_port),        cmocka_unit_test(test_one_burst),
+        cmocka_unit_test(test_read_and_write),  cmocka_unit_test(test_rows_add_up), cmocka_unit_test(test_idle_refresh),
+        cmocka_unit_test(test_impossible),      cmocka_unit_test(test_counts),      cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_access),          cmocka_unit_test(test_reset_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@
     lr.w.aq a1, (s1)
     sc.w.rl a4, zero, (s0)
     EXPECT a4, 1
-    /* alignment: lr 4, sc and amo 6; outside RAM: lr 5, sc and amo 7 */
+    /* alignment: lr 4, sc and amo 6; where nothing is: lr 5, amo 7 */
     addi s1, s0, 2
     TRAPS_TO 1f
 2:  lr.w a1, (s1)
@@ -67,19 +67,47 @@
     j fail
 1:  li s11, 0
     EXPECT s8, 6
-    li s1, DEVICE + 0x24
+    li s1, DEVICE + 0x40 /* nothing is there; an sc without a reservation does not look */
+    li a1, 7
     TRAPS_TO 1f
 2:  lr.w a1, (s1)
     j fail
-1:  EXPECT_TRAP 5, 2b, 0x10000024
+1:  EXPECT_TRAP 5, 2b, 0x10000040
     TRAPS_TO 1f
 2:  amoswap.w a1, a1, (s1)
     j fail
-1:  EXPECT_TRAP 7, 2b, 0x10000024
+1:  EXPECT_TRAP 7, 2b, 0x10000040
+    EXPECT a1, 7
+    li s11, 0
+    sc.w a4, a1, (s1)
+    EXPECT a4, 1
+    /* a device's register, which only reads and writes reach */
+    li s1, DEVICE + 0x24
+    li a1, 40
+    sw a1, (s1)
+    li a2, 2
+    amoadd.w a3, a2, (s1)
+    EXPECT a3, 40
+    lr.w a3, (s1)
+    EXPECT a3, 42
+    li a2, 5
+    sc.w a4, a2, (s1)
+    EXPECT a4, 0
+    sc.w a4, a1, (s1)
+    EXPECT a4, 1
+    lw a3, (s1)
+    EXPECT a3, 5
+    amomax.w a3, a1, (s1)
+    EXPECT a3, 5
+    lw a3, (s1)
+    EXPECT a3, 40
+    li s1, DEVICE + 0x20 /* read only: what is read is lost with the trap */
+    li a1, 7
     TRAPS_TO 1f
-2:  sc.w a1, a1, (s1)
+2:  amoadd.w a1, a1, (s1)
     j fail
-1:  EXPECT_TRAP 7, 2b, 0x10000024
+1:  EXPECT_TRAP 7, 2b, 0x10000020
+    EXPECT a1, 7
     END
     .data
     .align 3
