@@ -302,8 +302,7 @@ static cnnvp_result turn_by_softmax(struct cnnvp_graph *graph, struct cnnvp_erro
             continue;
         if (read.channels != made.channels || read.height != made.height) {
             softmax->out = turned_tensor(graph, old, &made);
-            if (softmax->out == CNNVP_GRAPH_NONE)
-                return cnnvp_compiler_no_memory(error);
+            CNNVP_TRY_MEMORY(softmax->out != CNNVP_GRAPH_NONE, error);
             graph->tensors[old].base = softmax->out;
         }
         softmax->in = turn->in;

@@ -187,8 +187,7 @@ cnnvp_result cnnvp_import_cut_turned(struct cnnvp_import *import, int32_t in, in
     const int64_t each = sizes[0] / parts[cut];
     const int32_t part =
         cnnvp_graph_channel_view(import->graph, layer->in, (uint32_t)(first * each), (uint32_t)(count * each));
-    if (part == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
+    CNNVP_TRY_MEMORY(part != CNNVP_GRAPH_NONE, import->error);
     sizes[0] = (uint32_t)(count * each);
     dims[axis] = count;
     *done = 1;
