@@ -652,6 +652,7 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     cnnvp_graph_drop_unused(graph);
     CNNVP_TRY(cnnvp_graph_turn(graph, error));
     CNNVP_TRY(cnnvp_graph_fold(graph, error));
+    CNNVP_TRY(cnnvp_graph_join_turns(graph, error));
     CNNVP_TRY(split_groups(graph, error));
     fold_paddings(graph);
     place_concatenations(graph);

@@ -22,6 +22,8 @@ int cnnvp_graph_only_quantises(const struct cnnvp_graph_layer *layer);
 
 /* graph_turn.c: leaves out permutations that undo one another, and quantises before the others. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct cnnvp_error *error);
+/* Lets a permutation that alone reads another one's result read what that reads, if one permutation can do both. */
+CNNVP_MUST_USE cnnvp_result cnnvp_graph_join_turns(struct cnnvp_graph *graph, struct cnnvp_error *error);
 
 /* graph_fold.c: folds normalisations, biases, scales and activations into the layers around them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error);

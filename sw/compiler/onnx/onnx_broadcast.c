@@ -129,14 +129,23 @@ static int is_expanded(const struct cnnvp_graph_tensor *tensor)
     return tensor->rank <= 4 && tensor->dims != NULL;
 }
 
+cnnvp_result cnnvp_import_spread(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
+                                 int32_t *out)
+{
+    int64_t own[CNNVP_ONNX_RANK], wider[CNNVP_ONNX_RANK];
+    int32_t zeros;
+    (void)cnnvp_import_all_dims(import, in, own);
+    for (uint32_t i = 0; i < rank; ++i)
+        wider[i] = own[i] == dims[i] ? 1 : dims[i];
+    CNNVP_TRY(shaped_constants(import, rank, wider, NULL, &zeros));
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, in, zeros, 1, out);
+}
+
 cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor)
 {
-    int32_t zeros;
     const struct cnnvp_graph_tensor expanded = import->graph->tensors[*tensor];
-    if (!is_expanded(&expanded))
-        return CNNVP_DONE;
-    CNNVP_TRY(shaped_constants(import, expanded.rank, expanded.dims, NULL, &zeros));
-    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, expanded.base, zeros, 1, tensor);
+    return is_expanded(&expanded) ? cnnvp_import_spread(import, expanded.base, expanded.rank, expanded.dims, tensor)
+                                  : CNNVP_DONE;
 }
 
 static void align(const struct cnnvp_import *import, int32_t tensor, uint32_t rank, int64_t dims[CNNVP_ONNX_RANK])

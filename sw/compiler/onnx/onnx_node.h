@@ -336,6 +336,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_operand_tensor(struct cnnvp_import *imp
 /* 1: a constant operand should become a tensor: it has elements where the tensor has a dimension of 1, or it would need
  * too many values, one for each word. */
 int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
+/* Repeats the tensor's elements along dimensions of 1 that `dims` has larger, by adding zeros of these dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_spread(struct cnnvp_import *import, int32_t in, uint32_t rank,
+                                                const int64_t *dims, int32_t *out);
 /* Expand only records its shape. This replaces such a tensor by one that a layer computes; does nothing for others. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
 /* Replaces *in by its maximum along the axis (1 or higher), which keeps one element. */

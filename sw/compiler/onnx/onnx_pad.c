@@ -161,7 +161,7 @@ cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in
     return pad_direction(import, in, PAD_EDGE, columns, before, after);
 }
 
-/* Appends `count` channels of a constant, x * 0 + value, at most as many at a time as x has channels. */
+/* Appends `count` channels of a constant, x limited to it, at most as many at a time as x has channels. */
 static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
                                     int64_t *at)
 {
@@ -171,7 +171,10 @@ static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int
         struct cnnvp_graph_layer *layer;
         int32_t part;
         CNNVP_TRY(cnnvp_import_cut(import, in, 1, 0, some, &part));
-        CNNVP_TRY(cnnvp_import_scale(import, part, 0.0f, value, 1, &layer));
+        CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, part, 1, &layer));
+        layer->post_count = 2;
+        layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, value};
+        layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, value};
         CNNVP_TRY(cnnvp_import_append(import, layer->out, out, 1, at));
         left -= some;
     }

@@ -347,18 +347,32 @@ cnnvp_result cnnvp_operator_gather(struct cnnvp_import *import)
 
 /* ---- Slice ---- */
 
-/* Keeps every rows-th row and every columns-th column: max pooling with a 1x1 window. */
-static cnnvp_result stride(struct cnnvp_import *import, int32_t *in, uint32_t rows, uint32_t columns)
+/* Keeps every steps[i]-th row and column: max pooling with a 1x1 window. Channels are the rows of one map. */
+static cnnvp_result stride(struct cnnvp_import *import, int32_t *in, const uint32_t steps[3])
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
     struct cnnvp_graph_layer *layer;
-    if (rows == 1 && columns == 1)
+    int64_t dims[4];
+    if (steps[0] > 1) {
+        const int64_t plane = (int64_t)input.height * input.width;
+        const int64_t rows[4] = {0, 1, input.channels, plane};
+        const uint32_t as_rows[3] = {1, steps[0], 1};
+        const uint32_t rank = cnnvp_import_dims(import, *in, dims);
+        CNNVP_TRY(cnnvp_import_shaped(import, input.name, *in, 4, rows, in));
+        CNNVP_TRY(stride(import, in, as_rows));
+        dims[1] = import->graph->tensors[*in].height;
+        CNNVP_TRY(cnnvp_import_shaped(import, input.name, *in, rank, dims, in));
+        const uint32_t rest[3] = {1, steps[1], steps[2]};
+        return stride(import, in, rest);
+    }
+    if (steps[1] == 1 && steps[2] == 1)
         return CNNVP_DONE;
-    CNNVP_TRY(cnnvp_import_layer(import, CNNVP_OP_POOL, *in, 1, input.channels, (input.height + rows - 1) / rows,
-                                 (input.width + columns - 1) / columns, &layer));
+    CNNVP_TRY(
+        cnnvp_import_layer(import, CNNVP_OP_POOL, *in, 1, input.channels, (input.height + steps[1] - 1) / steps[1],
+                           (input.width + steps[2] - 1) / steps[2], &layer));
     layer->pool = CNNVP_POOL_MAX;
-    layer->sy = rows;
-    layer->sx = columns;
+    layer->sy = steps[1];
+    layer->sx = steps[2];
     *in = layer->out;
     return CNNVP_DONE;
 }
@@ -418,7 +432,7 @@ static cnnvp_result slice_constant(struct cnnvp_import *import, const struct cnn
     return cnnvp_constant_show(import, &words->constant, &view, 0);
 }
 
-/* Slices element by element: channels with a step above 1, and all negative steps. */
+/* Slices element by element: negative steps, and steps above 1 of more than four dimensions. */
 static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_t axis, int64_t first, int64_t count,
                                 int64_t step)
 {
@@ -432,9 +446,9 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
     return cnnvp_import_gather(import, *in, axis, indices, (size_t)count, in);
 }
 
-/* Applies one axis of a slice, except steps of rows and columns, which go to `steps`. *empty gets a bit for an empty
- * axis. */
-static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *slice, size_t i, uint32_t steps[2],
+/* Applies one axis of a slice, except steps of up to four dimensions, which go to `steps`. *empty gets a bit for an
+ * empty axis. */
+static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *slice, size_t i, uint32_t steps[3],
                                int32_t *in, unsigned *empty)
 {
     int64_t dims[CNNVP_ONNX_RANK], axis;
@@ -453,10 +467,10 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
         return CNNVP_DONE;
     }
     const int64_t count = (reach + length - 1) / length;
-    if (step < 0 || (step > 1 && count > 1 && (axis == 1 || rank > 4)))
+    if (step < 0 || (step > 1 && count > 1 && rank > 4))
         return slice_parts(import, in, axis, first, count, step);
     if (step > 1 && count > 1)
-        steps[axis == rank - 1] = (uint32_t)step;
+        steps[axis == 1 ? 0 : axis == rank - 1 ? 2 : 1] = (uint32_t)step;
     return cnnvp_import_cut(import, *in, axis, first, step > 1 && count == 1 ? 1 : reach, in);
 }
 
@@ -464,7 +478,7 @@ cnnvp_result cnnvp_operator_slice(struct cnnvp_import *import)
 {
     struct cnnvp_words words;
     struct slice slice = {0};
-    uint32_t steps[2] = {1, 1}; /* of rows and columns */
+    uint32_t steps[3] = {1, 1, 1}; /* of channels, rows and columns */
     unsigned empty = 0;
     CNNVP_TRY(cnnvp_words_read(import, &words));
     int32_t in = words.tensor;
@@ -473,7 +487,7 @@ cnnvp_result cnnvp_operator_slice(struct cnnvp_import *import)
         return slice_constant(import, &words, &slice);
     for (size_t i = 0; i < slice.count; ++i)
         CNNVP_TRY(slice_axis(import, &slice, i, steps, &in, &empty));
-    CNNVP_TRY(stride(import, &in, steps[0], steps[1]));
+    CNNVP_TRY(stride(import, &in, steps));
     if (empty != 0)
         return define_none(import, in, empty, import->node->output[0]);
     return cnnvp_import_alias(import, import->node->output[0], in);

@@ -338,6 +338,24 @@ static cnnvp_result resize_line(struct cnnvp_import *import, const struct resize
                                     : resize_by_matrix(import, resize, line, axis, tensor);
 }
 
+/* Repeats single elements along all dimensions that grow from 1, at once. */
+static cnnvp_result spread(struct cnnvp_import *import, struct line lines[4], int32_t *tensor)
+{
+    int64_t dims[4];
+    int wider = 0;
+    const uint32_t rank = cnnvp_import_dims(import, *tensor, dims);
+    for (uint32_t i = 2; i < rank; ++i) {
+        wider |= dims[i] == 1 && lines[i].out > 1;
+        dims[i] = dims[i] == 1 ? lines[i].out : dims[i];
+    }
+    if (!wider)
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_spread(import, *tensor, rank, dims, tensor));
+    for (uint32_t i = 2; i < rank; ++i)
+        lines[i] = lines[i].in == 1 ? (struct line){lines[i].out, lines[i].out, 1.0} : lines[i];
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_operator_resize(struct cnnvp_import *import)
 {
     static const uint32_t to_front[3] = {2, 0, 1}, to_back[3] = {1, 2, 0};
@@ -354,12 +372,15 @@ cnnvp_result cnnvp_operator_resize(struct cnnvp_import *import)
         const uint32_t sizes[3] = {(uint32_t)dims[1], (uint32_t)dims[2], (uint32_t)dims[3]};
         CNNVP_TRY(cnnvp_import_permute(import, tensor, sizes, to_front, &tensor));
     }
+    if (last)
+        memmove(&lines[2], &lines[1], 2 * sizeof *lines);
+    CNNVP_TRY(spread(import, lines, &tensor));
     for (uint32_t axis = rank; axis-- > 2;)
-        CNNVP_TRY(resize_line(import, &resize, &lines[last ? axis - 1 : axis], axis, &tensor));
+        CNNVP_TRY(resize_line(import, &resize, &lines[axis], axis, &tensor));
     if (!last)
         return cnnvp_import_alias(import, import->node->output[0], tensor);
-    const uint32_t sizes[3] = {(uint32_t)dims[3], (uint32_t)lines[1].out, (uint32_t)lines[2].out};
-    const int64_t made[4] = {dims[0], lines[1].out, lines[2].out, dims[3]};
+    const uint32_t sizes[3] = {(uint32_t)dims[3], (uint32_t)lines[2].out, (uint32_t)lines[3].out};
+    const int64_t made[4] = {dims[0], lines[2].out, lines[3].out, dims[3]};
     CNNVP_TRY(cnnvp_import_permute(import, tensor, sizes, to_back, &tensor));
     return cnnvp_import_view(import, tensor, rank, made);
 }

@@ -94,6 +94,114 @@ static void means_and_factors_of_channels_need_no_turn(void **state)
     assert_int_equal(counts.turns, 2);
 }
 
+/* Concatenations, paddings, slices and pools of what lies channels last. */
+static void parts_and_pools_need_no_turn(void **state)
+{
+    (void)state;
+    float y[96];
+    struct counts counts = run(
+        MAPS "a = Relu(x) b = Neg(x) " LAST(c, a) LAST(d, b) "e = Concat <axis = 3> (c, d) " FIRST(f, e) "y = Relu(f)",
+        y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k) {
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1)) < 1e-5);
+        assert_true(fabs((double)y[24 + k]) < 1e-5);
+    }
+    /* Rows and columns of zeros: one copy of the map. */
+    counts = run(MAPS "int64[8] pads = {0, 1, 2, 0, 0, 1, 0, 0} a = Neg(x) " LAST(c, a) "e = Pad(c, pads) " FIRST(
+                     f, e) "y = Neg(f)",
+                 y);
+    assert_int_equal(counts.turns, 0);
+    assert_int_equal(counts.layers, 3);
+    for (int k = 0; k < 60; ++k) {
+        const int channel = k / 30, row = k / 6 % 5 - 1, column = k % 6 - 2;
+        const double wanted = row >= 0 && row < 3 && column >= 0 ? x_at(channel, row, column) : 0.0;
+        assert_true(fabs((double)y[k] - wanted) < 1e-5);
+    }
+    /* Nothing would make channels of zeros 0. */
+    counts = run(MAPS "int64[8] pads = {0, 0, 0, 1, 0, 0, 0, 1} a = Neg(x) " LAST(c, a) "e = Pad(c, pads) " FIRST(
+                     f, e) "y = Neg(f)",
+                 y);
+    assert_int_equal(counts.turns, 2);
+    for (int k = 0; k < 48; ++k)
+        assert_true(fabs((double)y[k] - (k / 12 % 3 != 0 ? x_at(k / 12 - 1, k / 4 % 3, k % 4) : 0.0)) < 1e-5);
+    /* Rows 1 and 2, columns 0 and 2; then the second half of the channels of two such maps. */
+    counts = run(MAPS "int64[2] from = {1, 0} int64[2] to = {3, 4} int64[2] at = {1, 2} int64[2] by = {1, 2} "
+                      "int64[1] middle = {2} int64[1] all = {4} int64[1] last = {3} "
+                      "a = Neg(x) " LAST(c, a) "d = Slice(c, from, to, at, by) b = Relu(x) " LAST(
+                          e, b) "g = Slice(e, from, to, at, by) h = Concat <axis = 3> (d, g) "
+                                "i = Slice(h, middle, all, last) " FIRST(f, i) "y = Relu(f)",
+                 y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 8; ++k)
+        assert_true(fabs((double)y[k] - x_at(k / 4, 1 + k / 2 % 2, 2 * (k % 2))) < 1e-5);
+    /* Every second row: one layer. */
+    counts = run(MAPS "int64[1] from = {0} int64[1] to = {3} int64[1] at = {1} int64[1] by = {2} "
+                      "a = Neg(x) " LAST(c, a) "d = Slice(c, from, to, at, by) " FIRST(f, d) "y = Neg(f)",
+                 y);
+    assert_int_equal(counts.turns, 0);
+    assert_int_equal(counts.layers, 3);
+    for (int k = 0; k < 16; ++k)
+        assert_true(fabs((double)y[k] - x_at(k / 8, 2 * (k / 4 % 2), k % 4)) < 1e-5);
+}
+
+/* The mean of all channels of a position, and the maximum of a column, multiply what they are of. */
+static void masks_of_positions_need_no_turn(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts = run(
+        MAPS "a = Neg(x) " LAST(c, a) "m = ReduceMean <axes = [3]> (c) d = Mul(c, m) " FIRST(f, d) "y = Relu(f)", y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k) {
+        const double mean = (x_at(0, k / 4 % 3, k % 4) + x_at(1, k / 4 % 3, k % 4)) / 2;
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1) * mean) < 1e-4);
+    }
+    counts =
+        run(MAPS "a = Neg(x) " LAST(c, a) "m = ReduceMax <axes = [1]> (c) d = Mul(c, m) " FIRST(f, d) "y = Relu(f)", y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1) * x_at(k / 12, 0, k % 4)) < 1e-4);
+}
+
+/* What is made of turned tensors alone is turned once, behind them. */
+static void results_are_turned_instead_of_operands(void **state)
+{
+    (void)state;
+    float y[48];
+    struct counts counts = run(MAPS "a = Sigmoid(x) b = Neg(x) " LAST(c, a) LAST(d, b) "e = Sub(c, d) y = Relu(e)", y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k) {
+        const double x = x_at(k % 2, k / 8, k / 2 % 4);
+        assert_true(fabs((double)y[k] - x - 1 / (1 + exp(-x))) < 1e-4);
+    }
+    counts = run(MAPS "a = Sigmoid(x) b = Neg(x) " LAST(c, a) LAST(d, b) "y = Concat <axis = 3> (c, d)", y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 48; ++k) {
+        const double x = x_at(k % 2, k / 16, k / 4 % 4);
+        assert_true(fabs((double)y[k] - (k % 4 < 2 ? 1 / (1 + exp(-x)) : -x)) < 1e-4);
+    }
+    /* Twice the same: it would be more words. */
+    counts = run(MAPS "a = Sigmoid(x) " LAST(c, a) "y = Concat <axis = 3> (c, c)", y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.layers, 4);
+}
+
+/* Channels last that are shuffled, and half of which go on: channels (c, 2) become (2, c). */
+static void a_shuffle_joins_with_the_turn_behind(void **state)
+{
+    (void)state;
+    float y[24];
+    const struct counts counts =
+        run("float[N, 4, 2, 3] x int64[5] five = {0, 2, 3, 2, 2} int64[4] four = {0, 2, 3, 4} a = Neg(x) " LAST(
+                c, a) "d = Reshape(c, five) e = Transpose <perm = [0, 1, 2, 4, 3]> (d) f = Reshape(e, four) "
+                      "g, h = Split <axis = 3> (f) " FIRST(i, h) "y = Neg(i)",
+            y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 12; ++k)
+        assert_true(fabs((double)y[k] - 0.25 * ((k / 6 == 0 ? 1 : 3) * 6 + k % 6 + 1)) < 1e-5);
+}
+
 static void turns_copy_quantised_words(void **state)
 {
     (void)state;
@@ -226,6 +334,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_between_works_on_words_as_they_were),
         cmocka_unit_test(means_and_factors_of_channels_need_no_turn),
+        cmocka_unit_test(parts_and_pools_need_no_turn),
+        cmocka_unit_test(masks_of_positions_need_no_turn),
+        cmocka_unit_test(results_are_turned_instead_of_operands),
+        cmocka_unit_test(a_shuffle_joins_with_the_turn_behind),
         cmocka_unit_test(turns_copy_quantised_words),
         cmocka_unit_test(scales_that_others_need_stay),
         cmocka_unit_test(equal_steps_need_no_layer),

@@ -172,12 +172,39 @@ static void nearest_elements(void **state)
     builder_free(&random);
 }
 
+/* Single elements become whole maps by one sum with zeros: not by a copy for each row and column, and without a zero
+ * for each word of all maps. */
+static void single_elements_fill_maps(void **state)
+{
+    (void)state;
+    static const char *const networks[] = {
+        "float[N, 2, 1, 1] x int64[4] s = {1, 2, 5, 7} y = Resize <mode = \"linear\"> (x, , , s)",
+        "float[N, 2, 1, 1] x float[4] s = {1, 1, 5, 7} y = Resize <mode = \"nearest\"> (x, , s)",
+        "float[N, 2, 1, 1] x int64[4] s = {1, 1, 5, 7} e = Expand(x, s) y = Identity(e)",
+        "float[N, 1, 1, 2] x int64[4] s = {1, 5, 7, 2} r = Resize <mode = \"linear\"> (x, , , s) "
+        "y = Transpose <perm = [0, 3, 1, 2]> (r)",
+    };
+    for (size_t n = 0; n < sizeof networks / sizeof networks[0]; ++n) {
+        float y[70];
+        struct cnnvp_graph graph;
+        onnx_case_import_text(13, networks[n], &graph);
+        assert_int_equal(graph.layer_count, 2);
+        assert_int_equal(cnnvp_graph_words(&graph.tensors[graph.layers[0].out]), 35);
+        assert_int_equal(graph.layers[1].op, CNNVP_OP_ADD);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 70; ++k)
+            assert_true(fabs((double)y[k] - (k < 35 ? 0.25 : 0.5)) < 1e-6);
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(linear_maps),
         cmocka_unit_test(corners_by_scales),
         cmocka_unit_test(nearest_elements),
+        cmocka_unit_test(single_elements_fill_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
