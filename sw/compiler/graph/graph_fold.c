@@ -299,6 +299,59 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
     return fold_into_before(graph, error);
 }
 
+/* The scale in front of an operand of a product of two tensors if the product can read its whole numbers instead: they
+ * have no zero point, which only known weights could take into account, and weights are read by nothing else and are a
+ * copy. 1.0f: there is none; then *words stays. */
+static float product_scale(struct cnnvp_graph *graph, int32_t operand, int weights, int32_t *words)
+{
+    const ptrdiff_t at = cnnvp_graph_producer(graph, operand);
+    const struct cnnvp_graph_layer *scale = at >= 0 ? &graph->layers[at] : NULL;
+    if (scale == NULL || !is_scale(graph, scale, operand) || !(scale->uniform > 0.0f))
+        return 1.0f;
+    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, scale->in)];
+    const ptrdiff_t copy = cnnvp_graph_producer(graph, scale->in);
+    if (base->zero != 0 || base->word_zero != 0 ||
+        (weights && (copy < 0 || graph->layers[copy].permuted == 0 || cnnvp_graph_readers(graph, scale->in) != 1)))
+        return 1.0f;
+    const float factor = scale->uniform;
+    *words = unscaled(graph, scale, operand);
+    return factor;
+}
+
+/* Moves scales from before products of two tensors to after them. */
+static cnnvp_result scale_products(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer product = graph->layers[i];
+        if (product.product == 0)
+            continue;
+        const float first = product_scale(graph, product.in, 0, &product.in);
+        const float second = product_scale(graph, product.in2, 1, &product.in2);
+        if (product.in == CNNVP_GRAPH_NONE || product.in2 == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+        if (product.in == graph->layers[i].in && product.in2 == graph->layers[i].in2)
+            continue;
+        const struct cnnvp_graph_tensor out = graph->tensors[product.out];
+        const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.whole", out.name);
+        const struct cnnvp_graph_layer scale = {
+            .op = CNNVP_OP_NORM,
+            .op_type = product.op_type,
+            .in2 = CNNVP_GRAPH_NONE,
+            CNNVP_ONE_TAP,
+            .groups = 1,
+            .norm = CNNVP_NORM_STORED,
+            .uniform = first * second};
+        const int32_t sums =
+            name != NULL ? cnnvp_graph_tensor_add(graph, name, out.rank, out.channels, out.height, out.width)
+                         : CNNVP_GRAPH_NONE;
+        graph->layers[i] = product;
+        if (sums == CNNVP_GRAPH_NONE || !add_scale(graph, i, &scale, sums))
+            return cnnvp_compiler_no_memory(error);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return fold_into_before(graph, error);
+}
+
 /* 1: the layer that makes the tensor limits its words by no less than these limits, possibly before copies. */
 static int has_limits(const struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_layer *limits)
 {
@@ -474,6 +527,7 @@ cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *err
 {
     CNNVP_TRY(fold_into_before(graph, error));
     CNNVP_TRY(pass_scales(graph, error));
+    CNNVP_TRY(scale_products(graph, error));
     CNNVP_TRY(drop_rescaling(graph, error));
     CNNVP_TRY(absorb_scales(graph, error));
     forget_steps(graph);

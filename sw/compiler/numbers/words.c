@@ -147,7 +147,7 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)
 {
     int products = 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        if (!is_product(&graph->layers[i]) || graph->layers[i].constant != 0)
+        if (!is_product(&graph->layers[i]) || graph->layers[i].constant != 0 || graph->layers[i].product != 0)
             continue;
         if (graph->tensors[cnnvp_graph_base(graph, graph->layers[i].in)].whole == 0)
             return 0;

@@ -329,6 +329,45 @@ static void products_of_quantised_tokens_are_of_whole_numbers(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* Attention: x times its own transpose. The product reads the whole numbers of 8 bits, and is scaled once. */
+static void products_of_two_tensors_are_of_whole_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *zero;
+        uint32_t whole; /* operands that are whole numbers */
+    } cases[] = {{"int8 z = {0}", 2}, {"uint8 z = {3}", 0}};
+    for (size_t n = 0; n < 2; ++n) {
+        char network[500];
+        struct cnnvp_graph graph;
+        float y[16];
+        uint32_t whole = 0;
+        (void)snprintf(network, sizeof network,
+                       "float[N, 4, 3] x float s = {0.25} %s float t = {0.5} int8 o = {0} "
+                       "q = QuantizeLinear(x, s, z) a = DequantizeLinear(q, s, z) "
+                       "qt = Transpose <perm = [0, 2, 1]> (q) b = DequantizeLinear(qt, s, z) p = MatMul(a, b) "
+                       "r = QuantizeLinear(p, t, o) y = DequantizeLinear(r, t, o)",
+                       cases[n].zero);
+        onnx_case_import_text(14, network, &graph);
+        for (size_t i = 0; i < graph.layer_count; ++i) {
+            const struct cnnvp_graph_layer *layer = &graph.layers[i];
+            if (layer->product == 0)
+                continue;
+            whole += graph.tensors[cnnvp_graph_base(&graph, layer->in)].whole;
+            whole += graph.tensors[cnnvp_graph_base(&graph, layer->in2)].whole;
+        }
+        assert_int_equal(whole, cases[n].whole);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 16; ++k) {
+            double sum = 0;
+            for (int i = 0; i < 3; ++i)
+                sum += 0.25 * (k / 4 * 3 + i + 1) * 0.25 * (k % 4 * 3 + i + 1);
+            assert_true(fabs((double)y[k] - 0.5 * nearbyint(sum / 0.5)) < 1e-4);
+        }
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +382,7 @@ int main(void)
         cmocka_unit_test(equal_steps_need_no_layer),
         cmocka_unit_test(two_turns_become_one),
         cmocka_unit_test(products_of_quantised_tokens_are_of_whole_numbers),
+        cmocka_unit_test(products_of_two_tensors_are_of_whole_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -201,6 +201,26 @@ static void what_it_calculates_between_keeps_16_bits(void **state)
     }
 }
 
+/* So are the scores between two products of tensors, which are no products of weights. */
+static void what_attention_calculates_keeps_16_bits(void **state)
+{
+    (void)state;
+    begin_floats();
+    graph.tensors[X].whole = graph.tensors[Y].whole = 1;
+    for (int32_t in = X; in <= POOLED; in += POOLED - X) {
+        struct cnnvp_graph_layer *product = add(CNNVP_OP_CONV, in, 0);
+        product->product = 1;
+        product->in2 = in;
+    }
+    (void)add(CNNVP_OP_NORM, CONVOLVED, 0);
+    (void)add(CNNVP_OP_CONV, X, 127);
+    graph.layers[3].out = Y;
+    assert_int_equal(cnnvp_words_are_quantised(&graph), 1);
+    cnnvp_words_choose(&graph, &words);
+    assert_int_equal(graph.tensors[CONVOLVED].narrow, 0);
+    cnnvp_graph_clear(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +229,7 @@ int main(void)
         cmocka_unit_test(the_widest_part_decides),
         cmocka_unit_test(numbers_with_zero_points_have_8_bits),
         cmocka_unit_test(what_it_calculates_between_keeps_16_bits),
+        cmocka_unit_test(what_attention_calculates_keeps_16_bits),
         cmocka_unit_test(long_sums_keep_16_bits),
         cmocka_unit_test(the_last_results_keep_16_bits),
     };
