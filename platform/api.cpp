@@ -294,6 +294,14 @@ void note(cnnvp_platform &platform, const cnnvp_run_result &result)
     platform.recorder->stats.partial = !platform.exited;
 }
 
+/* Asks the units for what they have not yet told, in the middle of a run or after it. */
+void read_units(cnnvp_platform &platform)
+{
+    cnnvp_recorder_pause(platform.recorder, 1);
+    platform.design->flush();
+    cnnvp_recorder_pause(platform.recorder, 0);
+}
+
 /* For a platform that the program's sc_start runs: updates its progress here. */
 void catch_up(cnnvp_platform &platform)
 {
@@ -572,7 +580,7 @@ cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_
 {
     return inside(platform, nullptr, [&] {
         if (!platform->flushed)
-            platform->design->flush();
+            read_units(*platform);
         platform->flushed = !platform->design->is_driven();
         cnnvp_recorder_layer(platform->recorder, layer, result);
         /* SIZE_MAX + 1 is 0. Work may also have the tag of a layer that nothing describes. */
@@ -613,7 +621,7 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
     *json = nullptr;
     return inside(platform, nullptr, [&] {
         catch_up(*platform);
-        platform->design->flush();
+        read_units(*platform);
         cnnvp_recorder_set_path(platform->recorder, platform->design->path(), platform->end_ps);
         return cnnvp_stats_json(&platform->recorder->stats, platform->end_ps, platform->wall_seconds, json);
     });

@@ -11,6 +11,7 @@ struct cnnvp_bandwidth {
     uint64_t window; /* number of the current window */
     uint64_t sum;    /* sum of the current window so far */
     uint64_t shown;  /* last value reported through `show` */
+    uint64_t closed; /* number of the window from which on 0 has been reported; 0: none */
     uint64_t scale;
     uint32_t counter; /* number that is passed to `show` */
     /* called for each change of the counter's value */
@@ -36,10 +37,22 @@ static inline void cnnvp_bandwidth_show(struct cnnvp_bandwidth *bandwidth)
 static inline void cnnvp_bandwidth_end(struct cnnvp_bandwidth *bandwidth)
 {
     cnnvp_bandwidth_show(bandwidth);
-    if (bandwidth->shown != 0)
-        bandwidth->show(bandwidth->context, bandwidth->counter, (bandwidth->window + 1u) * CNNVP_BANDWIDTH_WINDOW_PS,
-                        0);
-    bandwidth->shown = 0;
+    if (bandwidth->shown != 0 && bandwidth->closed != bandwidth->window + 1u) {
+        bandwidth->closed = bandwidth->window + 1u;
+        bandwidth->show(bandwidth->context, bandwidth->counter, bandwidth->closed * CNNVP_BANDWIDTH_WINDOW_PS, 0);
+    }
+}
+
+/* Begins a window. What was reported of windows that follow the present one, before events were taken back, is
+ * corrected. */
+static inline void cnnvp_bandwidth_begin(struct cnnvp_bandwidth *bandwidth, uint64_t window)
+{
+    const uint64_t closed = bandwidth->closed;
+    if (closed > bandwidth->window + 1u && closed <= window)
+        bandwidth->show(bandwidth->context, bandwidth->counter, (closed - 1u) * CNNVP_BANDWIDTH_WINDOW_PS, 0);
+    if (closed > bandwidth->window)
+        bandwidth->shown = closed <= window ? 0 : UINT64_MAX;
+    bandwidth->window = window;
 }
 
 /* End of the window that contains `end`. */
@@ -56,10 +69,10 @@ static inline void cnnvp_bandwidth_add(struct cnnvp_bandwidth *bandwidth, cnnvp_
         cnnvp_bandwidth_show(bandwidth);
         bandwidth->sum = 0;
         if (window > bandwidth->window + 1u) {
-            ++bandwidth->window;
+            cnnvp_bandwidth_begin(bandwidth, bandwidth->window + 1u);
             cnnvp_bandwidth_show(bandwidth);
         }
-        bandwidth->window = window;
+        cnnvp_bandwidth_begin(bandwidth, window);
     }
     bandwidth->sum += n;
 }

@@ -66,6 +66,7 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
         return;
     cnnvp_trace_free(recorder->trace);
     cnnvp_burst_trace_free(recorder->bursts);
+    free(recorder->open);
     cnnvp_snapshot_free(recorder->snapshot);
     cnnvp_stats_fini(&recorder->stats);
     free(recorder);
@@ -109,6 +110,59 @@ void cnnvp_recorder_trace_path(cnnvp_recorder *recorder, struct cnnvp_path *path
         cnnvp_trace_set_path(recorder->trace, path, end_ps);
 }
 
+struct cnnvp_recorder_span {
+    uint32_t instance, track, tag;
+    uint64_t flow;
+    cnnvp_time begin, end;
+    const char *name;
+};
+
+void cnnvp_recorder_pause(cnnvp_recorder *recorder, int pauses)
+{
+    recorder->pauses = pauses;
+}
+
+static void trace_span(cnnvp_recorder *recorder, const struct cnnvp_recorder_span *span)
+{
+    cnnvp_trace_span(recorder->trace, span->instance, span->track, span->name, span->tag, span->flow, span->begin,
+                     span->end);
+}
+
+static void trace_open(cnnvp_recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->open_count; ++i)
+        trace_span(recorder, &recorder->open[i]);
+    recorder->open_count = 0;
+}
+
+/* Adds the span to the one of its track that a pause has ended there, or ends that one. */
+static void join_open(cnnvp_recorder *recorder, struct cnnvp_recorder_span *span)
+{
+    for (size_t i = 0; i < recorder->open_count; ++i) {
+        const struct cnnvp_recorder_span open = recorder->open[i];
+        if (open.instance != span->instance || open.track != span->track)
+            continue;
+        memmove(&recorder->open[i], &recorder->open[i + 1], (--recorder->open_count - i) * sizeof *recorder->open);
+        if (open.end == span->begin && open.tag == span->tag && open.flow == span->flow &&
+            strcmp(open.name, span->name) == 0)
+            span->begin = open.begin;
+        else
+            trace_span(recorder, &open);
+        return;
+    }
+}
+
+/* Returns 0 if out of memory. */
+static int keep_open(cnnvp_recorder *recorder, const struct cnnvp_recorder_span *span)
+{
+    struct cnnvp_recorder_span *more = realloc(recorder->open, (recorder->open_count + 1) * sizeof *more);
+    if (more == NULL)
+        return 0;
+    recorder->open = more;
+    recorder->open[recorder->open_count++] = *span;
+    return 1;
+}
+
 cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error)
 {
     struct cnnvp_trace *trace = recorder->trace;
@@ -119,6 +173,7 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
     recorder->bursts = NULL;
     if (trace == NULL || result != CNNVP_DONE)
         return result;
+    trace_open(recorder);
     cnnvp_trace_links_finish(trace, end_ps);
     limit_links(recorder);
     cnnvp_trace_add_layers(trace);
@@ -154,8 +209,12 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
         if (recorder->on_layer != NULL && tag <= stats->work.layer_count)
             recorder->on_layer(recorder->on_layer_context, tag - 1u, begin);
     }
-    if (recorder->trace != NULL)
-        cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
+    if (recorder->trace != NULL) {
+        struct cnnvp_recorder_span span = {instance, track, tag, flow, begin, end, name};
+        join_open(recorder, &span);
+        if (!recorder->pauses || !keep_open(recorder, &span))
+            trace_span(recorder, &span);
+    }
     if (recorder->snapshot != NULL)
         cnnvp_snapshot_set_span(
             recorder->snapshot, instance, track, &(struct cnnvp_snapshot_span){name, tag, begin, end});

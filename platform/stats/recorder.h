@@ -20,6 +20,9 @@ typedef struct cnnvp_recorder {
                                        * trace */
     struct cnnvp_burst_trace *bursts; /* separate file of memory bursts; NULL: none */
     struct cnnvp_snapshot *snapshot;  /* NULL: none is kept */
+    int pauses;                       /* 1: spans end because statistics are read, and may go on afterwards */
+    struct cnnvp_recorder_span *open; /* such spans, of which the trace has no part yet */
+    size_t open_count;
     void (*on_layer)(void *context, size_t layer, uint64_t time_ps); /* see struct cnnvp_platform_options */
     void *on_layer_context;
 } cnnvp_recorder;
@@ -47,6 +50,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint
 
 /* Recording. Indexes refer to the tables of the instance's unit; tags as in cnnvp_model.h. Performance-critical: no
  * allocation in the steady state. */
+/* For reading statistics in mid-run: units are then asked for what they have not yet told, which must not cut their
+ * spans in traces. */
+void cnnvp_recorder_pause(cnnvp_recorder *recorder, int pauses);
 /* A reset of all units. */
 void cnnvp_recorder_reset(cnnvp_recorder *recorder, cnnvp_time at);
 /* A memory burst, see struct cnnvp_host_ops; returns 0 if bursts are not recorded. */

@@ -275,6 +275,85 @@ static char *text_of(const char *file, size_t *size)
     return text;
 }
 
+/* A signal of a VCD file: its values over time, as one number. */
+struct signal {
+    uint64_t history;
+    char value[512], next[512]; /* up to now, and from `at` on */
+    uint64_t at;
+};
+
+static void change_signal(struct signal *signal, uint64_t at, const char *value)
+{
+    if (at != signal->at && strcmp(signal->next, signal->value) != 0) {
+        (void)snprintf(signal->value, sizeof signal->value, "%s", signal->next);
+        signal->history = (signal->history ^ signal->at) * UINT64_C(0x100000001b3);
+        for (const char *c = signal->value; *c != '\0'; ++c)
+            signal->history = (signal->history ^ (uint64_t)*c) * UINT64_C(0x100000001b3);
+    }
+    signal->at = at;
+    (void)snprintf(signal->next, sizeof signal->next, "%.500s", value);
+}
+
+static struct signal *read_signals(const char *file, size_t count)
+{
+    char line[600];
+    uint64_t at = 0;
+    FILE *stream = fopen(file, "r");
+    struct signal *signals = calloc(count, sizeof *signals);
+    assert_true(stream != NULL && signals != NULL);
+    while (fgets(line, sizeof line, stream) != NULL) {
+        char *id = line[0] == 'b' ? strchr(line, ' ') : NULL;
+        if (line[0] == '#')
+            at = strtoull(line + 1, NULL, 10);
+        if (id == NULL)
+            continue;
+        *id++ = '\0';
+        const size_t number = (size_t)id[0] + (id[1] != '\n' ? 128u * (size_t)id[1] : 0);
+        assert_in_range(number, 0, count - 1);
+        change_signal(&signals[number], at, line + 1 + strspn(line + 1, "0"));
+    }
+    assert_int_equal(fclose(stream), 0);
+    for (size_t i = 0; i < count; ++i)
+        change_signal(&signals[i], UINT64_MAX, "");
+    return signals;
+}
+
+/* Statistics that are read in mid-run change no trace: neither spans of the core nor counters over time. */
+static void statistics_in_mid_run(void **state)
+{
+    static const char *const presets[] = {"nfu", "systolic"};
+    enum { SIGNALS = 1 << 14 };
+    (void)state;
+    for (size_t p = 0; p < 2; ++p) {
+        struct signal *signals[2];
+        for (int reads = 0; reads < 2; ++reads) {
+            const char *file = reads ? "read.vcd" : "alone.vcd";
+            const struct cnnvp_platform_options how = {.struct_size = sizeof how, .trace = file, .timing_only = 1};
+            const struct cnnvp_network_options compile = {.struct_size = sizeof compile, .images = 2, .timing_only = 1};
+            struct design design = {NULL, NULL, NULL};
+            assert_int_equal(cnnvp_config_new(presets[p], &design.config, &error), CNNVP_DONE);
+            assert_int_equal(cnnvp_config_resolve(design.config, &error), CNNVP_DONE);
+            assert_int_equal(cnnvp_network_new("lenet5", design.config, &compile, &design.network, &error), CNNVP_DONE);
+            assert_int_equal(cnnvp_platform_new(design.config, &how, &design.platform, &error), CNNVP_DONE);
+            load(&design);
+            for (uint64_t at = 1000000; reads && run(&design, at).end == CNNVP_END_MAX_TIME; at += 1700000)
+                assert_true(statistic(&design, "total.time_ps") > 0);
+            if (!reads)
+                assert_int_equal(run(&design, 0).end, CNNVP_END_EXIT);
+            clear(&design);
+            signals[reads] = read_signals(file, SIGNALS);
+        }
+        size_t changed = 0;
+        for (size_t i = 0; i < SIGNALS; ++i) {
+            changed += signals[0][i].history != 0;
+            assert_true(signals[0][i].history == signals[1][i].history);
+        }
+        assert_true(changed > 20);
+        free(signals[0]);
+        free(signals[1]);
+    }
+}
+
 /* Another program after a reset, which nothing describes, has no layers; what was done before is work of none. */
 static void other_program(void **state)
 {
@@ -505,10 +584,11 @@ static void comparison(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reset),        cmocka_unit_test(two_loads),     cmocka_unit_test(other_network),
-        cmocka_unit_test(trace_alone),  cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
-        cmocka_unit_test(layers_begin), cmocka_unit_test(callbacks),     cmocka_unit_test(refused_loads),
-        cmocka_unit_test(comparison),   cmocka_unit_test(other_program), cmocka_unit_test(trace_of_resets),
+        cmocka_unit_test(reset),           cmocka_unit_test(two_loads),     cmocka_unit_test(other_network),
+        cmocka_unit_test(trace_alone),     cmocka_unit_test(held_ranges),   cmocka_unit_test(statistics_by_name),
+        cmocka_unit_test(layers_begin),    cmocka_unit_test(callbacks),     cmocka_unit_test(refused_loads),
+        cmocka_unit_test(comparison),      cmocka_unit_test(other_program), cmocka_unit_test(statistics_in_mid_run),
+        cmocka_unit_test(trace_of_resets),
     };
     assert_string_equal(cnnvp_version(), CNNVP_VERSION);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -514,8 +514,10 @@ static void dram_flush(void *instance)
     count_requesters(self);
     cnnvp_dram_windows_end(&self->windows);
     /* the bursts that wait count again with their commands */
-    for (uint32_t i = 0; i < ROW_CLASSES; ++i)
-        classes[i].shown = 0;
+    for (uint32_t i = 0; i < ROW_CLASSES; ++i) {
+        classes[i].shown = UINT64_MAX; /* its window is shown anew */
+        classes[i].closed = self->windows.counters[COUNTER_row_hits + i].closed;
+    }
     memcpy(&self->windows.counters[COUNTER_row_hits], classes, sizeof classes);
 }
 

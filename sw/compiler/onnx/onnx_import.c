@@ -676,6 +676,19 @@ static cnnvp_result take_ends(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* Each tensor of `from`, the first inputs, must be on the way to an output. */
+static cnnvp_result check_beginnings(struct cnnvp_import *import, const struct cnnvp_import_sequence *sequence)
+{
+    const size_t from = import->sizes != NULL ? import->sizes->from_count : 0;
+    for (size_t i = 0; i < from; ++i)
+        if (!sequence->reads[i])
+            return cnnvp_compiler_error(
+                import->error,
+                "%s: --from %s: no output needs this tensor; it must be on the way to one, such as \"%s\"",
+                import->onnx.name, import->sizes->from[i], import->onnx.model->graph->output[0]->name);
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
@@ -683,6 +696,7 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
     CNNVP_TRY(define_initializers(import));
     CNNVP_SCOPED(cnnvp_import_sequence_clear) struct cnnvp_import_sequence sequence = {0};
     CNNVP_TRY(cnnvp_import_sequence(import, graph, &sequence));
+    CNNVP_TRY(check_beginnings(import, &sequence));
     CNNVP_TRY(define_inputs(import, &sequence));
     for (uint32_t i = 0; i < sequence.count; ++i) {
         import->node_number = sequence.nodes[i];

@@ -27,6 +27,9 @@ grep -q -e --from err && fail "nothing comes after it: $(cat err)"
 refused 2 '; to run what comes before it: --until boxes --until scores; what comes after it: --from n' run middle.onnx -i x.npy
 refused 2 'head.onnx: --until nothing: no node makes a tensor of that name' run head.onnx --until nothing
 refused 2 'output "k" is a constant' run head.onnx --until k
+refused 2 'whole.onnx: --from boxes: no output needs this tensor; it must be on the way to one, such as "first"' \
+    run whole.onnx --from boxes --until first --shape boxes=1x2x4
+refused 2 '--from scores: no output needs this tensor' run whole.onnx --from first --from scores --until boxes -q
 expect 0 run head.onnx -i x.npy -q --until boxes --until scores -o b.npy -o s.npy --stats s.json
 expect 0 run whole.onnx -i x.npy -q --until boxes -o whole.npy
 cmp -s b.npy whole.npy || fail "other words where more of the file is known"
