@@ -36,6 +36,7 @@ struct cnnvp_plan_limits {
     uint32_t weight_halves;
     uint32_t output_halves;
     uint8_t sum_bytes[256];            /* bytes of a partial sum in the output buffer, by opcode */
+    uint64_t cycle_ps;                 /* shortest clock period of the units that add up products */
     cnnvp_units *units;                /* of the platform */
     struct cnnvp_command_costs *costs; /* answers of the units so far */
     uint64_t memory_base;              /* address that cost queries of transfers count from */
