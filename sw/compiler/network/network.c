@@ -49,8 +49,15 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
-                               const struct cnnvp_network_options *theirs, cnnvp_network **network,
+                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                struct cnnvp_error *error)
+{
+    return cnnvp_network_new_again(onnx_file, config, options, NULL, network, error);
+}
+
+cnnvp_result cnnvp_network_new_again(const char *onnx_file, const cnnvp_config *config,
+                                     const struct cnnvp_network_options *theirs, struct cnnvp_plan_memory *memory,
+                                     cnnvp_network **network, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
     *network = NULL;
@@ -68,6 +75,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
         free(made);
         return cnnvp_compiler_no_memory(error);
     }
+    made->memory = memory;
     made->seed = options->seed;
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;

@@ -642,6 +642,11 @@ static cnnvp_result begin(struct search *search, const char *name, struct cnnvp_
     return search->query != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
+static double bytes_a_ps_of(const struct search *search)
+{
+    return search->limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search->query) : 0;
+}
+
 static void end(struct search *search)
 {
     cnnvp_cost_query_free(search->query);
@@ -659,7 +664,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     search.peak = search.tiling.pes;
     search.macs = limits->batch * products_of(layer, (uint64_t)layer->out.height * layer->out.width,
                                               cnnvp_layer_inputs(layer), layer->out.channels);
-    search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.query) : 0;
+    search.bytes_a_ps = bytes_a_ps_of(&search);
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
     if (limits->weights.core > 0) {
@@ -767,6 +772,22 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name,
     consider(&search);
     CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
     return finalists.count == 0 ? tile_does_not_fit(&search, name, place, error) : CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_plan_again(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                              struct cnnvp_plan_cut cut, struct cnnvp_plan_finalist *way, struct cnnvp_error *error)
+{
+    struct cnnvp_layer trial = *layer;
+    struct cnnvp_plan_finalists finalists = {.count = 0};
+    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
+    CNNVP_TRY(begin(&search, name, error));
+    search.bytes_a_ps = bytes_a_ps_of(&search);
+    cnnvp_plan_cut_layer(&trial, cut);
+    consider(&search);
+    *way = finalists.all[0];
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    return finalists.count != 0 ? CNNVP_DONE : CNNVP_FAILED;
 }
 
 cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
