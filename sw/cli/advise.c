@@ -30,6 +30,7 @@
 #include "config.h"
 #include "memory/dram/dram_timing.h"
 #include "output_file.h"
+#include "plan_memory.h"
 #include "value.h"
 
 enum { MAX_CHANGES = 1024, SHOWN = 5, MAX_TRIALS = 16 };
@@ -74,10 +75,11 @@ struct advice {
     struct cnnvp_options options; /* those of the run, but timing only */
     struct change *changes;
     size_t count;
-    struct costs now; /* of the original run */
-    json_t *path;     /* critical path of the original run, ps by instance */
-    json_t *energy;   /* energy of the original run by instance, dynamic_pj and static_pj */
-    unsigned limit;   /* time limit of a trial on the host, s */
+    struct costs now;                 /* of the original run */
+    json_t *path;                     /* critical path of the original run, ps by instance */
+    json_t *energy;                   /* energy of the original run by instance, dynamic_pj and static_pj */
+    struct cnnvp_plan_memory *memory; /* of the original run's plan; NULL: none */
+    unsigned limit;                   /* time limit of a trial on the host, s */
 };
 
 /* ---- one run ---- */
@@ -126,6 +128,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
+        .memory = advice->memory,
         .platform_options = {.struct_size = sizeof run.platform_options,
                              .timing_only = 1,
                              .verbosity = -1,
@@ -649,6 +652,7 @@ static void end(struct advice *advice)
 {
     json_decref(advice->path);
     json_decref(advice->energy);
+    cnnvp_plan_memory_free(advice->memory);
     free(advice->changes);
 }
 
@@ -668,6 +672,7 @@ cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, con
     CNNVP_TRY(begin(run, config, &advice, error));
     json_t *rows = json_array();
     const time_t at = time(NULL);
+    advice.memory = cnnvp_plan_memory_new(); /* without it, each trial is planned anew */
     cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice, error);
     advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
     if (result == CNNVP_DONE)

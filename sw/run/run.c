@@ -116,7 +116,7 @@ cnnvp_result cnnvp_run_plan(struct cnnvp_run *run, const cnnvp_config *config, s
     all.tuning = run->tuning;
     all.computing = run->computing;
     all.tuning_context = run->context;
-    CNNVP_TRY(cnnvp_network_new(run->file, config, &all, &run->network, error));
+    CNNVP_TRY(cnnvp_network_new_again(run->file, config, &all, run->memory, &run->network, error));
     CNNVP_TRY(cnnvp_network_check_layers(run->network, options, error));
     if (options->plan_out != NULL)
         CNNVP_TRY(cnnvp_network_plan(run->network, NULL, error));

@@ -36,8 +36,9 @@ struct cnnvp_run {
     /* Inputs of the run. All must live as long as the run. */
     const char *file; /* network's file */
     const struct cnnvp_options *options;
-    const struct cnnvp_run *like; /* NULL, or a run with the same options, whose arrays are shared */
-    int (*stopped)(void);         /* this and the next three: as in struct cnnvp_network_options */
+    const struct cnnvp_run *like;     /* NULL, or a run with the same options, whose arrays are shared */
+    struct cnnvp_plan_memory *memory; /* NULL, or the memory of the network's plans (plan_memory.h) */
+    int (*stopped)(void);             /* this and the next three: as in struct cnnvp_network_options */
     void (*tuning)(void *context, double share);
     void (*computing)(void *context, double share);
     void *context;

@@ -36,6 +36,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, c
 /* Chooses layouts by the scores of the layers' plans, which become the build's finalists. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                 struct cnnvp_build *build, struct cnnvp_error *error);
+/* plan_memory.c: keep what a plan is made from, and the plan, in a memory that is empty. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_memory_begin(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                                    const struct cnnvp_build *build, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_memory_end(const struct cnnvp_target *target, const struct cnnvp_build *build,
+                                                  const uint32_t *blocks, struct cnnvp_error *error);
+/* 1: the target's memory has the plan that a search would find, but for energies. */
+int cnnvp_plan_memory_recall(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                             const struct cnnvp_build *build, const struct cnnvp_plan_finalists **finalists,
+                             const uint32_t **blocks);
 /* The address below which a half of the input buffer is free while layers `first` to `last` run. */
 uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct cnnvp_build *build, uint32_t half,
                                size_t first, size_t last);

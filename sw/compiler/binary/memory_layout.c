@@ -141,16 +141,24 @@ static int weigh_alike(const struct cnnvp_plan_weights *a, const struct cnnvp_pl
     return a->longer == b->longer && a->units == b->units && a->core == b->core;
 }
 
-/* The plan of the layer with the current layouts of its maps; NULL: planning failed. */
-static const struct known *plan_of(struct choice *choice, size_t index)
+/* The layer with the current layouts of its maps. */
+static struct cnnvp_layer laid_out(const struct choice *choice, size_t index)
 {
     const struct cnnvp_graph_layer *from = &choice->graph->layers[index];
     struct cnnvp_layer layer = choice->build->layers[index];
-    struct cnnvp_plan_use use;
     lay_tensor(&layer.in, choice->blocks[cnnvp_graph_base(choice->graph, from->in)]);
     lay_tensor(&layer.out, choice->blocks[cnnvp_graph_base(choice->graph, from->out)]);
     if (from->in2 != CNNVP_GRAPH_NONE)
         lay_tensor(&layer.in2, choice->blocks[cnnvp_graph_base(choice->graph, from->in2)]);
+    return layer;
+}
+
+/* The plan of such a layer; NULL: planning failed. */
+static const struct known *plan_of(struct choice *choice, size_t index)
+{
+    const struct cnnvp_graph_layer *from = &choice->graph->layers[index];
+    const struct cnnvp_layer layer = laid_out(choice, index);
+    struct cnnvp_plan_use use;
     choice->limits.weights = choice->weights[index];
     for (size_t i = 0; i < choice->known_count; ++i)
         if (weigh_alike(&choice->known[i].weights, &choice->limits.weights) &&
@@ -365,6 +373,26 @@ static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *larges
     return plan_by_path(choice, largest, &before, stages, 1 / PATH_PART, &path);
 }
 
+/* Takes a remembered plan with the energies of this target. Returns 0 if there is none. */
+static int take_remembered(struct choice *choice, const struct cnnvp_target *target)
+{
+    const struct cnnvp_plan_finalists *finalists;
+    const uint32_t *blocks;
+    struct cnnvp_error ignored;
+    if (!cnnvp_plan_memory_recall(choice->graph, target, choice->build, &finalists, &blocks))
+        return 0;
+    memcpy(choice->blocks, blocks, choice->graph->tensor_count * sizeof *blocks);
+    for (size_t i = 0; i < choice->graph->layer_count; ++i) {
+        const struct cnnvp_layer layer = laid_out(choice, i);
+        choice->build->finalists[i] = finalists[i];
+        for (size_t n = 0; n < finalists[i].count; ++n)
+            if (cnnvp_plan_again(&layer, choice->graph->layers[i].name, &target->limits, finalists[i].all[n].cut,
+                                 &choice->build->finalists[i].all[n], &ignored) != CNNVP_DONE)
+                return 0;
+    }
+    return 1;
+}
+
 cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
@@ -385,8 +413,12 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
     }
     for (size_t i = 0; i < graph->layer_count; ++i)
         choice.weights[i] = target->limits.weights;
-    CNNVP_TRY(choose(&choice, largest));
-    CNNVP_TRY(choose_by_path(&choice, largest, &arena));
+    if (!take_remembered(&choice, target)) {
+        CNNVP_TRY(cnnvp_plan_memory_begin(graph, target, build, error));
+        CNNVP_TRY(choose(&choice, largest));
+        CNNVP_TRY(choose_by_path(&choice, largest, &arena));
+        CNNVP_TRY(cnnvp_plan_memory_end(target, build, choice.blocks, error));
+    }
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (choice.blocks[i] > 1)
             cnnvp_layout_set(graph, build, i, choice.blocks[i]);

@@ -45,6 +45,8 @@ static cnnvp_result read_target(struct cnnvp_network *network, const cnnvp_confi
                                 struct cnnvp_error *error)
 {
     CNNVP_TRY(cnnvp_target_read(config, &network->target, error));
+    network->target.memory = network->memory;
+    cnnvp_plan_memory_listen(&network->target);
     if (base != 0)
         CNNVP_TRY(move_target(&network->target, base, error));
     CNNVP_TRY(cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error));

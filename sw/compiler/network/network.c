@@ -51,8 +51,15 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 CNNVP_DROP(cnnvp_network)
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
-                               const struct cnnvp_network_options *theirs, cnnvp_network **network,
+                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                struct cnnvp_error *error)
+{
+    return cnnvp_network_new_again(onnx_file, config, options, NULL, network, error);
+}
+
+cnnvp_result cnnvp_network_new_again(const char *onnx_file, const cnnvp_config *config,
+                                     const struct cnnvp_network_options *theirs, struct cnnvp_plan_memory *memory,
+                                     cnnvp_network **network, struct cnnvp_error *error)
 {
     CNNVP_DECIMAL_POINT;
     *network = NULL;
@@ -65,6 +72,7 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     CNNVP_TRY(cnnvp_network_find(onnx_file, file, sizeof file, error));
     CNNVP_SCOPED(cnnvp_network_drop) cnnvp_network *made = calloc(1, sizeof *made);
     CNNVP_TRY_MEMORY(made != NULL && (made->file = strdup(file)) != NULL, error);
+    made->memory = memory;
     made->seed = options->seed;
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;

@@ -13,6 +13,7 @@ struct known {
 
 struct cnnvp_command_costs {
     size_t places;
+    struct cnnvp_asked_list *list; /* NULL: none is made */
     struct known known[];
 };
 
@@ -29,20 +30,44 @@ void cnnvp_command_costs_free(struct cnnvp_command_costs *costs)
     free(costs);
 }
 
+void cnnvp_command_costs_note(struct cnnvp_command_costs *costs, struct cnnvp_asked_list *list)
+{
+    costs->list = list;
+}
+
+/* Adds the command without a cost. The list has room for the next power of two. */
+static void note(struct cnnvp_asked_list *list, const struct cnnvp_command *command)
+{
+    if ((list->count & (list->count - 1u)) == 0) {
+        struct cnnvp_asked *larger = realloc(list->all, (list->count != 0 ? 2u * list->count : 1u) * sizeof *larger);
+        list->failed |= larger == NULL;
+        list->all = larger != NULL ? larger : list->all;
+    }
+    if (!list->failed)
+        list->all[list->count++] = (struct cnnvp_asked){*command, 0};
+}
+
 static size_t place_of(const struct cnnvp_command_costs *costs, XXH128_hash_t hash)
 {
     return (size_t)hash.low64 & (costs->places - 1u);
 }
 
-uint64_t cnnvp_command_cost(const struct cnnvp_command_costs *costs, const struct cnnvp_command *command)
+uint64_t cnnvp_command_cost(struct cnnvp_command_costs *costs, const struct cnnvp_command *command)
 {
     const XXH128_hash_t hash = XXH3_128bits(command, sizeof *command);
     const struct known *known = &costs->known[place_of(costs, hash)];
-    return known->hash == hash.high64 ? known->ps : 0;
+    if (known->hash == hash.high64)
+        return known->ps;
+    if (costs->list != NULL)
+        note(costs->list, command);
+    return 0;
 }
 
 void cnnvp_command_cost_keep(struct cnnvp_command_costs *costs, const struct cnnvp_command *command, uint64_t ps)
 {
     const XXH128_hash_t hash = XXH3_128bits(command, sizeof *command);
+    struct cnnvp_asked_list *list = costs->list;
     costs->known[place_of(costs, hash)] = (struct known){hash.high64, ps};
+    if (list != NULL && list->count != 0)
+        list->all[list->count - 1u].ps = ps; /* the command has just been looked for */
 }

@@ -59,10 +59,18 @@ static struct split split_of(uint32_t total, uint32_t part)
     return (struct split){{total / part, total % part != 0 ? 1u : 0}, {part, total % part}};
 }
 
+/* Transfers of all tiles of a group: one input slice of each, the operand that is added, and the results. */
+struct moves {
+    struct cnnvp_plan_moved input, added, store;
+};
+
 struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
+    uint64_t peak; /* products that the unit adds up in a cycle; 0: not known, as it was faster than it says */
+    uint64_t macs; /* products of a batch; 0: the layer has none */
+    struct moves moves;
     int at_edge; /* 1: times of transfers follow from those of a full tile; the units are not asked */
     struct cnnvp_cost_query *query;
     struct cnnvp_plan_finalists *finalists;
@@ -80,7 +88,20 @@ struct work {
     uint64_t read_bytes, write_bytes;     /* of bursts */
     double moving;                        /* pJ of transfers and partial sums, without static power */
     int refused;                          /* 1: a unit refuses an instruction */
+    uint64_t left;                        /* products whose time is not yet in `compute` */
+    int out; /* 1: the list is full of better ways, whatever the rest of the calculations takes */
 };
+
+static int is_out_by(const struct search *search, const struct work *work);
+
+/* Products that are calculated for so many inputs and outputs of a layer with weights. */
+static uint64_t products_of(const struct cnnvp_layer *layer, uint64_t positions, uint32_t inputs, uint32_t outputs)
+{
+    const uint64_t pairs = cnnvp_plan_is_channelwise(layer) ? outputs : (uint64_t)inputs * outputs;
+    return layer->op == CNNVP_OP_CONV ? pairs * positions * layer->kx * layer->ky
+           : layer->op == CNNVP_OP_FC ? pairs
+                                      : 0;
+}
 
 static uint64_t accepted(struct work *work, uint64_t ps)
 {
@@ -88,60 +109,78 @@ static uint64_t accepted(struct work *work, uint64_t ps)
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 
-static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *slice, struct work *work)
+/* The least time of products, at the unit's peak. */
+static uint64_t least_ps(const struct search *search, uint64_t products)
 {
-    return accepted(work, cnnvp_plan_slice_ps(search->query, slice));
+    return search->peak != 0 ? products / search->peak * search->limits->cycle_ps : 0;
 }
 
-/* Time of all output slices of a step for one input slice. */
-static uint64_t outputs_ps(struct search *search, const struct cnnvp_plan_slice *step, struct work *work)
+/* Adds the time of so many slices. What is counted so far is a bound of the way, which can be out by it. */
+static void add_slices(struct search *search, const struct cnnvp_plan_slice *slice, uint64_t times, struct work *work)
+{
+    if (work->out)
+        return;
+    const uint64_t products = products_of(search->layer, (uint64_t)slice->rows * slice->columns, slice->in, slice->out);
+    const uint64_t ps = accepted(work, cnnvp_plan_slice_ps(search->query, slice));
+    if (ps < least_ps(search, products) && !work->refused)
+        search->peak = 0;
+    work->compute += times * ps;
+    work->left -= cnnvp_minimum(times * products, work->left);
+    work->out = is_out_by(search, work);
+}
+
+/* Adds all output slices of `times` steps for one input slice. */
+static void add_outputs(struct search *search, const struct cnnvp_plan_slice *step, uint64_t times, struct work *work)
 {
     const struct split out = split_of(step->out, search->layer->tile_out);
-    uint64_t ps = 0;
     for (size_t i = 0; i < 2; ++i) {
         struct cnnvp_plan_slice slice = *step;
         slice.out = out.size[i];
         if (out.count[i] != 0)
-            ps += out.count[i] * slice_ps(search, &slice, work);
+            add_slices(search, &slice, times * out.count[i], work);
     }
-    return ps;
 }
 
-/* Time of a step with weights: its first input slice, those between, and the last. */
-static uint64_t sliced_ps(struct search *search, struct cnnvp_plan_slice step, struct work *work)
+/* Adds steps with weights: the input slices between the first and the last, which take the longest, the first, and the
+ * last. */
+static void add_sliced(struct search *search, struct cnnvp_plan_slice step, uint64_t times, struct work *work)
 {
     const uint32_t inputs = step.in;
     const uint32_t part = search->layer->tile_in;
     const uint32_t count = cnnvp_divide_up32(inputs, part);
-    uint64_t ps = 0;
     step.in = cnnvp_minimum32(part, inputs);
+    step.first = step.last = 0;
+    if (count > 2)
+        add_outputs(search, &step, times * (count - 2u), work);
     step.first = 1;
     step.last = count == 1;
-    ps += outputs_ps(search, &step, work);
+    add_outputs(search, &step, times, work);
     if (count == 1)
-        return ps;
+        return;
     step.first = 0;
-    if (count > 2)
-        ps += (count - 2u) * outputs_ps(search, &step, work);
     step.last = 1;
     step.in = inputs - (count - 1u) * part;
-    return ps + outputs_ps(search, &step, work);
+    add_outputs(search, &step, times, work);
 }
 
-static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows, uint32_t columns, struct work *work)
+static void add_steps(struct search *search, uint32_t channels, uint32_t rows, uint32_t columns, uint64_t times,
+                      struct work *work)
 {
     const struct cnnvp_layer *layer = search->layer;
     const int whole = cnnvp_plan_is_channelwise(layer);
     struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
-    if (cnnvp_plan_has_weights(layer) && !whole)
-        return sliced_ps(search, step, work);
+    if (cnnvp_plan_has_weights(layer) && !whole) {
+        add_sliced(search, step, times, work);
+        return;
+    }
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
-        return 0; /* all work is the vector unit's: cnnvp_plan_vectors_of */
+        return; /* all work is the vector unit's: cnnvp_plan_vectors_of */
     const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_window_columns(layer)) *
                            cnnvp_divide_up32(layer->ky, cnnvp_window_rows(layer));
-    const uint64_t ps = slice_ps(search, &step, work);
+    add_slices(search, &step, times, work);
     step.first = 0;
-    return parts > 1u ? ps + (parts - 1u) * slice_ps(search, &step, work) : ps;
+    if (parts > 1u)
+        add_slices(search, &step, times * (parts - 1u), work);
 }
 
 static void calculate(struct search *search, struct work *work)
@@ -157,7 +196,9 @@ static void calculate(struct search *search, struct work *work)
         const uint64_t steps = (uint64_t)groups.count[g] * rows.count[r] * columns.count[c];
         if (steps == 0)
             continue;
-        work->compute += images * steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
+        add_steps(search, groups.size[g], rows.size[r], columns.size[c], images * steps, work);
+        if (work->out)
+            return;
         const struct cnnvp_plan_vectors vectors =
             cnnvp_plan_vectors_of(search->query, groups.size[g], rows.size[r], columns.size[c]);
         work->vector += sweeps * steps * accepted(work, vectors.ps);
@@ -270,32 +311,28 @@ static void add_moved(struct cnnvp_plan_moved *sum, struct cnnvp_plan_moved *ful
     sum->words += times * moved.words;
 }
 
-/* Transfers of all tiles of a group: one input slice of each, the operand that is added, and the results. */
-struct moves {
-    struct cnnvp_plan_moved input, added, store;
-};
-
-static struct moves moves_of(struct search *search)
+/* Those of a layer with weights do not depend on how its outputs are sliced. */
+static void find_moves(struct search *search)
 {
     const struct cnnvp_layer *layer = search->layer;
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
-    struct moves moves = {.store = {0}}, full = moves;
+    struct moves *const moves = &search->moves, full = {.store = {0}};
+    *moves = full;
     for (size_t i = 0; i < 4; ++i) {
         const uint64_t tiles = (uint64_t)rows.count[i >> 1] * columns.count[i & 1u];
         const uint32_t box[3] = {layer->group_out, rows.size[i >> 1], columns.size[i & 1u]};
         search->at_edge = i != 0;
         if (tiles == 0)
             continue;
-        add_moved(&moves.input, &full.input, tiles, move_input(search, box[1], box[2]));
-        add_moved(&moves.store, &full.store, tiles, move_operand(search, &layer->out, box));
+        add_moved(&moves->input, &full.input, tiles, move_input(search, box[1], box[2]));
+        add_moved(&moves->store, &full.store, tiles, move_operand(search, &layer->out, box));
         if (layer->added.tag != 0)
-            add_moved(&moves.added, &full.added, tiles, move_operand(search, &layer->in2, box));
+            add_moved(&moves->added, &full.added, tiles, move_operand(search, &layer->in2, box));
     }
-    return moves;
 }
 
-/* The work of a way, without the calculations. */
+/* The work of a way, whose moves are found, without the calculations. */
 static struct work transfers_of(struct search *search)
 {
     const struct cnnvp_layer *layer = search->layer;
@@ -310,7 +347,7 @@ static struct work transfers_of(struct search *search)
                                                           : 0;
     const struct visits visits = visits_of(search, &counts);
     struct work work = {0};
-    const struct moves moves = moves_of(search);
+    const struct moves moves = search->moves;
     const uint64_t weight_tile_bytes = 2u * cnnvp_plan_weight_tile_words(layer, layer->tile_in, layer->tile_out, 1);
     const struct cnnvp_plan_moved weight_tile =
         counts.weight_tiles != 0 ? cnnvp_plan_move_line(search->query, weight_tile_bytes)
@@ -361,7 +398,7 @@ static uint64_t in_order(const struct work *work)
                                (inputs - 1) * fmax(calculation, load) + fmax(calculation, last)));
 }
 
-/* The bound and the score of the current way, from its work. */
+/* The bound and the score of the current way, from its work, without its cut. */
 static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
@@ -375,7 +412,6 @@ static struct cnnvp_plan_finalist way_of(const struct search *search, const stru
     price.ps += (weights->longer - 1) * (double)longer + weights->units * (double)units + weights->core * (double)core;
     price.pj += (price.ps - taken.ps) * search->limits->energy.ps;
     return (struct cnnvp_plan_finalist){
-        .cut = cnnvp_plan_cut_of(search->layer),
         .taken = taken,
         .score = cnnvp_plan_score(search->limits->objective, &price) + price.ps * search->bytes_a_ps,
         .compute = work->compute,
@@ -395,9 +431,19 @@ static int is_out(const struct search *search, const struct cnnvp_plan_finalist 
             !is_better(search, way, &finalists->all[CNNVP_PLAN_FINALISTS - 1u]));
 }
 
+/* The same by the work counted so far; the products that are left take as long as at the peak of the unit. */
+static int is_out_by(const struct search *search, const struct work *work)
+{
+    struct work least = *work;
+    least.compute += least_ps(search, work->left);
+    const struct cnnvp_plan_finalist way = way_of(search, &least);
+    return is_out(search, &way);
+}
+
 static void insert(struct search *search, struct cnnvp_plan_finalist way)
 {
     struct cnnvp_plan_finalists *finalists = search->finalists;
+    way.cut = cnnvp_plan_cut_of(search->layer);
     for (size_t i = 0; i < finalists->count; ++i) {
         if (!is_better(search, &way, &finalists->all[i]))
             continue;
@@ -409,22 +455,34 @@ static void insert(struct search *search, struct cnnvp_plan_finalist way)
         finalists->all[finalists->count++] = way;
 }
 
-/* Asking the units about calculations takes the longest, so they are asked only if the transfers leave a chance. */
-static void consider(struct search *search)
+static int fits(const struct search *search, uint64_t *output_bytes)
 {
-    const struct cnnvp_plan_limits *limits = search->limits;
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
-    if (!cnnvp_plan_fits(&use, limits))
-        return;
-    search->layer->image_bytes = (uint32_t)(use.output_bytes / search->layer->tile_images);
+    *output_bytes = use.output_bytes;
+    return cnnvp_plan_fits(&use, search->limits);
+}
+
+/* Asking the units about calculations takes the longest, so they are asked only if the transfers, which are found,
+ * leave a chance. */
+static void consider_moved(struct search *search, uint64_t output_bytes)
+{
+    search->layer->image_bytes = (uint32_t)(output_bytes / search->layer->tile_images);
     struct work work = transfers_of(search);
-    struct cnnvp_plan_finalist way = way_of(search, &work);
-    if (is_out(search, &way))
+    work.left = search->macs;
+    if (is_out_by(search, &work))
         return;
     calculate(search, &work);
-    way = way_of(search, &work);
-    if (!work.refused && !is_out(search, &way))
-        insert(search, way);
+    if (!work.refused && !is_out_by(search, &work))
+        insert(search, way_of(search, &work));
+}
+
+static void consider(struct search *search)
+{
+    uint64_t output_bytes;
+    if (!fits(search, &output_bytes))
+        return;
+    find_moves(search);
+    consider_moved(search, output_bytes);
 }
 
 /* ---- ways ---- */
@@ -440,10 +498,17 @@ static void consider_slices(struct search *search, const struct candidates *inpu
     }
     const struct candidates outputs = parts_of(layer->group_out, out_multiple);
     for (size_t i = 0; i < inputs->count; ++i) {
+        uint64_t output_bytes;
         layer->tile_in = inputs->values[i];
+        /* The smallest slice of outputs, which is the last, has the fewest weights. */
+        layer->tile_out = outputs.values[outputs.count - 1u];
+        if (!fits(search, &output_bytes))
+            continue;
+        find_moves(search);
         for (size_t o = 0; o < outputs.count; ++o) {
             layer->tile_out = outputs.values[o];
-            consider(search);
+            if (fits(search, &output_bytes))
+                consider_moved(search, output_bytes);
         }
     }
 }
@@ -577,6 +642,11 @@ static cnnvp_result begin(struct search *search, const char *name, struct cnnvp_
     return search->query != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }
 
+static double bytes_a_ps_of(const struct search *search)
+{
+    return search->limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search->query) : 0;
+}
+
 static void end(struct search *search)
 {
     cnnvp_cost_query_free(search->query);
@@ -591,7 +661,10 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     memset(finalists, 0, sizeof *finalists);
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
     CNNVP_TRY(begin(&search, name, error));
-    search.bytes_a_ps = limits->objective == CNNVP_OBJECTIVE_TRAFFIC ? cnnvp_plan_bytes_a_ps(search.query) : 0;
+    search.peak = search.tiling.pes;
+    search.macs = limits->batch * products_of(layer, (uint64_t)layer->out.height * layer->out.width,
+                                              cnnvp_layer_inputs(layer), layer->out.channels);
+    search.bytes_a_ps = bytes_a_ps_of(&search);
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);
     if (limits->weights.core > 0) {
@@ -701,11 +774,29 @@ cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name,
     return finalists.count == 0 ? tile_does_not_fit(&search, name, place, error) : CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_plan_again(const struct cnnvp_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                              struct cnnvp_plan_cut cut, struct cnnvp_plan_finalist *way, struct cnnvp_error *error)
+{
+    struct cnnvp_layer trial = *layer;
+    struct cnnvp_plan_finalists finalists = {.count = 0};
+    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial, .finalists = &finalists};
+    CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
+    CNNVP_TRY(begin(&search, name, error));
+    search.bytes_a_ps = bytes_a_ps_of(&search);
+    cnnvp_plan_cut_layer(&trial, cut);
+    consider(&search);
+    *way = finalists.all[0];
+    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
+    return finalists.count != 0 ? CNNVP_DONE : CNNVP_FAILED;
+}
+
 cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                 const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_layer trial = *layer;
-    CNNVP_SCOPED(end) struct search search = {.limits = limits, .layer = &trial};
+    struct cnnvp_plan_finalists none = {.count = 0};
+    CNNVP_SCOPED(end)
+    struct search search = {.limits = limits, .layer = &trial, .finalists = &none};
     struct work work = {0};
     CNNVP_TRY(begin(&search, name, error));
     calculate(&search, &work);

@@ -17,7 +17,7 @@
 #define EXACT_SUM_BITS 64u
 #define DEFAULT_BURST_BYTES 64u
 #define DEFAULT_QUEUE_WORDS 4096u
-#define KNOWN_COSTS 32768u
+#define KNOWN_COSTS 131072u
 #define WORD_BYTES 2.0         /* bytes of a word on a link to a buffer */
 #define MILLIWATTS_A_PJ 1000.0 /* 1 pJ/ps is 1000 mW */
 
@@ -219,16 +219,35 @@ static cnnvp_result read_energy(const cnnvp_config *config, struct cnnvp_plan_en
     return CNNVP_DONE;
 }
 
-/* A unit without a parameter acc_bits keeps sums of 64 bits. */
+/* The fastest clock of the platform, in MHz. */
+static uint64_t fastest_clock(const cnnvp_config *config)
+{
+    struct cnnvp_config_instance instance;
+    uint64_t mhz = DEFAULT_MHZ;
+    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i) {
+        char name[CNNVP_TARGET_NAME];
+        (void)snprintf(name, sizeof name, "%s.clock_mhz", instance.name);
+        mhz = cnnvp_maximum(mhz, number(config, name, mhz));
+    }
+    return mhz;
+}
+
+/* Reads what the units that add up products have in common with no other unit. One without a parameter acc_bits keeps
+ * sums of 64 bits; one without clock_mhz has the clock of another instance. */
 static void read_sums(const cnnvp_config *config, struct cnnvp_plan_limits *limits)
 {
+    const uint64_t fastest = fastest_clock(config);
+    uint64_t mhz = 1;
     static const uint32_t opcodes[] = {CNNVP_OPCODE_conv,   CNNVP_OPCODE_pool,  CNNVP_OPCODE_step,
                                        CNNVP_OPCODE_matmul, CNNVP_OPCODE_vconv, CNNVP_OPCODE_vpool};
     for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; ++i) {
         char name[CNNVP_TARGET_NAME];
         (void)snprintf(name, sizeof name, "%s.acc_bits", cnnvp_plan_executor(limits, opcodes[i]));
         limits->sum_bytes[opcodes[i]] = (uint8_t)cnnvp_sum_bytes((uint32_t)number(config, name, EXACT_SUM_BITS));
+        (void)snprintf(name, sizeof name, "%s.clock_mhz", cnnvp_plan_executor(limits, opcodes[i]));
+        mhz = cnnvp_maximum(mhz, number(config, name, fastest));
     }
+    limits->cycle_ps = PS_A_US / mhz;
 }
 
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)

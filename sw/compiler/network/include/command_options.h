@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "cnnvp_network.h"
+#include "plan_memory.h"
 
 struct cnnvp_option_list {
     const char **texts;
@@ -106,6 +107,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_options_echo(const struct cnnvp_options *optio
 /* BAD_INPUT: the options say --schedule layer beside a plan, which the network has, with groups. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network,
                                                        const struct cnnvp_options *options, struct cnnvp_error *error);
+
+/* The same as cnnvp_network_new, with a memory of plans, which has to live as long as the network; NULL: none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_new_again(
+    const char *onnx_file, const cnnvp_config *config, const struct cnnvp_network_options *options,
+    struct cnnvp_plan_memory *memory, cnnvp_network **network, struct cnnvp_error *error);
 
 /* Copies one of this library's structs to a client's struct, as many bytes as the client's size member says. */
 static inline void cnnvp_fill_client(void *theirs, const void *own, size_t size)

@@ -64,7 +64,8 @@ struct cnnvp_network {
     float *float_outputs[2];
     float *input; /* images x words of all inputs; NULL in timing-only */
     const struct cnnvp_back_end *back_end;
-    void *own; /* data of the back end; NULL: none */
+    void *own;                        /* data of the back end; NULL: none */
+    struct cnnvp_plan_memory *memory; /* the caller's; NULL: none */
 };
 
 /* network_options.c: the options that are not the defaults, for the statistics. */

@@ -18,5 +18,21 @@ struct cnnvp_command_costs *cnnvp_command_costs_new(size_t places);
 void cnnvp_command_costs_free(struct cnnvp_command_costs *costs);
 
 /* The command's time in ps; 0: not known. Commands are equal if all their members are. */
-uint64_t cnnvp_command_cost(const struct cnnvp_command_costs *costs, const struct cnnvp_command *command);
+uint64_t cnnvp_command_cost(struct cnnvp_command_costs *costs, const struct cnnvp_command *command);
 void cnnvp_command_cost_keep(struct cnnvp_command_costs *costs, const struct cnnvp_command *command, uint64_t ps);
+
+/* A command that was not known when its cost was wanted, and the cost that was then kept. */
+struct cnnvp_asked {
+    struct cnnvp_command command;
+    uint64_t ps; /* 0: none was kept, because the unit refuses the command */
+};
+
+/* All of these commands, in order. */
+struct cnnvp_asked_list {
+    struct cnnvp_asked *all;
+    size_t count;
+    int failed; /* 1: the list is not complete, for lack of memory */
+};
+
+/* From now on, such commands are added to the list, which lives as long as the cache; NULL: no longer. */
+void cnnvp_command_costs_note(struct cnnvp_command_costs *costs, struct cnnvp_asked_list *list);

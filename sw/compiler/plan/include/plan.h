@@ -35,6 +35,7 @@ struct cnnvp_plan_limits {
     uint32_t weight_halves;
     uint32_t output_halves;
     uint8_t sum_bytes[256];            /* bytes of a partial sum in the output buffer, by opcode */
+    uint64_t cycle_ps;                 /* shortest clock period of the units that add up products */
     cnnvp_units *units;                /* of the platform */
     struct cnnvp_command_costs *costs; /* answers of the units so far */
     uint64_t memory_base;              /* address that cost queries of transfers count from */
@@ -210,6 +211,16 @@ cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name, const struct
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, const char *name, const char *place,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
+/* 1: the units answer all of this as they did then. If not, the planner knows their answers up to the first other one.
+ */
+struct cnnvp_asked_list;
+int cnnvp_plan_answers_alike(const struct cnnvp_plan_limits *limits, const struct cnnvp_asked_list *asked);
+
+/* Sets the layer's tiles, which a search has found before, and finds their bounds anew. FAILED: they are refused. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_again(const struct cnnvp_layer *layer, const char *name,
+                                             const struct cnnvp_plan_limits *limits, struct cnnvp_plan_cut cut,
+                                             struct cnnvp_plan_finalist *way, struct cnnvp_error *error);
+
 /* Time of all calculations of a layer whose tiles are set, in sequence. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
                                                const struct cnnvp_plan_limits *limits, uint64_t *ps,
@@ -297,8 +308,11 @@ struct cnnvp_target_accelerator {
     uint32_t scratchpad; /* registers of the scratchpad; 0: there are separate buffers */
 };
 
+struct cnnvp_plan_memory;
 struct cnnvp_target {
     struct cnnvp_plan_limits limits;
+    struct cnnvp_plan_memory
+        *memory;          /* of the network's plan (plan_memory.h); NULL: none. cnnvp_target_read sets NULL */
     uint32_t acc_bits;    /* accumulator width of the PE array or of the fully connected unit, whichever is less */
     uint32_t cycle_ps;    /* clock period of the PE array */
     uint64_t memory_base; /* off-chip memory's window on the bus */

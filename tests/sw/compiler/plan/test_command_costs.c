@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cost is known of the very command that it was kept for, until another one takes its place. */
 
+#include <stdlib.h>
+
 #include "test.h"
 
 #include "command_costs.h"
@@ -54,11 +56,38 @@ static void the_last_one_is_known(void **state)
     cnnvp_command_costs_free(costs);
 }
 
+/* What is not known is noted, with the cost that is kept then. */
+static void what_is_asked_is_noted(void **state)
+{
+    struct cnnvp_command_costs *costs = cnnvp_command_costs_new(1024);
+    struct cnnvp_asked_list list = {.count = 0};
+    (void)state;
+    assert_non_null(costs);
+    cnnvp_command_costs_note(costs, &list);
+    for (uint32_t i = 1; i <= 20; ++i) {
+        const struct cnnvp_command command = command_of(i);
+        assert_int_equal(cnnvp_command_cost(costs, &command), 0);
+        if (i % 3 != 0)
+            cnnvp_command_cost_keep(costs, &command, 100u * i);
+    }
+    const struct cnnvp_command known = command_of(1);
+    assert_int_equal(cnnvp_command_cost(costs, &known), 100);
+    assert_int_equal(list.count, 20);
+    for (uint32_t i = 1; i <= 20; ++i) {
+        const struct cnnvp_command command = command_of(i);
+        assert_memory_equal(&list.all[i - 1u].command, &command, sizeof command);
+        assert_int_equal(list.all[i - 1u].ps, i % 3 != 0 ? 100u * i : 0);
+    }
+    free(list.all);
+    cnnvp_command_costs_free(costs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_is_known_by_all_of_it),
         cmocka_unit_test(the_last_one_is_known),
+        cmocka_unit_test(what_is_asked_is_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
