@@ -4,8 +4,7 @@
  * network on a changed platform gets the same answers, its plan is the same, and nothing has to be searched. So a trial
  * of a parameter that no plan depends on (most of a memory controller, the core) takes its plan from here.
  */
-#ifndef CNNVP_COMPILER_PLAN_MEMORY_H
-#define CNNVP_COMPILER_PLAN_MEMORY_H
+#pragma once
 
 struct cnnvp_plan_memory;
 
@@ -17,5 +16,3 @@ void cnnvp_plan_memory_free(struct cnnvp_plan_memory *memory);
 struct cnnvp_target;
 /* Takes the answers of the units from here on into the target's memory, if there is one and it is empty. */
 void cnnvp_plan_memory_listen(const struct cnnvp_target *target);
-
-#endif
