@@ -233,10 +233,12 @@ static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *e
         if (mkdir(driver->folder, 0777) != 0 && errno != EEXIST)
             return cnnvp_config_error(error, driver->folder, "cannot be made: %s", strerror(errno));
         driver->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (driver->lock < 0 && errno == ENOENT)
+        const int why = errno;
+        const int leads_nowhere = lstat(driver->folder, &named_file) == 0 && S_ISLNK(named_file.st_mode);
+        if (driver->lock < 0 && why == ENOENT && !leads_nowhere)
             continue; /* another driver has just ended and removed the folder */
         if (driver->lock < 0)
-            return cnnvp_config_error(error, file, "cannot be made: %s", strerror(errno));
+            return cnnvp_config_error(error, file, "cannot be made: %s", strerror(why));
         const int free_to_take = fcntl(driver->lock, F_SETLK, &lock) == 0;
         if (free_to_take && fstat(driver->lock, &open_file) == 0 && stat(file, &named_file) == 0 &&
             open_file.st_ino == named_file.st_ino)

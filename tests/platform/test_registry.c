@@ -48,7 +48,7 @@ static void wrong_libraries_are_refused(void **state)
         const char *model;
         const char *message;
     } cases[] = {
-        {"./abi_major.so:ping", "built for model ABI 2.3, this program has 3.5: compile it again"},
+        {"./abi_major.so:ping", "built for model ABI 2.3, this program has 3.6: compile it again"},
         {"./abi_small.so:ping", "bytes, model ABI 3.0 has"},
         {"./abi_instruction.so:ping", "it has instructions but no target port with CNNVP_PORT_COMMANDS"},
         {"./abi_kind.so:ping", "its kind, version or summary is missing"},

@@ -293,6 +293,11 @@ absent bad.sqlite bad.sqlite.work
 refused 2 "cannot be read" sweep nosuch.yaml -o bad.sqlite
 refused 2 "SPEC.yaml is missing" sweep -o bad.sqlite
 refused 2 "RESULTS.sqlite is missing" sweep grid.yaml
+# A folder of work that is a link to nowhere cannot be made, however often it is tried.
+ln -s nosuch/folder bad.sqlite.work
+timeout -k 1 20 "$CNNVP" sweep grid.yaml -o bad.sqlite >out 2>err
+[ $? = 2 ] && grep -q "bad.sqlite.work/lock: cannot be made: No such file or directory" err || fail "a link to nowhere: $(cat err)"
+rm bad.sqlite.work
 refused 2 "nosuch/bad.sqlite cannot be written" sweep grid.yaml -o nosuch/bad.sqlite
 refused 2 "--export" sweep grid.yaml -o bad.sqlite --export nosuch/x.csv
 echo text >text.sqlite
