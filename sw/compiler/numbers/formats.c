@@ -408,7 +408,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (!cnnvp_graph_has_table(layer))
             layer->pre_frac = graph->tensors[layer->out].frac;
-        else if (cnnvp_graph_moves(layer))
+        else if (layer->op == CNNVP_OP_ACTIVATION || cnnvp_graph_moves(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
         else
             layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, CNNVP_FRAC_MAX);
