@@ -67,7 +67,9 @@ static int only_saturates(const struct cnnvp_graph *graph, const struct cnnvp_gr
 static void describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
                            struct cnnvp_layer *to)
 {
-    to->post_count = only_saturates(graph, from) ? 0 : from->post_count;
+    to->post_count = only_saturates(graph, from)               ? 0
+                     : cnnvp_graph_is_quantised_function(from) ? 1u /* with its limits */
+                                                               : from->post_count;
     for (uint32_t i = 0; i < to->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
             to->posts[i] = (struct cnnvp_layer_post){
@@ -112,9 +114,12 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
         const int32_t out_frac = graph->tensors[from->out].frac;
         *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
         CNNVP_TRY_MEMORY(*table != NULL, error);
-        uint32_t format;
-        CNNVP_TRY(
-            cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
+        uint32_t format = 0;
+        if (cnnvp_graph_is_quantised_function(from))
+            cnnvp_quantised_table(from, cnnvp_graph_word_zero(graph, from->in), zero, *table);
+        else
+            CNNVP_TRY(
+                cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
         post->format = format | words_of(post->format);
         frac = out_frac;
     }
@@ -270,7 +275,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
     if (to->bias == CNNVP_SCALE_WORDS)
         shift = bias_shift = 0;
     to->format = pack_format(shift, bias_shift, rounds) | words_of(to->format);
-    if (!cnnvp_graph_moves(from))
+    if (from->op != CNNVP_OP_ACTIVATION && !cnnvp_graph_moves(from))
         to->format |= pack_zero(to->out.zero);
     if (from->op == CNNVP_OP_NORM && from->norm != CNNVP_NORM_STORED)
         to->norm_data = describe_norm(graph, from, rounding);

@@ -211,7 +211,8 @@ size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor)
 
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer)
 {
-    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
+    return (layer->op == CNNVP_OP_ACTIVATION && !cnnvp_graph_is_quantised_function(layer)) ||
+           (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
 }
 
 void cnnvp_graph_set_whole(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *like)

@@ -513,6 +513,58 @@ static cnnvp_result join_steps(struct cnnvp_graph *graph, struct cnnvp_error *er
     return CNNVP_DONE;
 }
 
+/* The scale that makes the argument of the layer's function: in the layer itself, or the one in front of it. NULL: it
+ * is no function of one quantised tensor. */
+static const struct cnnvp_graph_layer *scale_of_function(const struct cnnvp_graph *graph,
+                                                         const struct cnnvp_graph_layer *layer)
+{
+    if (layer->post_count != 1 || !cnnvp_graph_is_table(layer->posts[0].kind) ||
+        layer->posts[0].kind >= CNNVP_GRAPH_SIGN || is_copy(layer))
+        return NULL;
+    /* The importer subtracts whole turns in front of functions with a period; they make no difference. */
+    const int is_periodic = layer->op == CNNVP_OP_ADD &&
+                            (layer->posts[0].kind == CNNVP_GRAPH_SIN || layer->posts[0].kind == CNNVP_GRAPH_COS);
+    const int has_own = layer->op == CNNVP_OP_ACTIVATION || is_periodic;
+    const ptrdiff_t at = has_own ? cnnvp_graph_producer(graph, layer->in) : -1;
+    if (at >= 0 && is_scale(graph, &graph->layers[at], layer->in) && graph->layers[at].steps.in > 0.0f)
+        return &graph->layers[at];
+    return layer->op == CNNVP_OP_NORM && layer->uniform != 0.0f && layer->steps.in > 0.0f &&
+                   graph->tensors[cnnvp_graph_base(graph, layer->in)].whole != 0
+               ? layer
+               : NULL;
+}
+
+/* A function between two quantisations has 256 arguments: one table has all results, quantised. */
+static cnnvp_result join_functions(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer layer = graph->layers[i];
+        const struct cnnvp_graph_layer *scale = scale_of_function(graph, &layer);
+        size_t at = i + 1;
+        while (at < graph->layer_count && graph->layers[at].in != layer.out)
+            ++at;
+        if (scale == NULL || at == graph->layer_count || cnnvp_graph_readers(graph, layer.out) != 1 ||
+            !cnnvp_graph_only_quantises(&graph->layers[at]))
+            continue;
+        const float step = scale->steps.in;
+        layer.in = scale->out == layer.out ? layer.in : unscaled(graph, scale, layer.in);
+        if (layer.in == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+        const struct cnnvp_graph_tensor *numbers = &graph->tensors[cnnvp_graph_base(graph, layer.in)];
+        layer.op = CNNVP_OP_ACTIVATION;
+        layer.in2 = CNNVP_GRAPH_NONE;
+        layer.weights = layer.bias = NULL;
+        layer.has_bias = 0;
+        layer.uniform = 0.0f;
+        layer.least = -128 - numbers->word_zero;
+        layer.steps = (struct cnnvp_graph_steps){.in = step, .out = graph->layers[at].steps.out};
+        graph->layers[i] = layer;
+        merge(graph, &graph->layers[i], at);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return CNNVP_DONE;
+}
+
 /* Only layers that read whole numbers keep the steps of their weights. */
 static void forget_steps(struct cnnvp_graph *graph)
 {
@@ -529,6 +581,7 @@ cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *err
     CNNVP_TRY(pass_scales(graph, error));
     CNNVP_TRY(scale_products(graph, error));
     CNNVP_TRY(drop_rescaling(graph, error));
+    CNNVP_TRY(join_functions(graph, error));
     CNNVP_TRY(absorb_scales(graph, error));
     forget_steps(graph);
     return graph->joins_steps ? join_steps(graph, error) : CNNVP_DONE;

@@ -512,7 +512,10 @@ static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t co
     const struct cnnvp_graph *graph = run->graph;
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
     run->pre_max[index] = maximum(run->pre_max[index], run->kernels->largest(y, count));
-    for (uint32_t i = 0; i < layer->post_count; ++i)
+    const int quantised = cnnvp_graph_is_quantised_function(layer);
+    for (size_t i = 0; i < count && quantised; ++i)
+        y[i] = cnnvp_quantised_function(layer, y[i]);
+    for (uint32_t i = 0; i < layer->post_count && !quantised; ++i)
         run_post(&layer->posts[i], y, count);
     if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0)
         round_all(y, count);

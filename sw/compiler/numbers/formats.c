@@ -187,16 +187,26 @@ static void take_sizes(struct cnnvp_graph *graph)
     }
 }
 
+/* The largest magnitude of the arguments of the layer's function that counts: from 12 on, or 4, its results are
+ * constant but for 1e-5. */
+static float largest_argument(const struct cnnvp_graph_layer *layer)
+{
+    const enum cnnvp_graph_post_kind kind = layer->post_count != 0 ? layer->posts[0].kind : CNNVP_GRAPH_MAX;
+    return kind == CNNVP_GRAPH_SIGMOID || kind == CNNVP_GRAPH_TANH ? 12.0f : kind == CNNVP_GRAPH_ERF ? 4.0f : INFINITY;
+}
+
 /* Operands that only a maximum or minimum reads may saturate beyond its results: what lies there is not among them.
- * So may what only a copy reads beyond the copy's values. Exporters give states that begin at -1e38. */
+ * So may what only a copy reads beyond the copy's values, or only a function where it is constant. Exporters give
+ * states that begin at -1e38. */
 static void limit_extremes(struct cnnvp_graph *graph)
 {
     for (size_t i = graph->layer_count; i-- > 0;) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const int extreme = layer->op == CNNVP_OP_ADD &&
                             (layer->arithmetic == CNNVP_ARITHMETIC_MAX || layer->arithmetic == CNNVP_ARITHMETIC_MIN);
-        const int copy = cnnvp_graph_moves(layer) && cnnvp_graph_passes(layer);
-        const float most = cnnvp_graph_has_table(layer) ? layer->pre_max_abs
+        const float argument = largest_argument(layer);
+        const int copy = cnnvp_graph_moves(layer) && (cnnvp_graph_passes(layer) || argument < INFINITY);
+        const float most = cnnvp_graph_has_table(layer) ? fminf(argument, layer->pre_max_abs)
                                                         : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
         const int32_t operands[2] = {layer->in, layer->in2};
         for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
@@ -408,10 +418,10 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (!cnnvp_graph_has_table(layer))
             layer->pre_frac = graph->tensors[layer->out].frac;
-        else if (cnnvp_graph_moves(layer))
+        else if (layer->op == CNNVP_OP_ACTIVATION || cnnvp_graph_moves(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
         else
-            layer->pre_frac = frac_up_to(layer->pre_max_abs, MARGIN, CNNVP_FRAC_MAX);
+            layer->pre_frac = frac_up_to(fminf(layer->pre_max_abs, largest_argument(layer)), MARGIN, CNNVP_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
             choose_norm(graph, layer);
         else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)

@@ -23,6 +23,9 @@
 /* Segments for functions without straight ends: with its header and some biases a table takes 2 KiB. */
 #define MORE_SEGMENTS 480
 
+/* Segments for a function of quantised numbers: no function has a smaller table. */
+#define QUANTISED_SEGMENTS 256
+
 /* The pieces of a function's table (functions.def). */
 struct pieces {
     size_t segments;
@@ -147,6 +150,28 @@ static int leaky_relu(float alpha, int32_t in_frac, int32_t out_frac, int16_t *w
     words[6] = 1 << 14;
     words[7] = 0;
     return cnnvp_formats_shift(14 + in_frac - out_frac);
+}
+
+float cnnvp_quantised_function(const struct cnnvp_graph_layer *layer, float number)
+{
+    const float x = number * layer->steps.in;
+    float y = rintf((float)cnnvp_post_function(&layer->posts[0], (double)x) / layer->steps.out);
+    for (uint32_t i = 1; i < layer->post_count; ++i)
+        y = layer->posts[i].kind == CNNVP_GRAPH_MAX ? fmaxf(y, layer->posts[i].value) : fminf(y, layer->posts[i].value);
+    return y;
+}
+
+void cnnvp_quantised_table(const struct cnnvp_graph_layer *layer, int32_t in_zero, int32_t out_zero, int16_t *words)
+{
+    words[0] = (int16_t)(layer->least + in_zero);
+    words[1] = 0;
+    words[2] = QUANTISED_SEGMENTS;
+    words[3] = 0;
+    for (int32_t i = 0; i < QUANTISED_SEGMENTS; ++i) {
+        words[4 + 2 * i] = 0;
+        words[5 + 2 * i] =
+            cnnvp_quantise(cnnvp_quantised_function(layer, (float)(layer->least + i)) + (float)out_zero, 0);
+    }
 }
 
 cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, float largest, int32_t in_frac, int32_t out_frac,

@@ -27,11 +27,12 @@ static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_g
     return (size_t)(cnnvp_graph_macs(graph, layer) / ((size_t)out->height * out->width * out->channels));
 }
 
-/* 1: the layer can read words with a zero point: it copies them, or the vector unit or the write-out subtracts it. */
+/* 1: the layer can read words with a zero point: it copies them, its table knows it, or the vector unit or the
+ * write-out subtracts it. */
 static int takes_zero(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
-    return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_NORM || layer->op == CNNVP_OP_ADD ||
-           (layer->op == CNNVP_OP_POOL && layer->steps.out > 0.0f) ||
+    return cnnvp_graph_moves(layer) || layer->op == CNNVP_OP_ACTIVATION || layer->op == CNNVP_OP_NORM ||
+           layer->op == CNNVP_OP_ADD || (layer->op == CNNVP_OP_POOL && layer->steps.out > 0.0f) ||
            (cnnvp_graph_is_scaled(graph, layer) && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS);
 }
 

@@ -174,17 +174,24 @@ cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
 
 /* ---- decomposed normalisations ---- */
 
-/* A smaller limit of lengths only keeps 0 from dividing. */
+/* A smaller limit of lengths only keeps 0 from dividing; so does a smaller number added to a deviation. */
 #define LENGTH_MIN 1e-6f
+#define DEVIATION_MIN 1e-5f
+
+/* Least words that are normalised together, if not all words are few, for which that takes about as long between two
+ * transpositions as in parts: each group of words takes instructions of its own. */
+#define TURNED_WORDS 64
+#define FEW_WORDS 4096
 
 static int same(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* The number of last dimensions that `name` is reduced over by op_type, with keepdims; 0: it is not. `rank` counts the
- * file's dimensions. *of is the operand. */
-static size_t reduced(struct cnnvp_import *import, const char *name, const char *op_type, int64_t rank, const char **of)
+/* The dimensions that `name` is reduced over by op_type, with keepdims, if they are adjacent: bit b for the b-th from
+ * the end, 1 for the last one. 0: it is not reduced so. `rank` counts the file's dimensions. *of is the operand. */
+static uint32_t reduced(struct cnnvp_import *import, const char *name, const char *op_type, int64_t rank,
+                        const char **of)
 {
     int64_t axes[CNNVP_ONNX_RANK];
     size_t count = 0;
@@ -199,24 +206,25 @@ static size_t reduced(struct cnnvp_import *import, const char *name, const char 
     uint32_t found = 0;
     for (size_t i = 0; i < count; ++i) {
         const int64_t back = axes[i] < 0 ? -axes[i] : rank - axes[i];
-        if (back < 1 || back > (int64_t)count)
+        if (back < 1 || back > (int64_t)CNNVP_ONNX_RANK)
             return 0;
         found |= 1u << back;
     }
+    const uint32_t lowest = found & (0u - found);
     *of = reduction->input[0];
-    return count != 0 && found + 2u == 2u << count ? count : 0;
+    return (found & (found + lowest)) == 0 ? found : 0;
 }
 
-/* The number of last dimensions if `name` is *x less its mean over them; else 0. */
-static size_t centred(struct cnnvp_import *import, const char *name, int64_t rank, const char **x)
+/* The dimensions if `name` is *x less its mean over them; else 0. */
+static uint32_t centred(struct cnnvp_import *import, const char *name, int64_t rank, const char **x)
 {
     const char *of = "";
     const Onnx__NodeProto *difference = cnnvp_import_maker(import, name, "Sub");
     if (difference == NULL || difference->n_input != 2)
         return 0;
     *x = difference->input[0];
-    const size_t count = reduced(import, difference->input[1], "ReduceMean", rank, &of);
-    return same(of, *x) ? count : 0;
+    const uint32_t axes = reduced(import, difference->input[1], "ReduceMean", rank, &of);
+    return same(of, *x) ? axes : 0;
 }
 
 /* 1: `name` is the square of *of. */
@@ -235,19 +243,37 @@ static int squared(const struct cnnvp_import *import, const char *name, const ch
     return 1;
 }
 
-/* What a decomposed normalisation divides by: sqrt(mean of the squares of `of` + epsilon) over `count` last dimensions,
- * or with their sum in place of the mean. */
+/* What a decomposed normalisation divides by: sqrt(mean of the squares of `of` * factor + epsilon) over these
+ * dimensions, or with their sum in place of the mean. */
 struct divisor {
     const char *of;
-    size_t count;
-    float epsilon;
+    uint32_t axes;
+    float epsilon, factor;
     int sum;
 };
 
-/* Reads the file's sqrt(mean or sum of squares + number). */
+/* Reads factors and divisors that are numbers, such as n / (n - 1) of an unbiased deviation: *name becomes what they
+ * multiply. */
+static float factors_of(const struct cnnvp_import *import, const char **name)
+{
+    float factor = 1.0f;
+    for (;;) {
+        float number = 0.0f;
+        const Onnx__NodeProto *product = cnnvp_import_maker(import, *name, "Mul");
+        const Onnx__NodeProto *quotient = cnnvp_import_maker(import, *name, "Div");
+        const Onnx__NodeProto *node = product != NULL ? product : quotient;
+        if (node == NULL || node->n_input != 2 || !cnnvp_import_one_number(import, node, 1, &number) ||
+            !(number > 0.0f && number < 1e6f))
+            return factor;
+        factor = product != NULL ? factor * number : factor / number;
+        *name = node->input[0];
+    }
+}
+
+/* Reads the file's sqrt(mean or sum of squares, with factors, + number). */
 static struct divisor root_of(struct cnnvp_import *import, const char *name, int64_t rank)
 {
-    struct divisor divisor = {.of = "", .epsilon = FLT_MIN};
+    struct divisor divisor = {.of = "", .epsilon = FLT_MIN, .factor = 1.0f};
     const char *square = "";
     const Onnx__NodeProto *root = cnnvp_import_maker(import, name, "Sqrt");
     const char *reduction = root != NULL ? root->input[0] : "";
@@ -258,17 +284,18 @@ static struct divisor root_of(struct cnnvp_import *import, const char *name, int
         if (!cnnvp_import_one_number(import, sum, number, &divisor.epsilon) || !(divisor.epsilon >= 0.0f))
             return divisor;
     }
-    size_t count = reduced(import, reduction, "ReduceMean", rank, &square);
-    divisor.sum = count == 0;
-    count = divisor.sum ? reduced(import, reduction, "ReduceSum", rank, &square) : count;
-    divisor.count = count != 0 && squared(import, square, &divisor.of) ? count : 0;
+    divisor.factor = factors_of(import, &reduction);
+    uint32_t axes = reduced(import, reduction, "ReduceMean", rank, &square);
+    divisor.sum = axes == 0;
+    axes = divisor.sum ? reduced(import, reduction, "ReduceSum", rank, &square) : axes;
+    divisor.axes = axes != 0 && squared(import, square, &divisor.of) ? axes : 0;
     return divisor;
 }
 
 /* Reads ReduceL2, which a limit up to LENGTH_MIN may keep from being 0. */
 static struct divisor length_of(struct cnnvp_import *import, const char *name, int64_t rank)
 {
-    struct divisor divisor = {.of = "", .epsilon = FLT_MIN, .sum = 1};
+    struct divisor divisor = {.of = "", .epsilon = FLT_MIN, .factor = 1.0f, .sum = 1};
     float least = 0.0f;
     const Onnx__NodeProto *wide = cnnvp_import_maker(import, name, "Expand");
     name = wide != NULL ? wide->input[0] : name;
@@ -279,8 +306,19 @@ static struct divisor length_of(struct cnnvp_import *import, const char *name, i
             return divisor;
         name = clip->input[0];
     }
-    divisor.count = reduced(import, name, "ReduceL2", rank, &divisor.of);
+    divisor.axes = reduced(import, name, "ReduceL2", rank, &divisor.of);
     return divisor;
+}
+
+/* What a small number is added to, so that it is not 0; else `name` itself. */
+static const char *without_least(const struct cnnvp_import *import, const char *name)
+{
+    float least = 0.0f;
+    const Onnx__NodeProto *sum = cnnvp_import_maker(import, name, "Add");
+    return sum != NULL && sum->n_input == 2 && cnnvp_import_one_number(import, sum, 1, &least) && least >= 0.0f &&
+                   least <= DEVIATION_MIN
+               ? sum->input[0]
+               : name;
 }
 
 /* (x - mean) / sqrt(mean of its square + epsilon), with Div or with an inverse and Mul, becomes one normalisation of x;
@@ -308,28 +346,35 @@ cnnvp_result cnnvp_import_taken_apart(struct cnnvp_import *import, int32_t numer
     const char *x = "", *other = "";
     const uint32_t rank = cnnvp_import_all_dims(import, numerator, dims);
     const int64_t own = (int64_t)rank - (import->single != 0);
-    struct divisor divisor = root_of(import, below, own);
-    if (divisor.count == 0)
+    struct divisor divisor = root_of(import, without_least(import, below), own);
+    if (divisor.axes == 0)
         divisor = length_of(import, below, own);
-    const size_t count = divisor.count;
-    if (count == 0 || count >= rank)
+    const uint32_t axes = divisor.axes;
+    if (axes == 0 || axes >> rank != 0)
         return CNNVP_DONE;
-    const int about_zero = centred(import, above, own, &x) != count;
+    const int about_zero = centred(import, above, own, &x) != axes;
     x = about_zero ? above : x;
     if (!(same(divisor.of, above) ||
-          (!about_zero && centred(import, divisor.of, own, &other) == count && same(x, other))) ||
+          (!about_zero && centred(import, divisor.of, own, &other) == axes && same(x, other))) ||
         cnnvp_import_known_tensor(import, x) == CNNVP_GRAPH_NONE)
         return CNNVP_DONE;
     int32_t in = cnnvp_import_known_tensor(import, x);
-    struct split split = {.maps = 1, .words = 1};
+    uint32_t sizes[3] = {1, 1, 1}; /* before, in and behind the dimensions */
     for (uint32_t i = 1; i < rank; ++i)
-        *(i + count < rank ? &split.maps : &split.words) *= dims[i];
+        sizes[(axes >> (rank - i) & 1u) != 0 ? 1 : axes >> (rank - i) != 0 ? 2 : 0] *= (uint32_t)dims[i];
     CNNVP_TRY(cnnvp_import_expanded(import, &in));
-    if (cnnvp_graph_words(&import->graph->tensors[in]) != (size_t)(split.maps * split.words))
+    if (cnnvp_graph_words(&import->graph->tensors[in]) != (size_t)sizes[0] * sizes[1] * sizes[2] ||
+        (sizes[2] > 1 && sizes[1] < TURNED_WORDS && (size_t)sizes[0] * sizes[1] * sizes[2] >= FEW_WORDS))
         return CNNVP_DONE;
     *done = 1;
-    const float words = divisor.sum ? (float)split.words : 1.0f;
-    CNNVP_TRY(
-        normalise(import, &in, split.maps, split.words, divisor.epsilon / words, about_zero, 1.0f / sqrtf(words)));
+    static const uint32_t swapped[3] = {0, 2, 1};
+    const float factor = divisor.sum ? divisor.factor * (float)sizes[1] : divisor.factor;
+    if (sizes[2] > 1)
+        CNNVP_TRY(cnnvp_import_permute(import, in, sizes, swapped, &in));
+    CNNVP_TRY(normalise(import, &in, (int64_t)sizes[0] * sizes[2], sizes[1], divisor.epsilon / factor, about_zero,
+                        1.0f / sqrtf(factor)));
+    const uint32_t made[3] = {sizes[0], sizes[2], sizes[1]};
+    if (sizes[2] > 1)
+        CNNVP_TRY(cnnvp_import_permute(import, in, made, swapped, &in));
     return cnnvp_import_view(import, in, rank, dims);
 }

@@ -41,7 +41,8 @@ static void note(struct cnnvp_asked_list *list, const struct cnnvp_command *comm
     if ((list->count & (list->count - 1u)) == 0) {
         struct cnnvp_asked *larger = realloc(list->all, (list->count != 0 ? 2u * list->count : 1u) * sizeof *larger);
         list->failed |= larger == NULL;
-        list->all = larger != NULL ? larger : list->all;
+        if (larger != NULL)
+            list->all = larger;
     }
     if (!list->failed)
         list->all[list->count++] = (struct cnnvp_asked){*command, 0};

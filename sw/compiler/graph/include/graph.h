@@ -136,6 +136,9 @@ struct cnnvp_graph_layer {
     int32_t bias_to;  /* 1: a bias between two words becomes the upper one, -1: the lower one, 0: the nearest one */
     uint32_t nearest; /* 1: results are rounded to nearest, whatever the rounding of the network is */
     struct cnnvp_graph_steps steps;
+    /* activation with steps: from a number q - zero of `least` .. `least` + 255 to the quantised function of q's value:
+     * the first post is the function, the others are limits. */
+    int32_t least;
     uint32_t scaled; /* set by the plan: 1: the write-out scales, so the weights of each output have their own step */
     uint32_t post_count;
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
@@ -231,6 +234,11 @@ int cnnvp_graph_is_scaled(const struct cnnvp_graph *graph, const struct cnnvp_gr
 float cnnvp_graph_multiplier(const struct cnnvp_graph_layer *layer, size_t output);
 /* The step of such a layer's weights: `weights` of the layer divided by it are the whole numbers. */
 float cnnvp_graph_weight_step(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t output);
+/* 1: an activation of quantised numbers, with quantised results. */
+static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ACTIVATION && layer->steps.out > 0.0f;
+}
 /* 1: the layer copies words, or takes the largest of several: input and output have the same format. */
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
 /* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */

@@ -142,6 +142,10 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x);
 
 /* Words of the post's table; the number does not depend on formats. */
 uint32_t cnnvp_post_table_words(const struct cnnvp_graph_post *post);
+/* The result of a layer that cnnvp_graph_is_quantised_function for this number, rounded and limited; and its table, a
+ * piece for each number that its input can have, for words with these zero points. */
+float cnnvp_quantised_function(const struct cnnvp_graph_layer *layer, float number);
+void cnnvp_quantised_table(const struct cnnvp_graph_layer *layer, int32_t in_zero, int32_t out_zero, int16_t *words);
 
 /* Formats have an eighth to spare for images that are not in the calibration. */
 #define CNNVP_FORMAT_MARGIN 1.125

@@ -264,6 +264,41 @@ static void zeros_take_no_bits(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* A sigmoid, tanh or erf is constant for large arguments, so that these take no bits from smaller ones: neither in the
+ * layer itself nor in a tensor that only the function reads. */
+static void arguments_of_bounded_functions_saturate(void **state)
+{
+    (void)state;
+    static const struct {
+        enum cnnvp_graph_post_kind kind;
+        int32_t frac;
+    } cases[] = {{CNNVP_GRAPH_SIGMOID, 11}, {CNNVP_GRAPH_TANH, 11}, {CNNVP_GRAPH_ERF, 12}, {CNNVP_GRAPH_SWISH, 4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        struct cnnvp_graph graph = {.file = "test"};
+        for (int i = 0; i < 4; ++i)
+            assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+        struct cnnvp_graph_layer *sum = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "sum", "Add");
+        sum->in = sum->in2 = 0;
+        sum->out = 1;
+        sum->pre_max_abs = 1000.0f;
+        sum->posts[sum->post_count++] = (struct cnnvp_graph_post){cases[c].kind, 1.0f};
+        struct cnnvp_graph_layer *function = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "function", "F");
+        function->in = 0;
+        function->out = 2;
+        function->pre_max_abs = 1000.0f;
+        function->posts[function->post_count++] = (struct cnnvp_graph_post){cases[c].kind, 1.0f};
+        graph.tensors[0].max_abs = graph.tensors[3].max_abs = 1000.0f;
+        graph.tensors[1].max_abs = graph.tensors[2].max_abs = 1.0f;
+        cnnvp_formats_choose(&graph, 48);
+        assert_int_equal(graph.layers[0].pre_frac, cases[c].frac); /* 12 * 1.125 < 2^4, 4 * 1.125 < 2^3 */
+        assert_int_equal(graph.tensors[0].frac, 4);                /* the sum reads it, too */
+        graph.layers[0].in = graph.layers[0].in2 = 3;
+        cnnvp_formats_choose(&graph, 48);
+        assert_int_equal(graph.tensors[0].frac, cases[c].frac);
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 /* One output of 64 inputs of 1 with weights of 1, and one with weights of 1/4096. With a step for each output, their
  * sums in steps fit the accumulator, and the weights take as many of their bits as fit with it. */
 static void sums_in_steps_fit(void **state)
@@ -305,6 +340,7 @@ int main(void)
         cmocka_unit_test(shares_have_the_bits_that_fit),
         cmocka_unit_test(ties_hold),
         cmocka_unit_test(shifts_stay_in_range),
+        cmocka_unit_test(arguments_of_bounded_functions_saturate),
         cmocka_unit_test(zeros_take_no_bits),
         cmocka_unit_test(sums_in_steps_fit),
     };

@@ -225,13 +225,42 @@ static void steps_are_exact(void **state)
         }
 }
 
+/* Functions of bytes, to bytes: each of 256 results is the nearest one, whatever the zero points. */
+static void functions_of_bytes_are_exact(void **state)
+{
+    (void)state;
+    static const enum cnnvp_graph_post_kind kinds[] = {
+        CNNVP_GRAPH_SIGMOID, CNNVP_GRAPH_TANH, CNNVP_GRAPH_EXP, CNNVP_GRAPH_SIN, CNNVP_GRAPH_COS, CNNVP_GRAPH_GELU};
+    static const int32_t firsts[] = {-128, 0, -100, -255};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+        for (int f = 0; f < 4; ++f) {
+            const int32_t in_zero = f % 2 == 0 ? 0 : -128 - firsts[f], out_zero = f < 2 ? -128 : 7;
+            const struct cnnvp_graph_layer layer = {
+                .op = CNNVP_OP_ACTIVATION,
+                .steps = {.in = 0.043f, .out = 0.0077f},
+                .least = firsts[f],
+                .post_count = 3,
+                .posts = {{kinds[k], 0}, {CNNVP_GRAPH_MAX, -100}, {CNNVP_GRAPH_MIN, 120}}};
+            int16_t words[CNNVP_PWL_WORDS(256)];
+            assert_true(cnnvp_post_table_words(&layer.posts[0]) >= CNNVP_PWL_WORDS(256));
+            cnnvp_quantised_table(&layer, in_zero, out_zero, words);
+            for (int32_t n = firsts[f]; n < firsts[f] + 256; ++n) {
+                const double steps = by_libm(&layer.posts[0], (double)((float)n * 0.043f)) / (double)0.0077f;
+                const double wanted = fmin(120, fmax(-100, nearbyint(steps))) + out_zero;
+                const int16_t got = cnnvp_reference_table(words, (int16_t)(n + in_zero), 0);
+                const int is_tie = fabs(steps - floor(steps) - 0.5) < 1e-4;
+                if (!is_tie && ((double)got < wanted || (double)got > wanted))
+                    fail_msg("kind %d of %d: %d, not %g", (int)kinds[k], (int)n, (int)got, wanted);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_those_of_libm),
-        cmocka_unit_test(tables_follow_their_functions),
-        cmocka_unit_test(tables_reach_as_far_as_their_values),
-        cmocka_unit_test(steps_are_exact),
+        cmocka_unit_test(functions_are_those_of_libm),         cmocka_unit_test(tables_follow_their_functions),
+        cmocka_unit_test(tables_reach_as_far_as_their_values), cmocka_unit_test(steps_are_exact),
+        cmocka_unit_test(functions_of_bytes_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

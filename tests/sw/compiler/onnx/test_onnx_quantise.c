@@ -57,10 +57,56 @@ static void floats_of_all_widths_are_numbers(void **state)
         assert_true(fabs((double)y[i] - (-2.5 * (double)x[i] + 0.375)) < 1e-5);
 }
 
+/* A function between two quantisations is one layer from bytes to bytes, with the nearest of all results. */
+static void functions_of_quantised_numbers_are_one_layer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes;
+        double (*function)(double x);
+    } cases[] = {
+        {"f = Tanh(a)", tanh},
+        {"f = Sin(a)", sin},
+        {"f = Cos(a)", cos},
+        {"c = Transpose <perm = [0, 1, 3, 2]> (a) e = Tanh(c) f = Transpose <perm = [0, 1, 3, 2]> (e)", tanh},
+        /* The scale has another reader, which needs no layer of its own. */
+        {"e = Tanh(a) g = QuantizeLinear(e, t, o) h = DequantizeLinear(g, t, o) c = Sub(h, a) d = QuantizeLinear(c, t, "
+         "o) "
+         "i = DequantizeLinear(d, t, o) f = Add(a, i)",
+         NULL},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; ++n) {
+        char network[600];
+        float y[24];
+        struct cnnvp_graph graph;
+        size_t functions = 0;
+        (void)snprintf(network, sizeof network,
+                       "float[N, 2, 3, 4] x float s = {0.05} uint8 z = {3} float t = {0.01} int8 o = {-20} "
+                       "q = QuantizeLinear(x, s, z) a = DequantizeLinear(q, s, z) %s "
+                       "r = QuantizeLinear(f, t, o) y = DequantizeLinear(r, t, o)",
+                       cases[n].nodes);
+        onnx_case_import_text(14, network, &graph);
+        for (size_t i = 0; i < graph.layer_count; ++i)
+            functions += cnnvp_graph_is_quantised_function(&graph.layers[i]) != 0;
+        assert_int_equal(functions, 1);
+        if (cases[n].function != NULL)
+            assert_int_equal(graph.layer_count, 3); /* quantisation, function, scale */
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 24 && cases[n].function != NULL; ++k) {
+            const double steps = cases[n].function(fmin(0.25 * (k + 1), 0.05 * 252)) / 0.01;
+            const double kept = fmin(fmax(nearbyint(steps), -108), 147);
+            if (fabs(steps - floor(steps) - 0.5) > 1e-3)
+                assert_true(fabs((double)y[k] - 0.01 * kept) < 1e-5);
+        }
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_rounded_and_saturate),
+        cmocka_unit_test(functions_of_quantised_numbers_are_one_layer),
         cmocka_unit_test(floats_of_all_widths_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
