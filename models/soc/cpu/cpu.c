@@ -90,8 +90,35 @@ static void show_work(struct cpu *cpu)
     }
 }
 
+/* Executes the jump to itself for `cycles` cycles; the last jump is completed. */
+static void skip(struct cpu *cpu, uint64_t cycles)
+{
+    const uint64_t jumps = (cycles + cpu->jump_cycles - 1u) / cpu->jump_cycles;
+    cnnvp_rv32_skip(cpu->core, jumps);
+    cpu->edge += jumps * cpu->jump_cycles - cycles;
+}
+
+/* Counts the whole cycles of a sleep that has not ended. */
+static void count_sleep(struct cpu *cpu)
+{
+    const uint64_t next = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host) + 1u);
+    uint64_t cycles = next > cpu->edge + 1u ? next - 1u - cpu->edge : 0;
+    if (cpu->sleeps == CPU_AWAKE)
+        return;
+    if (cpu->sleeps == CPU_IN_LOOP)
+        cycles -= cycles % cpu->jump_cycles;
+    cpu->edge += cycles;
+    if (cpu->sleeps == CPU_IN_LOOP) {
+        skip(cpu, cycles);
+    } else {
+        cpu->wfi_cycles += cycles;
+        cnnvp_rv32_idle(cpu->core, cycles);
+    }
+}
+
 static void flush(void *instance)
 {
+    count_sleep(instance);
     hand_over(instance);
     show_work(instance);
 }
@@ -127,16 +154,20 @@ static int catch_up(struct cpu *cpu)
     return status;
 }
 
-/* Sleeps until the next call of wake, then to the clock edge that follows. Returns the cycles that passed. */
-static uint64_t sleep_once(struct cpu *cpu)
+/* Sleeps until the next call of wake, then to the clock edge that follows. Returns the cycles that passed and are not
+ * counted yet. */
+static uint64_t sleep_once(struct cpu *cpu, int in_loop)
 {
-    const uint64_t before = cpu->edge;
     show_work(cpu);
     cpu->works_from = CNNVP_TIME_NEVER;
-    if (cpu->ops->wait_wake(cpu->host) != CNNVP_OK) {
-        cpu->stopped = 1;
+    cpu->sleeps = in_loop ? CPU_IN_LOOP : CPU_IN_WFI;
+    cpu->stopped = cpu->ops->wait_wake(cpu->host) != CNNVP_OK;
+    if (cpu->stopped)
+        count_sleep(cpu);
+    cpu->sleeps = CPU_AWAKE;
+    if (cpu->stopped)
         return 0;
-    }
+    const uint64_t before = cpu->edge;
     const uint64_t edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
     if (edge > before)
         cpu->edge = edge;
@@ -152,21 +183,13 @@ static void sleep_in_wfi(struct cpu *cpu)
             give_up(cpu, "the guest sleeps (wfi) with all interrupts disabled");
             return;
         }
-        const uint64_t cycles = sleep_once(cpu);
+        const uint64_t cycles = sleep_once(cpu, 0);
         cpu_set_free(cpu, 0);
         cpu->wfi_cycles += cycles;
         cnnvp_rv32_idle(cpu->core, cycles);
         if (cpu_debug_asleep(cpu))
             return;
     }
-}
-
-/* Executes the jump to itself for `cycles` cycles; the last jump is completed. */
-static void skip(struct cpu *cpu, uint64_t cycles)
-{
-    const uint64_t jumps = (cycles + cpu->jump_cycles - 1u) / cpu->jump_cycles;
-    cnnvp_rv32_skip(cpu->core, jumps);
-    cpu->edge += jumps * cpu->jump_cycles - cycles;
 }
 
 /* A jump to itself that only an interrupt can end. */
@@ -177,7 +200,7 @@ static void sleep_in_loop(struct cpu *cpu)
         return;
     }
     while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core)) {
-        skip(cpu, sleep_once(cpu));
+        skip(cpu, sleep_once(cpu, 1));
         if (cpu_debug_asleep(cpu))
             return;
     }
@@ -219,6 +242,7 @@ static void process(void *instance)
         cpu->counts[i] = 0;
     cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = cpu->data_past = 0;
     cpu->stopped = cpu->finished = 0;
+    cpu->sleeps = CPU_AWAKE;
     cpu_set_free(cpu, 0);
     cpu->faults_logged = 0;
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));

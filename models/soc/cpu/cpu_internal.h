@@ -101,12 +101,13 @@ struct cpu {
     uint64_t device_writes;
     uint64_t counts[STAT_COUNT]; /* of cpu_memory.c, by statistic */
     struct cpu_calls calls;
-    int running;                   /* inside cnnvp_rv32_run */
-    int stepping;                  /* a single step of the debugger is in progress */
-    int moved;                     /* the debugger has set pc */
-    int asleep;                    /* halted by the debugger in its sleep */
-    int hit;                       /* a stop has been hit that the debugger has not been told of */
-    uint64_t reported[STAT_COUNT]; /* counts handed to the host, by statistic */
+    int running;                                        /* inside cnnvp_rv32_run */
+    int stepping;                                       /* a single step of the debugger is in progress */
+    int moved;                                          /* the debugger has set pc */
+    enum { CPU_AWAKE, CPU_IN_WFI, CPU_IN_LOOP } sleeps; /* until it is woken */
+    int asleep;                                         /* halted by the debugger in its sleep */
+    int hit;                                            /* a stop has been hit that the debugger has not been told of */
+    uint64_t reported[STAT_COUNT];                      /* counts handed to the host, by statistic */
 };
 
 /* -- cpu_bus.c -- */

@@ -74,6 +74,26 @@ assert 0.9 < dram[low + "_ps"] / 3600e12 < 1.01, dram
 ' $power || fail "an hour asleep ($power)"
 done
 
+# A run that ends while the core sleeps has counted the sleep.
+for body in wfi '2: j 2b'; do
+    program cut "li a0, 0x02004000
+li a1, 0x10000000
+sw a1, 0(a0)
+sw zero, 4(a0)
+li a1, 0x80
+csrw mie, a1
+csrsi mstatus, 8
+$body"
+    expect 1 exec cut.elf --max-time 100us --stats cut.json --profile cut.callgrind
+    /usr/bin/python3 -c '
+import json, sys
+stats = json.load(open("cut.json"))
+cpu = stats["units"]["cpu"]
+assert stats["total"]["time_ps"] == 100000000 and 99990 <= cpu["cycles"] <= 100000, cpu
+assert cpu["wfi_cycles"] > 99900 if sys.argv[1] == "wfi" else cpu["jumps"] > 99900, cpu
+' "$body" || fail "asleep at the end: $body"
+done
+
 # Arguments, as a C program sees them through picolibc and semihosting.
 cat >arguments.c <<'GUEST'
 #include <stdio.h>
