@@ -126,6 +126,7 @@ int cnnvp_plan_memory_recall(const struct cnnvp_graph *graph, const struct cnnvp
     const struct cnnvp_plan_limits then = comparable(&memory->limits), now = comparable(&target->limits);
     *finalists = memory->finalists;
     *blocks = memory->blocks;
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): other padding costs a search */
     return memcmp(&then, &now, sizeof now) == 0 &&
            memcmp(memory->tensors, build->tensors, graph->tensor_count * sizeof *build->tensors) == 0 &&
            layers_alike(memory, graph, target, build) && cnnvp_plan_answers_alike(&target->limits, &memory->asked);

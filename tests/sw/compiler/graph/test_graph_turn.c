@@ -360,8 +360,10 @@ static void products_of_two_tensors_are_of_whole_numbers(void **state)
         onnx_case_run(&graph, y);
         for (int k = 0; k < 16; ++k) {
             double sum = 0;
-            for (int i = 0; i < 3; ++i)
-                sum += 0.25 * (k / 4 * 3 + i + 1) * 0.25 * (k % 4 * 3 + i + 1);
+            for (int i = 0; i < 3; ++i) {
+                const int row = k / 4 * 3 + i + 1, column = k % 4 * 3 + i + 1;
+                sum += 0.25 * row * 0.25 * column;
+            }
             assert_true(fabs((double)y[k] - 0.5 * nearbyint(sum / 0.5)) < 1e-4);
         }
         cnnvp_graph_clear(&graph);
