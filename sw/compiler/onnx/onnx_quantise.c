@@ -23,8 +23,9 @@ struct steps {
     size_t count;
     const float *scales;
     const float *zeros; /* NULL: no zero point */
-    float low;          /* range of the 8-bit type */
+    float low;          /* range of the type */
     float high;
+    int wide; /* it has 16 bits */
 };
 
 /* Reads a constant's values, also in weightless networks: scales and limits decide which layers the network has. */
@@ -83,9 +84,12 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
         const Onnx__TensorProto *constant = NULL;
         CNNVP_TRY(read_numbers(import, index + 1, &zeros, &steps->zeros));
         CNNVP_TRY(cnnvp_import_constant(import, index + 1, &constant));
-        if ((constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16 ||
-             constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16))
-            CNNVP_TRY(cnnvp_import_error(import, "a zero point has 16 bits; it must be of 8 bits"));
+        const int is_short = constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT16;
+        steps->wide = is_short || constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT16;
+        if (steps->wide) {
+            steps->low = is_short ? -32768.0f : 0.0f;
+            steps->high = steps->low + 65535.0f;
+        }
         if (constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
             steps->low = -128.0f;
             steps->high = 127.0f;
@@ -95,8 +99,9 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
         return cnnvp_import_error(import, "there are %zu scales and %zu zero points", steps->count, zeros);
     CNNVP_TRY(cnnvp_import_check_scales(import, steps->scales, steps->count));
     for (size_t i = 0; i < zeros; ++i)
-        if (!(steps->zeros[i] >= -128.0f && steps->zeros[i] <= 255.0f))
-            return cnnvp_import_error(import, "a zero point is %g; it must be of 8 bits", (double)steps->zeros[i]);
+        if (!steps->wide && !(steps->zeros[i] >= -128.0f && steps->zeros[i] <= 255.0f))
+            return cnnvp_import_error(
+                import, "a zero point is %g; it must be of 8 or 16 bits", (double)steps->zeros[i]);
     return CNNVP_DONE;
 }
 
@@ -229,6 +234,47 @@ static cnnvp_result quantise_parts(struct cnnvp_import *import, const Onnx__Node
     return cnnvp_import_view(import, made, rank - 1, dims + 1);
 }
 
+/* Numbers of 16 bits are as fine as words of their own formats, so they are not rounded: x / scale + zero, limited. */
+static cnnvp_result quantise_wide(struct cnnvp_import *import, int32_t in, const struct steps *step)
+{
+    struct cnnvp_graph_layer *layer;
+    CNNVP_TRY(cnnvp_import_scale(import, in, 1.0f / step->scales[0], zero_of(step, 0), 0, &layer));
+    layer->post_count = 2;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, step->low};
+    layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, step->high};
+    return CNNVP_DONE;
+}
+
+/* Behind QuantizeLinear with the same scale: what that reads, limited. */
+static cnnvp_result dequantise_wide(struct cnnvp_import *import, const struct steps *step)
+{
+    struct cnnvp_graph_layer *layer;
+    struct steps theirs = {.count = 0};
+    int32_t in = CNNVP_GRAPH_NONE;
+    const float scale = step->scales[0], zero = zero_of(step, 0);
+    const Onnx__NodeProto *node = import->node;
+    const Onnx__NodeProto *maker = cnnvp_import_maker(import, node->input[0], "QuantizeLinear");
+    if (maker != NULL) {
+        import->node = maker;
+        const cnnvp_result result = read_step(import, 1, &theirs);
+        import->node = node;
+        CNNVP_TRY(result);
+        const int differs = theirs.scales[0] < scale || theirs.scales[0] > scale || zero_of(&theirs, 0) < zero ||
+                            zero_of(&theirs, 0) > zero || theirs.low < step->low || theirs.low > step->low;
+        in = theirs.wide && !differs ? cnnvp_import_known_tensor(import, maker->input[0]) : in;
+    }
+    if (in == CNNVP_GRAPH_NONE) {
+        CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
+        return cnnvp_import_scale(import, in, scale, -zero * scale, 0, &layer);
+    }
+    CNNVP_TRY(cnnvp_import_expanded(import, &in));
+    CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_ACTIVATION, in, 0, &layer));
+    layer->post_count = 2;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, (step->low - zero) * scale};
+    layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, (step->high - zero) * scale};
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)
 {
     int32_t in;
@@ -239,6 +285,8 @@ cnnvp_result cnnvp_operator_quantize(struct cnnvp_import *import)
         return quantise_parts(import, concat);
     CNNVP_TRY(cnnvp_import_any_rank(import, 0, &in));
     CNNVP_TRY(read_step(import, 1, &step));
+    if (step.wide)
+        return quantise_wide(import, in, &step);
     CNNVP_TRY(add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer));
     layer->steps.out = step.scales[0];
     make_whole(import, layer, &step);
@@ -290,7 +338,12 @@ static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float
 cnnvp_result cnnvp_operator_dequantize(struct cnnvp_import *import)
 {
     struct cnnvp_graph_layer *layer;
-    return dequantised(import, 0, 1.0f, 0, &layer);
+    struct steps step;
+    CNNVP_TRY(read_steps(import, 1, &step));
+    if (!step.wide)
+        return dequantised(import, 0, 1.0f, 0, &layer);
+    CNNVP_TRY(check_one(import, 1, &step));
+    return dequantise_wide(import, &step);
 }
 
 /* ---- products ---- */

@@ -57,6 +57,39 @@ static void floats_of_all_widths_are_numbers(void **state)
         assert_true(fabs((double)y[i] - (-2.5 * (double)x[i] + 0.375)) < 1e-5);
 }
 
+/* Numbers of 16 bits are limited but not rounded, and need no layer behind one that has limits. */
+static void numbers_of_16_bits_keep_their_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes;
+        double low, high;
+        size_t layers;
+    } cases[] = {
+        {"int16 z = {0} n = Neg(x) q = QuantizeLinear(n, s, z) y = DequantizeLinear(q, s, z)", -3.2768, 3.2767, 1},
+        {"uint16 z = {40000} float t = {1e-4} uint16 o = {40000} n = Neg(x) q = QuantizeLinear(n, s, z) "
+         "y = DequantizeLinear(q, t, o)",
+         -4, 2.5535, 1},
+        {"uint16 z = {40000} n = Neg(x) q = QuantizeLinear(n, s, z) r = Flatten(q) f = DequantizeLinear(r, s, z) "
+         "y = Neg(f)",
+         -2.5535, 4, 0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; ++n) {
+        char network[400];
+        float y[24];
+        struct cnnvp_graph graph;
+        (void)snprintf(network, sizeof network, "float[N, 2, 3, 4] x float s = {1e-4} %s", cases[n].nodes);
+        onnx_case_import_text(21, network, &graph);
+        assert_true(cases[n].layers == 0 || graph.layer_count == cases[n].layers);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < 24; ++k) {
+            const double x = n == 2 ? 0.25 * (k + 1) : -0.25 * (k + 1);
+            assert_true(fabs((double)y[k] - fmin(fmax(x, cases[n].low), cases[n].high)) < 1e-4);
+        }
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 /* A function between two quantisations is one layer from bytes to bytes, with the nearest of all results. */
 static void functions_of_quantised_numbers_are_one_layer(void **state)
 {
@@ -107,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_are_rounded_and_saturate),
         cmocka_unit_test(functions_of_quantised_numbers_are_one_layer),
+        cmocka_unit_test(numbers_of_16_bits_keep_their_limits),
         cmocka_unit_test(floats_of_all_widths_are_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

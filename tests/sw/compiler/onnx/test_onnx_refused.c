@@ -209,7 +209,6 @@ static const struct refusal quantised[] = {
     {14, MAPS TENTH "y = QuantizeLinear <output_dtype = 4> (x, s)",
      "output_dtype is 4; 8-bit integers of the zero point's type are supported"},
     {23, MAPS TENTH "y = QuantizeLinear <precision = 10> (x, s)", "precision is 10; 1 (float) is supported"},
-    {21, MAPS TENTH "uint16 z = {0} y = QuantizeLinear(x, s, z)", "a zero point has 16 bits; it must be of 8 bits"},
     /* Constants of integers, and the nodes that would take them for floats. */
     {14, MAPS "int64[1] c = {3} y = Add(x, c)", NO_FLOATS},
     {14, MAPS "int64[1] c = {3} y = Mul(x, c)", NO_FLOATS},
