@@ -11,7 +11,7 @@
  * library path starts at `relative_to`, the folder of the platform file (NULL or "": the current folder). A library
  * name without a slash that is not found there is left to the dynamic linker's search path. Libraries stay loaded until
  * the process ends. Refuses another ABI major, a table that is too small, and an inconsistent table. On failure returns
- * BAD_INPUT with one line.
+ * BAD_INPUT with a message of one line.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to,
                                                 const struct cnnvp_unit **unit, struct cnnvp_error *error);

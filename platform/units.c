@@ -197,6 +197,7 @@ static int asks(struct cnnvp_host *host, uint32_t instance)
 }
 
 /* Without time nothing happens, and there is no critical path. Plans are made for the hardware without speedup. */
+/* NOLINTBEGIN(misc-unused-parameters) */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define NOTHING(type, name, result, ...) \
@@ -236,6 +237,7 @@ NOTHING(void, about, , struct cnnvp_host *host, const struct cnnvp_command *comm
 NOTHING(void, follow_or_join, , struct cnnvp_host *host, uint32_t slot, uint32_t other)
 NOTHING(uint32_t, speedup, 1, struct cnnvp_host *host)
 #pragma GCC diagnostic pop
+/* NOLINTEND(misc-unused-parameters) */
 
 static const struct cnnvp_host_ops host_ops = {
     .struct_size = sizeof host_ops,
