@@ -181,8 +181,8 @@ static void single_elements_fill_maps(void **state)
         "float[N, 2, 1, 1] x int64[4] s = {1, 2, 5, 7} y = Resize <mode = \"linear\"> (x, , , s)",
         "float[N, 2, 1, 1] x float[4] s = {1, 1, 5, 7} y = Resize <mode = \"nearest\"> (x, , s)",
         "float[N, 2, 1, 1] x int64[4] s = {1, 1, 5, 7} e = Expand(x, s) y = Identity(e)",
-        "float[N, 1, 1, 2] x int64[4] s = {1, 5, 7, 2} r = Resize <mode = \"linear\"> (x, , , s) "
-        "y = Transpose <perm = [0, 3, 1, 2]> (r)",
+        ("float[N, 1, 1, 2] x int64[4] s = {1, 5, 7, 2} r = Resize <mode = \"linear\"> (x, , , s) "
+         "y = Transpose <perm = [0, 3, 1, 2]> (r)"),
     };
     for (size_t n = 0; n < sizeof networks / sizeof networks[0]; ++n) {
         float y[70];
