@@ -797,7 +797,7 @@ cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *nam
     struct cnnvp_plan_finalists none = {.count = 0};
     CNNVP_SCOPED(end)
     struct search search = {.limits = limits, .layer = &trial, .finalists = &none};
-    struct work work = {0};
+    struct work work = {.steps = 1, .input_slices = 1, .output_slices = 1};
     CNNVP_TRY(begin(&search, name, error));
     calculate(&search, &work);
     *ps = work.compute;
