@@ -179,7 +179,8 @@ static int read_lines(struct cnnvp_symbols *symbols, const struct cnnvp_elf *elf
     }
     (void)dwarf_end(dwarf);
     (void)elf_end(image);
-    qsort(symbols->lines, symbols->line_count, sizeof *symbols->lines, by_line);
+    if (symbols->line_count != 0)
+        qsort(symbols->lines, symbols->line_count, sizeof *symbols->lines, by_line);
     return result;
 }
 
