@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns a layer of the graph into one of the guest software (sw/binary/layer.h): its operation and number formats. */
 #include "binary_internal.h"
-#include "binary/layer_command.h"
 
+#include <math.h>
+
+#include "binary/layer_command.h"
 #include "group_build.h"
 #include "numbers.h"
 #include "plan.h"
@@ -98,6 +100,18 @@ static uint32_t pack_limits(const struct cnnvp_layer *layer)
     return cnnvp_pack((uint32_t)low & 0xffffu, (uint32_t)high);
 }
 
+/* A comparison of scores with infinity: between the largest one and the words of masks, of which the format has twice
+ * as much (cnnvp_floatref_scores). */
+static struct cnnvp_graph_post compared_post(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
+                                             const struct cnnvp_graph_post *post)
+{
+    const struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+    struct cnnvp_graph_post compared = *post;
+    if (in->scores != 0 && cnnvp_graph_asks_infinity(layer) && post == layer->posts)
+        compared.value = copysignf(0.75f * in->max_abs, post->value);
+    return compared;
+}
+
 static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
                                  uint32_t rounding, struct cnnvp_arena *arena, struct cnnvp_layer *to, int16_t **table,
                                  struct cnnvp_error *error)
@@ -115,11 +129,11 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
         *table = cnnvp_arena_array(arena, post->table_words, sizeof **table);
         CNNVP_TRY_MEMORY(*table != NULL, error);
         uint32_t format = 0;
+        const struct cnnvp_graph_post compared = compared_post(graph, from, &from->posts[i]);
         if (cnnvp_graph_is_quantised_function(from))
             cnnvp_quantised_table(from, cnnvp_graph_word_zero(graph, from->in), zero, *table);
         else
-            CNNVP_TRY(
-                cnnvp_post_table(&from->posts[i], from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
+            CNNVP_TRY(cnnvp_post_table(&compared, from->pre_max_abs, frac, out_frac, rounding, *table, &format, error));
         post->format = format | words_of(post->format);
         frac = out_frac;
     }

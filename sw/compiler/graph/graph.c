@@ -538,6 +538,12 @@ int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer)
     return 1;
 }
 
+int cnnvp_graph_asks_infinity(const struct cnnvp_graph_layer *layer)
+{
+    return (layer->op == CNNVP_OP_ACTIVATION || layer->op == CNNVP_OP_POOL) && layer->post_count != 0 &&
+           layer->posts[0].kind >= CNNVP_GRAPH_ABOVE && fabsf(layer->posts[0].value) >= CNNVP_GRAPH_INFINITE;
+}
+
 /* 1: the layer only permutes the words of its input, and its result is read only by softmax. */
 static int turns(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
@@ -597,9 +603,9 @@ static unsigned carriers(const struct cnnvp_graph *graph, const struct cnnvp_gra
     }
 }
 
-/* Sets `scores` of a tensor without a fixed format that only softmax reads: directly, through a permutation, or, of
- * results of arithmetic, whose words may saturate, after more arithmetic with masks. Or only maxima of lines read such
- * results. */
+/* Sets `scores` of a tensor without a fixed format that only softmax and comparisons with infinity read: directly,
+ * through a permutation, or, of results of arithmetic, whose words may saturate, after more arithmetic with masks. Or
+ * only maxima of lines read such results. */
 static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *producer)
 {
     const int32_t base = cnnvp_graph_base(graph, producer->out);
@@ -611,10 +617,11 @@ static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_l
         const unsigned operands = carriers(graph, layer);
         direct += cnnvp_graph_base(graph, layer->in) == base && (layer->op == CNNVP_OP_SOFTMAX || turns(graph, layer));
         carried += takes_line_maximum(graph, layer) != 0;
+        direct += cnnvp_graph_asks_infinity(layer) != 0;
         carried += (operands & 1u) != 0 && cnnvp_graph_base(graph, layer->in) == base;
         carried += (operands & 2u) != 0 && cnnvp_graph_base(graph, layer->in2) == base;
     }
-    const int may_saturate = producer->op == CNNVP_OP_ADD && producer->out == base;
+    const int may_saturate = (producer->op == CNNVP_OP_ADD || producer->adds != 0) && producer->out == base;
     if (direct + carried != 0)
         graph->tensors[base].scores =
             (carried == 0 || may_saturate) && cnnvp_graph_readers(graph, base) == direct + carried &&

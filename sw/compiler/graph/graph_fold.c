@@ -49,6 +49,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     for (uint32_t i = 0; i < before->post_count; ++i)
         before->posts[i].value *= norm->uniform;
     before->uniform *= norm->uniform;
+    before->adds &= norm->adds;
     before->bias_to = norm->bias_to;
     before->nearest = norm->nearest;
     before->has_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM || norm->uniform == 0.0f;

@@ -461,6 +461,18 @@ static float scores_of_scaled(const struct cnnvp_floatref *run, const struct cnn
     return counted;
 }
 
+/* Twice the largest number that is not beyond the comparison's: what masks reach is told from it by their word. */
+static float scores_of_comparison(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer)
+{
+    const size_t words = cnnvp_graph_words(&run->graph->tensors[layer->in]);
+    float counted = 0.0f;
+    for (size_t i = 0; i < words; ++i) {
+        const float size = fabsf(run->data[layer->in][i]);
+        counted = size < CNNVP_GRAPH_INFINITE ? maximum(counted, size) : counted;
+    }
+    return 2.0f * counted;
+}
+
 float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, int second)
 {
     const float limit = run->graph->tensors[cnnvp_graph_base(run->graph, layer->out)].max_abs;
@@ -471,8 +483,8 @@ float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp
         return scores_of_operand(run, layer, second, limit);
     case CNNVP_OP_NORM:
         return scores_of_scaled(run, layer, limit);
-    default: /* a copy, or a maximum */
-        return limit;
+    default: /* a copy or a maximum */
+        return cnnvp_graph_asks_infinity(layer) ? scores_of_comparison(run, layer) : limit;
     }
 }
 

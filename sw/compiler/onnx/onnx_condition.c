@@ -4,6 +4,7 @@
  * tensors are compared by the sign of their difference. Logic is arithmetic on 0 and 1, and so is Where. Rounding
  * writes results in a format without fraction bits.
  */
+#include <math.h>
 #include <string.h>
 
 #include "onnx_constant.h"
@@ -16,6 +17,21 @@ static enum cnnvp_graph_post_kind turned(enum cnnvp_graph_post_kind kind)
     static const enum cnnvp_graph_post_kind others[] = {
         CNNVP_GRAPH_BELOW, CNNVP_GRAPH_NOT_ABOVE, CNNVP_GRAPH_ABOVE, CNNVP_GRAPH_NOT_BELOW, CNNVP_GRAPH_EQUAL};
     return others[kind - CNNVP_GRAPH_ABOVE];
+}
+
+/* Makes a comparison with an infinity, or with another number that words do not reach, one that saturated words pass.
+ */
+static void compare_infinity(enum cnnvp_graph_post_kind *kind, float *limit)
+{
+    const int above = *limit > 0.0f;
+    const enum cnnvp_graph_post_kind reaches = above ? CNNVP_GRAPH_NOT_BELOW : CNNVP_GRAPH_NOT_ABOVE,
+                                     falls_short = above ? CNNVP_GRAPH_BELOW : CNNVP_GRAPH_ABOVE;
+    if (fabsf(*limit) <= CNNVP_GRAPH_INFINITY ||
+        (*kind != CNNVP_GRAPH_EQUAL && *kind != reaches && *kind != falls_short))
+        return;
+    if (*kind == CNNVP_GRAPH_EQUAL)
+        *kind = reaches;
+    *limit = above ? CNNVP_GRAPH_INFINITE : -CNNVP_GRAPH_INFINITE;
 }
 
 /* Reads both inputs. *first is the index of a computed one; the other one is a tensor, or *constant is set. */
@@ -33,7 +49,7 @@ static cnnvp_result read_two(struct cnnvp_import *import, int32_t operands[2], s
 
 cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
 {
-    const enum cnnvp_graph_post_kind kind = (enum cnnvp_graph_post_kind)import->kind;
+    enum cnnvp_graph_post_kind kind = (enum cnnvp_graph_post_kind)import->kind;
     int32_t operands[2];
     size_t first;
     float limit;
@@ -48,7 +64,9 @@ cnnvp_result cnnvp_operator_compare(struct cnnvp_import *import)
     if (constant != NULL && cnnvp_onnx_elements(constant) == 1) {
         if (cnnvp_onnx_number(&import->onnx, constant, &limit, &why) != CNNVP_DONE)
             return cnnvp_import_error(import, "%.900s", why.text);
-        return cnnvp_import_post(import, operands[first], first == 0 ? kind : turned(kind), limit, 0, &difference);
+        kind = first == 0 ? kind : turned(kind);
+        compare_infinity(&kind, &limit);
+        return cnnvp_import_post(import, operands[first], kind, limit, 0, &difference);
     }
     CNNVP_TRY(cnnvp_import_operand_tensor(
         import, 1 - first, import->graph->tensors[operands[first]].rank, &operands[1 - first]));
@@ -122,13 +140,74 @@ cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &never);
 }
 
-/* condition * x + (1 - condition) * y: one of the two products is 0 for each word. A constant x, which may be a mask of
- * large values, becomes the second operand of the sum, so that its format does not coarsen the first operand's. */
+/* Elements of a constant mask that are looked at: a timing-only run reads no more (cnnvp_constant_known). */
+#define MASK_MAX 4096
+
+/* 1: the mask that this node adds to scores, or chooses by a condition, may hide all of a line: it is computed, or a
+ * constant with such a line. */
+static cnnvp_result may_hide_lines(struct cnnvp_import *import, int *may)
+{
+    struct cnnvp_constant mask;
+    const int adds = strcmp(import->node->op_type, "Add") == 0;
+    *may = !adds;
+    for (size_t i = 0; i < import->node->n_input; ++i) {
+        struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
+        CNNVP_TRY(cnnvp_import_value(import, i, &value));
+        if (value.constant == NULL)
+            continue;
+        if (!adds || cnnvp_onnx_elements(value.constant) > MASK_MAX) {
+            *may = i != 0 && !adds;
+            return CNNVP_DONE;
+        }
+        CNNVP_TRY(cnnvp_constant_read(import, i, &mask));
+        const size_t width = mask.rank != 0 ? (size_t)mask.dims[mask.rank - 1] : 1;
+        for (size_t line = 0; line < mask.count && cnnvp_constant_known(&mask) && !mask.whole; line += width) {
+            size_t hidden = 0;
+            while (hidden < width && mask.floats[line + hidden] <= -CNNVP_GRAPH_INFINITE)
+                ++hidden;
+            *may |= hidden == width;
+        }
+        return CNNVP_DONE;
+    }
+    *may = 1;
+    return CNNVP_DONE;
+}
+
+/* Words are always numbers. But softmax of a line of masks alone is 0 / 0 in float: such lines are told from what
+ * softmax reads. */
+cnnvp_result cnnvp_operator_is_nan(struct cnnvp_import *import)
+{
+    const Onnx__NodeProto *node = import->node, *sum = NULL;
+    const Onnx__NodeProto *softmax = cnnvp_import_maker(import, node->input[0], "Softmax");
+    int may = 0;
+    if (softmax != NULL && cnnvp_onnx_int(softmax, "axis", -1) == -1)
+        sum = cnnvp_import_maker(import, softmax->input[0], NULL);
+    if (sum != NULL && cnnvp_import_is_one_of(sum->op_type, " Add Where ")) {
+        import->node = sum;
+        const cnnvp_result result = may_hide_lines(import, &may);
+        import->node = node;
+        CNNVP_TRY(result);
+    }
+    if (!may)
+        return cnnvp_operator_never(import);
+    Onnx__NodeProto asked = *node;
+    asked.input = softmax->input;
+    import->node = &asked;
+    const cnnvp_result result = cnnvp_import_rewrite(
+        import, "near = Greater(a, -1.0e30); some = ReduceMax <axes = [-1]> (near); y = Not(some)");
+    import->node = node;
+    return result;
+}
+
+/* condition * x + (1 - condition) * y: one of the two products is 0 for each word, and left out if it always is. A
+ * constant x, which may be a mask of large values, becomes the second operand of the sum, so that its format does not
+ * coarsen the first operand's. */
 cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
 {
     int32_t operands[3], otherwise;
     uint32_t rank = 1;
     int constant = 0;
+    int zero[3] = {0};
     int done;
     CNNVP_TRY(take_one(import, &done));
     if (done)
@@ -137,13 +216,19 @@ cnnvp_result cnnvp_operator_where(struct cnnvp_import *import)
         struct cnnvp_onnx_value value = {.tensor = CNNVP_GRAPH_NONE};
         CNNVP_TRY(cnnvp_import_value(import, i, &value));
         constant |= i == 1 && value.constant != NULL;
+        float number = 1.0f;
+        zero[i] = cnnvp_import_one_number(import, import->node, i, &number) && !(fabsf(number) > 0.0f);
         const uint32_t own = value.constant != NULL ? (uint32_t)value.constant->n_dims + (import->single != 0)
                                                     : import->graph->tensors[value.tensor].rank;
         rank = own > rank ? own : rank;
     }
     for (size_t i = 0; i < 3; ++i)
         CNNVP_TRY(cnnvp_import_operand_tensor(import, i, rank, &operands[i]));
+    if (zero[2])
+        return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[1], operands[0], 0, &operands[1]);
     CNNVP_TRY(cnnvp_import_post(import, operands[0], CNNVP_GRAPH_EQUAL, 0.0f, 1, &otherwise));
+    if (zero[1])
+        return cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[2], otherwise, 0, &operands[2]);
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[1], operands[0], 1, &operands[1]));
     CNNVP_TRY(cnnvp_import_pair(import, CNNVP_ARITHMETIC_MUL, operands[2], otherwise, 1, &operands[2]));
     return cnnvp_import_pair(

@@ -404,6 +404,7 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
                                  struct cnnvp_graph_layer **layer)
 {
     const uint32_t channels = import->graph->tensors[in].channels;
+    const uint32_t adds = scale == NULL && offset != NULL;
     if (scale == NULL)
         CNNVP_TRY(cnnvp_import_repeat(import, channels, 1.0f, &scale));
     if (offset == NULL)
@@ -411,6 +412,7 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
     CNNVP_TRY(cnnvp_import_like(import, CNNVP_OP_NORM, in, inner, layer));
     (*layer)->weights = scale;
     (*layer)->bias = offset;
+    (*layer)->adds = adds;
     return CNNVP_DONE;
 }
 

@@ -149,10 +149,6 @@ cnnvp_result cnnvp_import_number(struct cnnvp_import *import, size_t index, cons
                : cnnvp_import_error(import, "%s \"%s\" is not one number", what, import->node->input[index]);
 }
 
-/* Stands for infinity in masks: the largest number that a tensor's words hold, less the margin of an eighth that
- * formats keep. */
-#define NUMBER_MAX 0x1.ap30f
-
 /* 1: constants of this operator may be masks, with numbers beyond all words. */
 static int takes_masks(const struct cnnvp_import *import)
 {
@@ -167,7 +163,7 @@ static cnnvp_result read_masks(struct cnnvp_import *import, const Onnx__TensorPr
         if (out[i] != out[i])
             return cnnvp_compiler_error(
                 why, "element %zu of tensor \"%s\" is no number", i, tensor->name != NULL ? tensor->name : "");
-        out[i] = out[i] > NUMBER_MAX ? NUMBER_MAX : out[i] < -NUMBER_MAX ? -NUMBER_MAX : out[i];
+        out[i] = fmaxf(fminf(out[i], CNNVP_GRAPH_INFINITY), -CNNVP_GRAPH_INFINITY);
     }
     return CNNVP_DONE;
 }

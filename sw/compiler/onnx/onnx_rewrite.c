@@ -358,19 +358,28 @@ cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
     if (mask.tensor != CNNVP_GRAPH_NONE && (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE))
         return cnnvp_import_error(import, "the file does not say the type of the mask \"%s\"", import->node->input[3]);
     const int kind = mask.constant != NULL ? mask.constant->data_type : type != NULL ? type->tensor_type->elem_type : 0;
-    if (kind == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL)
-        say(&text, "masked = Where(d, 0.0, -1000000000.0); scores%d = Add(scores0, masked);", ++steps);
-    else if (cnnvp_import_has(import, 3))
-        say(&text, "scores%d = Add(scores0, d);", ++steps);
-    if (cnnvp_onnx_int(import->node, "is_causal", 0) != 0) {
+    const int chooses = kind == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    const int causal = cnnvp_onnx_int(import->node, "is_causal", 0) != 0;
+    if (causal)
         say(&text,
             "rows = Range(0, %lld, 1); column = Unsqueeze(rows, [1]); all = Range(0, %lld, 1);"
-            "seen = LessOrEqual(all, column); later = Where(seen, 0.0, -1000000000.0);",
+            "seen = LessOrEqual(all, column);",
             (long long)q[rank - 2], (long long)k[rank - 2]);
-        say(&text, "scores%d = Add(scores%d, later);", steps + 1, steps);
+    if (cnnvp_import_has(import, 3) && !chooses)
+        say(&text, "scores%d = Add(scores0, d);", ++steps);
+    if (causal || chooses) {
+        if (causal && chooses)
+            say(&text, "kept = And(d, seen);");
+        say(&text, "masked = Where(%s, 0.0, -1000000000.0); scores%d = Add(scores%d, masked);",
+            causal && chooses ? "kept"
+            : causal          ? "seen"
+                              : "d",
+            steps + 1, steps);
         ++steps;
     }
-    say(&text, "shares = Softmax <axis = -1> (scores%d);", steps);
+    say(&text, "weights = Softmax <axis = -1> (scores%d);", steps);
+    say(&text,
+        chooses ? "hidden = IsNaN(weights); shares = Where(hidden, 0.0, weights);" : "shares = Identity(weights);");
     say(&text, rank == 4 ? "y = MatMul(shares, value)"
                          : "out = MatMul(shares, value); moved = Transpose <perm = [0, 2, 1, 3]> (out);"
                            "y = Reshape(moved, [0, 0, -1])");

@@ -23,6 +23,11 @@ enum cnnvp_graph_post_kind {
 #include "functions.def"
 };
 
+/* Stands for infinity in masks: the largest number that a tensor's words hold, less the margin of an eighth that
+ * formats keep. A comparison with infinity is one with half of it. */
+#define CNNVP_GRAPH_INFINITY 0x1.ap30f
+#define CNNVP_GRAPH_INFINITE (CNNVP_GRAPH_INFINITY / 2.0f)
+
 struct cnnvp_graph_post {
     enum cnnvp_graph_post_kind kind;
     float value;
@@ -111,6 +116,7 @@ struct cnnvp_graph_layer {
     uint32_t about_zero; /* norm with statistics of the data: 1: the mean counts as 0 */
     uint32_t
         narrow_weights; /* 1: 8-bit weights; set by cnnvp_words_choose. Weights of a product are words of in2 instead */
+    uint32_t adds;      /* norm: 1: all scales are 1, whatever the offsets */
     float uniform;      /* norm: all scales are this number and all offsets 0; 0: they are not, or unknown */
     float epsilon;      /* norm with statistics of the data, or in training */
     /* Training only: parameters of a batch norm, which the ordinary import folds into weights and bias. */
@@ -249,6 +255,8 @@ int32_t cnnvp_graph_put_back(const struct cnnvp_graph *graph, int32_t in, const 
                              const uint32_t from[3]);
 /* 1: the posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
+/* 1: the layer compares its input, or maxima of it, with infinity. */
+int cnnvp_graph_asks_infinity(const struct cnnvp_graph_layer *layer);
 /* 1: posts of this kind are computed by a table. */
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
 /* 1: one of the layer's posts is a table. */

@@ -115,8 +115,15 @@ def attention():
     case("masked", attend(q, k, v, mask), constants={"m": mask.astype(f32)})
     case("masked and causal", attend(q, k, v, mask + causal), constants={"m": mask.astype(f32)}, is_causal=1)
     case("where it is true", attend(q, k, v, mask), constants={"m": mask == 0})
+    alone = mask == 0
+    alone[2] = False
+    nothing = attend(q, k, v, mask)
+    nothing[:, :, 2] = 0
+    case("where a row sees nothing", nothing, constants={"m": alone})
     wide = numpy.broadcast_to(mask, (2, 1, 6, 6))
     case("where an input is true", attend(q, k, v, wide), {**given, "m": wide == 0}, types={"m": TensorProto.BOOL})
+    case("where a row sees nothing of an input", nothing, {**given, "m": numpy.broadcast_to(alone, (2, 1, 6, 6))},
+         types={"m": TensorProto.BOOL})
     case("of fewer keys", attend(q, *repeated), {"q": q, "k": few[0], "v": few[1]})
     case("side by side", flat(attend(q, k, v)), {key: flat(x) for key, x in given.items()}, q_num_heads=4, kv_num_heads=4)
     case("of fewer keys side by side", flat(attend(q, *repeated)), {"q": flat(q), "k": flat(few[0]), "v": flat(few[1])},
