@@ -351,32 +351,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
     return CNNVP_DONE;
 }
 
-/* ---- concatenations and paddings ---- */
-
-/* 1: the tensor can become a part of another one: it is no view, a layer makes it, it is no input or output of the
- * network, and its format is not fixed or is that of the other one. */
-static int can_move(const struct cnnvp_graph *graph, int32_t tensor, int32_t into)
-{
-    const uint32_t whole = graph->tensors[tensor].whole & graph->tensors[cnnvp_graph_base(graph, into)].whole;
-    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||
-        cnnvp_graph_is_input(graph, tensor) || cnnvp_graph_is_output(graph, tensor))
-        return 0;
-    return whole != 0 || !cnnvp_graph_has_fixed_format(graph, tensor);
-}
-
-/* Removes a concatenation's copy if the layers that make the part can write to its place directly. */
-static void place_concatenations(struct cnnvp_graph *graph)
-{
-    for (size_t i = 0; i < graph->layer_count;) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (layer->concat == 0 || layer->placed != 0 || !can_move(graph, layer->in, layer->out)) {
-            ++i;
-            continue;
-        }
-        graph->tensors[layer->in].base = layer->out;
-        cnnvp_graph_remove(graph, i);
-    }
-}
+/* ---- paddings ---- */
 
 static int pads_itself(const struct cnnvp_graph_layer *window)
 {
@@ -663,7 +638,7 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     CNNVP_TRY(cnnvp_graph_join_turns(graph, error));
     CNNVP_TRY(split_groups(graph, error));
     fold_paddings(graph);
-    place_concatenations(graph);
+    cnnvp_graph_join_parts(graph);
     CNNVP_TRY(check_paddings(graph, error));
     CNNVP_TRY(separate_borders(graph, error));
     for (size_t i = graph->layer_count; i-- > 0;)

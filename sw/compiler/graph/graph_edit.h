@@ -25,5 +25,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct c
 /* Lets a permutation that alone reads another one's result read what that reads, if one permutation can do both. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_join_turns(struct cnnvp_graph *graph, struct cnnvp_error *error);
 
+/* graph_concat.c: leaves out copies of concatenations. */
+void cnnvp_graph_join_parts(struct cnnvp_graph *graph);
+
 /* graph_fold.c: folds normalisations, biases, scales and activations into the layers around them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error);
