@@ -65,25 +65,28 @@ static void join_views(struct cnnvp_graph *graph, size_t first)
         cnnvp_graph_remove(graph, first + 1);
 }
 
-/* 1: the parts of `result`, from layer `first` on, follow each other in `larger`, which has the first one at `at`. If
- * `take`, their copies to `larger` are removed. */
-static int holds_parts(struct cnnvp_graph *graph, size_t first, int32_t result, int32_t larger, uint32_t at, int take)
+/* 1: the parts of the result whose first one is layer `first` follow each other in the one whose copy of that part is
+ * layer `other`, in the same order. If `take`, these copies are removed. */
+static int holds_parts(struct cnnvp_graph *graph, size_t first, size_t other, int take)
 {
+    const int32_t result = result_of(graph, &graph->layers[first]), larger = result_of(graph, &graph->layers[other]);
+    const uint32_t at = place_of(graph, &graph->layers[other]);
     uint32_t channels = 0;
     for (size_t i = first; i < graph->layer_count && channels < graph->tensors[result].channels; ++i) {
         const struct cnnvp_graph_layer *part = &graph->layers[i];
         if (!is_part(part) || result_of(graph, part) != result)
             continue;
-        size_t other = i + 1;
         while (other < graph->layer_count && (!is_part(&graph->layers[other]) || graph->layers[other].in != part->in ||
-                                              result_of(graph, &graph->layers[other]) != larger ||
-                                              place_of(graph, &graph->layers[other]) != at + place_of(graph, part)))
+                                              result_of(graph, &graph->layers[other]) != larger))
             ++other;
-        if (place_of(graph, part) != channels || other == graph->layer_count)
+        if (other == graph->layer_count || place_of(graph, part) != channels ||
+            place_of(graph, &graph->layers[other]) != at + channels)
             return 0;
         channels += graph->tensors[part->in].channels;
         if (take)
             cnnvp_graph_remove(graph, other);
+        else
+            ++other;
     }
     return channels == graph->tensors[result].channels;
 }
@@ -101,10 +104,9 @@ static void share_result(struct cnnvp_graph *graph, size_t first)
         const uint32_t at = place_of(graph, part);
         const struct cnnvp_graph_tensor *other = &graph->tensors[larger];
         if (other->height != tensor->height || other->width != tensor->width || other->whole != tensor->whole ||
-            other->zero != tensor->zero || !can_move(graph, result, larger) ||
-            !holds_parts(graph, first, result, larger, at, 0))
+            other->zero != tensor->zero || !can_move(graph, result, larger) || !holds_parts(graph, first, i, 0))
             continue;
-        (void)holds_parts(graph, first, result, larger, at, 1);
+        (void)holds_parts(graph, first, i, 1);
         tensor->base = larger;
         tensor->base_channel = at;
         return;
