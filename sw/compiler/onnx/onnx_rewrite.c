@@ -231,25 +231,6 @@ cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule)
 
 /* ---- rules that depend on shapes ---- */
 
-/* Moves heads in front of positions; a tensor of 3 dimensions has them side by side in the last one. With fewer key and
- * value heads than query heads, each of them is repeated `times` times. */
-static void say_heads(struct cnnvp_text *text, const char *name, char input, size_t rank, int64_t heads, int64_t times)
-{
-    const char *last = times > 1 ? "few" : "";
-    if (rank == 3)
-        say(text, "%sw = Reshape(%c, [0, 0, %lld, -1]); %s%s = Transpose <perm = [0, 2, 1, 3]> (%sw);", name, input,
-            (long long)heads, name, last, name);
-    else
-        say(text, "%s%s = Identity(%c);", name, last, input);
-    if (times > 1) /* repeats each head */
-        say(text,
-            "%ss = Shape(%sfew); %sn = Slice(%ss, [2], [4]); %sb = Concat <axis = 0> ([0, %lld], %sn);"
-            "%su = Unsqueeze(%sfew, [2]); %so = Concat <axis = 0> ([1, 1, %lld, 1, 1]); %se = Expand(%su, %so);"
-            "%s = Reshape(%se, %sb);",
-            name, name, name, name, name, (long long)heads * times, name, name, name, name, (long long)times, name,
-            name, name, name, name, name);
-}
-
 /* Turns pairs of a head's words by the angles of their position: x * cosine + (the other one of the pair) * (-sine for
  * the first, sine for the second). kind 1: onnxruntime's operator, whose positions come before the cosines. */
 cnnvp_result cnnvp_operator_rotary(struct cnnvp_import *import)
@@ -315,74 +296,6 @@ cnnvp_result cnnvp_operator_rotary(struct cnnvp_import *import)
     else
         say(&text, "all = Identity(made);");
     say(&text, rank == 3 ? "y = Reshape(all, [0, 0, -1])" : "y = Identity(all)");
-    return rewrite(import, &text);
-}
-
-/* softmax(scale * Q * K' + mask) * V for each head. */
-cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
-{
-    struct cnnvp_text text = {.used = 0};
-    int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK];
-    size_t rank, other;
-    struct cnnvp_onnx_value mask = {.tensor = CNNVP_GRAPH_NONE};
-    const Onnx__AttributeProto *scale = cnnvp_onnx_attribute(import->node, "scale");
-    const float cap = cnnvp_onnx_float(import->node, "softcap", 0.0f);
-    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, q));
-    CNNVP_TRY(cnnvp_import_dims_of(import, 1, &other, k));
-    CNNVP_TRY(cnnvp_import_dims_of(import, 2, &other, v));
-    const int64_t heads = rank == 4 ? q[1] : cnnvp_onnx_int(import->node, "q_num_heads", 0);
-    const int64_t few = rank == 4 ? k[1] : cnnvp_onnx_int(import->node, "kv_num_heads", 0);
-    if (rank != other || rank < 3 || rank > 4 || heads < 1 || few < 1 || heads % few != 0 ||
-        q[rank - 1] % heads * (rank == 3) != 0)
-        return cnnvp_import_error(
-            import, "queries of %zu dimensions with %lld heads, keys of %zu with %lld are not supported", rank,
-            (long long)heads, other, (long long)few);
-    if (import->node->n_output > 1 || cnnvp_import_has(import, 4) || cnnvp_import_has(import, 6))
-        return cnnvp_import_error(import, "past or present keys, lengths and further outputs are not supported");
-    if (cnnvp_import_has(import, 3))
-        CNNVP_TRY(cnnvp_import_value(import, 3, &mask));
-    const int64_t size = rank == 4 ? q[3] : q[2] / heads;
-    say_heads(&text, "query", 'a', rank, heads, 1);
-    say_heads(&text, "key", 'b', rank, few, heads / few);
-    say_heads(&text, "value", 'c', rank, few, heads / few);
-    say(&text, "scaled = Mul(query, %.9f); turned = Transpose <perm = [0, 1, 3, 2]> (key);",
-        scale != NULL && scale->has_f ? (double)scale->f : 1.0 / sqrt((double)size));
-    say(&text,
-        cap > 0.0f ? "sums = MatMul(scaled, turned); parts = Mul(sums, %.9f); bent = Tanh(parts);"
-                     "scores0 = Mul(bent, %.9f);"
-                   : "scores0 = MatMul(scaled, turned);",
-        1.0 / (double)cap, (double)cap);
-    int steps = 0;
-    const Onnx__TypeProto *type =
-        mask.constant == NULL && cnnvp_import_has(import, 3) ? cnnvp_import_type(import, import->node->input[3]) : NULL;
-    if (mask.tensor != CNNVP_GRAPH_NONE && (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE))
-        return cnnvp_import_error(import, "the file does not say the type of the mask \"%s\"", import->node->input[3]);
-    const int kind = mask.constant != NULL ? mask.constant->data_type : type != NULL ? type->tensor_type->elem_type : 0;
-    const int chooses = kind == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
-    const int causal = cnnvp_onnx_int(import->node, "is_causal", 0) != 0;
-    if (causal)
-        say(&text,
-            "rows = Range(0, %lld, 1); column = Unsqueeze(rows, [1]); all = Range(0, %lld, 1);"
-            "seen = LessOrEqual(all, column);",
-            (long long)q[rank - 2], (long long)k[rank - 2]);
-    if (cnnvp_import_has(import, 3) && !chooses)
-        say(&text, "scores%d = Add(scores0, d);", ++steps);
-    if (causal || chooses) {
-        if (causal && chooses)
-            say(&text, "kept = And(d, seen);");
-        say(&text, "masked = Where(%s, 0.0, -1000000000.0); scores%d = Add(scores%d, masked);",
-            causal && chooses ? "kept"
-            : causal          ? "seen"
-                              : "d",
-            steps + 1, steps);
-        ++steps;
-    }
-    say(&text, "weights = Softmax <axis = -1> (scores%d);", steps);
-    say(&text,
-        chooses ? "hidden = IsNaN(weights); shares = Where(hidden, 0.0, weights);" : "shares = Identity(weights);");
-    say(&text, rank == 4 ? "y = MatMul(shares, value)"
-                         : "out = MatMul(shares, value); moved = Transpose <perm = [0, 2, 1, 3]> (out);"
-                           "y = Reshape(moved, [0, 0, -1])");
     return rewrite(import, &text);
 }
 

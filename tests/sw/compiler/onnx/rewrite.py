@@ -124,6 +124,33 @@ def attention():
     case("where an input is true", attend(q, k, v, wide), {**given, "m": wide == 0}, types={"m": TensorProto.BOOL})
     case("where a row sees nothing of an input", nothing, {**given, "m": numpy.broadcast_to(alone, (2, 1, 6, 6))},
          types={"m": TensorProto.BOOL})
+    # Each output in turn is y; the others get a name that nothing reads.
+    def output(name, number, wanted, inputs, **attributes):
+        names = ["o0", "o1", "o2", "o3"]
+        run("attention: " + name, [node("Attention", [key if key in inputs else "" for key in ("q", "k", "v", "", "e", "f", "g")], names, **attributes),
+                                   node("Identity", [names[number]], ["y"])], inputs, wanted, None, {"g": TensorProto.INT64}, 25)
+    own = numpy.random.RandomState(2)
+    old = own.standard_normal((2, 4, 3, 8)).astype(f32), own.standard_normal((2, 4, 3, 5)).astype(f32)
+    keys, values = numpy.concatenate((old[0], k), 2), numpy.concatenate((old[1], v), 2)
+    cached = {**given, "e": old[0], "f": old[1]}
+    row, column = numpy.mgrid[:6, :9]
+    later = numpy.where(column <= row + 3, 0, -numpy.inf)
+    output("after keys of before", 0, attend(q, keys, values, later), cached, is_causal=1)
+    output("keys of before and these", 1, keys, cached)
+    output("values of before and these", 2, values, cached)
+    output("products", 3, q.astype(float) @ keys.swapaxes(2, 3) / numpy.sqrt(8), cached, is_causal=1)
+    output("shares", 3, softmax(q.astype(float) @ keys.swapaxes(2, 3) / numpy.sqrt(8) + later), cached, is_causal=1, qk_matmul_output_mode=3)
+    output("of fewer keys of before", 0, attend(q, *[numpy.concatenate((past[:, :2], part), 2).repeat(2, 1) for past, part in zip(old, few)]),
+           {"q": q, "k": few[0], "v": few[1], "e": old[0][:, :2], "f": old[1][:, :2]})
+    row, column = numpy.mgrid[:6, :6]
+    near = (column >= row - 2) & (column <= row + 1)
+    output("of a window", 0, attend(q, k, v, numpy.where(near, 0, -numpy.inf)), given, left_window_size=2, right_window_size=1)
+    # Five of six keys are valid, and three: the last query is at the last one, and the first ones before all.
+    ends = numpy.int64([5, 3])
+    seen = (column < ends[:, None, None]) & (column <= row + (ends - 6)[:, None, None])
+    with numpy.errstate(invalid="ignore"):
+        short = numpy.nan_to_num(attend(q, k, v, numpy.where(seen, 0, -numpy.inf)[:, None]))
+    output("of lengths", 0, short, {**given, "g": ends}, is_causal=1)
     case("of fewer keys", attend(q, *repeated), {"q": q, "k": few[0], "v": few[1]})
     case("side by side", flat(attend(q, k, v)), {key: flat(x) for key, x in given.items()}, q_num_heads=4, kv_num_heads=4)
     case("of fewer keys side by side", flat(attend(q, *repeated)), {"q": flat(q), "k": flat(few[0]), "v": flat(few[1])},

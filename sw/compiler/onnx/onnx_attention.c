@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attention of ONNX, operator sets 23 to 25: softmax(scale * Q * K' + mask) * V for each head, written as a rule
+ * (onnx_rewrite.c). Keys and values of earlier positions, lengths, windows and the further outputs are nodes of it,
+ * too.
+ */
+#include <math.h>
+
+#include "onnx_text.h"
+
+/* Inputs. */
+enum { QUERIES, KEYS, VALUES, MASK, PAST_KEYS, PAST_VALUES, LENGTHS };
+
+/* By the attribute qk_matmul_output_mode: what the fourth output is. */
+enum { SCORES = 2 };
+static const char *const stages[] = {"product", "capped", "scores", "shares"};
+
+struct attention {
+    size_t rank;           /* of the first three inputs: 4, or 3 with heads side by side in the last dimension */
+    int64_t heads, few;    /* of queries; of keys and values */
+    int64_t size;          /* words of a query's head */
+    int64_t past;          /* earlier positions */
+    int64_t rows, columns; /* queries; keys, earlier ones included */
+    int chooses;           /* 1: the mask is boolean */
+};
+
+static cnnvp_result read_shapes(struct cnnvp_import *import, struct attention *attention)
+{
+    int64_t q[CNNVP_ONNX_RANK], k[CNNVP_ONNX_RANK], v[CNNVP_ONNX_RANK], past[CNNVP_ONNX_RANK] = {0};
+    size_t rank, other;
+    const int cached = cnnvp_import_has(import, PAST_KEYS);
+    CNNVP_TRY(cnnvp_import_dims_of(import, QUERIES, &rank, q));
+    CNNVP_TRY(cnnvp_import_dims_of(import, KEYS, &other, k));
+    CNNVP_TRY(cnnvp_import_dims_of(import, VALUES, &other, v));
+    const int64_t heads = rank == 4 ? q[1] : cnnvp_onnx_int(import->node, "q_num_heads", 0);
+    const int64_t few = rank == 4 ? k[1] : cnnvp_onnx_int(import->node, "kv_num_heads", 0);
+    if (rank != other || rank < 3 || rank > 4 || heads < 1 || few < 1 || heads % few != 0 ||
+        q[rank - 1] % heads * (rank == 3) != 0)
+        return cnnvp_import_error(
+            import, "queries of %zu dimensions with %lld heads, keys of %zu with %lld are not supported", rank,
+            (long long)heads, other, (long long)few);
+    if (cached != cnnvp_import_has(import, PAST_VALUES) || (cached && cnnvp_import_has(import, LENGTHS)))
+        return cnnvp_import_error(import, "past keys need past values, and no lengths");
+    if (cached) {
+        CNNVP_TRY(cnnvp_import_dims_of(import, PAST_KEYS, &other, past));
+        if (other != 4)
+            return cnnvp_import_error(import, "past keys of %zu dimensions; 4 are needed", other);
+    }
+    *attention = (struct attention){
+        .rank = rank,
+        .heads = heads,
+        .few = few,
+        .size = rank == 4 ? q[3] : q[2] / heads,
+        .past = past[2],
+        .rows = q[rank - 2],
+        .columns = k[rank - 2] + past[2]};
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_mask(struct cnnvp_import *import, struct attention *attention)
+{
+    struct cnnvp_onnx_value mask = {.tensor = CNNVP_GRAPH_NONE};
+    if (!cnnvp_import_has(import, MASK))
+        return CNNVP_DONE;
+    CNNVP_TRY(cnnvp_import_value(import, MASK, &mask));
+    const Onnx__TypeProto *type = mask.constant == NULL ? cnnvp_import_type(import, import->node->input[MASK]) : NULL;
+    if (mask.constant == NULL && (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE))
+        return cnnvp_import_error(
+            import, "the file does not say the type of the mask \"%s\"", import->node->input[MASK]);
+    attention->chooses = (mask.constant != NULL ? mask.constant->data_type : type->tensor_type->elem_type) ==
+                         ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+    return CNNVP_DONE;
+}
+
+/* Moves heads in front of positions: `all`, behind those of the input `past` ('\0': none). With fewer heads than the
+ * queries have, each of them is repeated. */
+static void say_heads(struct cnnvp_text *text, const struct attention *attention, const char *name, char input,
+                      char past, const char *all, int64_t heads)
+{
+    const int64_t times = attention->heads / heads;
+    if (attention->rank == 3)
+        say(text, "%sw = Reshape(%c, [0, 0, %lld, -1]); %sown = Transpose <perm = [0, 2, 1, 3]> (%sw);", name, input,
+            (long long)heads, name, name);
+    else
+        say(text, "%sown = Identity(%c);", name, input);
+    if (past != '\0')
+        say(text, "%s = Concat <axis = 2> (%c, %sown);", all, past, name);
+    else
+        say(text, "%s = Identity(%sown);", all, name);
+    if (times > 1)
+        say(text,
+            "%ss = Shape(%s); %sn = Slice(%ss, [2], [4]); %sb = Concat <axis = 0> ([0, %lld], %sn);"
+            "%su = Unsqueeze(%s, [2]); %so = Concat <axis = 0> ([1, 1, %lld, 1, 1]); %se = Expand(%su, %so);"
+            "%s = Reshape(%se, %sb);",
+            name, all, name, name, name, (long long)attention->heads, name, name, all, name, (long long)times, name,
+            name, name, name, name, name);
+    else
+        say(text, "%s = Identity(%s);", name, all);
+}
+
+/* Which keys a query sees, seen0, seen1, ...: query `place` is number -past or more of the keys. Returns how many
+ * conditions there are. */
+static unsigned say_conditions(struct cnnvp_import *import, struct cnnvp_text *text, const struct attention *attention)
+{
+    const int64_t left = cnnvp_onnx_int(import->node, "left_window_size", -1),
+                  right = cnnvp_onnx_int(import->node, "right_window_size", -1);
+    const int causal = cnnvp_onnx_int(import->node, "is_causal", 0) != 0, ends = cnnvp_import_has(import, LENGTHS);
+    const int64_t end = attention->past + attention->rows;
+    unsigned count = 0;
+    if (!causal && !ends && left < 0 && right < 0)
+        return 0;
+    say(text, "number = Range(0, %lld, 1); row = Range(%lld, %lld, 1); column = Unsqueeze(row, [1]);",
+        (long long)attention->columns, (long long)attention->past, (long long)end);
+    if (ends)
+        say(text,
+            "end = Unsqueeze(g, [1, 2, 3]); first = Sub(end, %lld); place = Add(column, first);"
+            "seen%u = Less(number, end);",
+            (long long)attention->rows, count++);
+    else
+        say(text, "place = Identity(column);");
+    if (causal)
+        say(text, "seen%u = LessOrEqual(number, place);", count++);
+    if (left >= 0)
+        say(text, "least = Sub(place, %lld); seen%u = GreaterOrEqual(number, least);", (long long)left, count++);
+    if (right >= 0)
+        say(text, "most = Add(place, %lld); seen%u = LessOrEqual(number, most);", (long long)right, count++);
+    return count;
+}
+
+cnnvp_result cnnvp_operator_attention(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    struct attention attention;
+    const Onnx__AttributeProto *scale = cnnvp_onnx_attribute(import->node, "scale");
+    const float cap = cnnvp_onnx_float(import->node, "softcap", 0.0f);
+    const int64_t stage = cnnvp_onnx_int(import->node, "qk_matmul_output_mode", 0);
+    CNNVP_TRY(read_shapes(import, &attention));
+    CNNVP_TRY(read_mask(import, &attention));
+    const int cached = cnnvp_import_has(import, PAST_KEYS);
+    say_heads(&text, &attention, "query", 'a', '\0', "queries", attention.heads);
+    say_heads(&text, &attention, "key", 'b', cached ? 'e' : '\0', "z", attention.few);
+    say_heads(&text, &attention, "value", 'c', cached ? 'f' : '\0', "w", attention.few);
+    say(&text,
+        "scaled = Mul(query, %.9f); turned = Transpose <perm = [0, 1, 3, 2]> (key);"
+        "product = MatMul(scaled, turned);",
+        scale != NULL && scale->has_f ? (double)scale->f : 1.0 / sqrt((double)attention.size));
+    if (cap > 0.0f)
+        say(&text, "parts = Mul(product, %.9f); bent = Tanh(parts); capped = Mul(bent, %.9f);", 1.0 / (double)cap,
+            (double)cap);
+    else
+        say(&text, "capped = Identity(product);");
+    say(&text,
+        cnnvp_import_has(import, MASK) && !attention.chooses ? "added = Add(capped, d);" : "added = Identity(capped);");
+    unsigned count = say_conditions(import, &text, &attention);
+    if (attention.chooses)
+        say(&text, "seen%u = Identity(d);", count++);
+    for (unsigned i = 1; i < count; ++i)
+        say(&text, "%s%u = And(seen%u, %s%u);", "kept", i, i, i > 1 ? "kept" : "seen", i - 1);
+    if (count != 0) /* a query that sees nothing gets zeros */
+        say(&text,
+            "masked = Where(%s%u, 0.0, -1000000000.0); scores = Add(added, masked);"
+            "weights = Softmax <axis = -1> (scores); hidden = IsNaN(weights);"
+            "shares = Where(hidden, 0.0, weights);",
+            count > 1 ? "kept" : "seen", count - 1);
+    else
+        say(&text, "scores = Identity(added); shares = Softmax <axis = -1> (scores);");
+    if (stage < 0 || stage >= (int64_t)(sizeof stages / sizeof stages[0]))
+        return cnnvp_import_error(import, "qk_matmul_output_mode is %lld; 0 to 3 are possible", (long long)stage);
+    if (stage == SCORES && count != 0 && import->node->n_output > 3)
+        return cnnvp_import_error(import, "its fourth output would have scores and masks, which no word holds both");
+    say(&text, "x = Identity(%s);", stages[stage]);
+    say(&text, attention.rank == 4 ? "y = MatMul(shares, value)"
+                                   : "out = MatMul(shares, value); moved = Transpose <perm = [0, 2, 1, 3]> (out);"
+                                     "y = Reshape(moved, [0, 0, -1])");
+    return rewrite(import, &text);
+}
