@@ -98,8 +98,8 @@ static void say_heads(struct cnnvp_text *text, const struct attention *attention
         say(text, "%s = Identity(%s);", name, all);
 }
 
-/* Which keys a query sees, seen0, seen1, ...: query `place` is number -past or more of the keys. Returns how many
- * conditions there are. */
+/* Which keys each query sees: seen0, seen1, ... The queries stand behind the earlier positions, or are the last ones of
+ * the length that an input gives. Returns how many conditions there are. */
 static unsigned say_conditions(struct cnnvp_import *import, struct cnnvp_text *text, const struct attention *attention)
 {
     const int64_t left = cnnvp_onnx_int(import->node, "left_window_size", -1),
