@@ -144,6 +144,34 @@ static void planes_begin_anywhere(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Contiguous words take as long as a line of them, also where two such planes, or not even one, fit into a half of 32
+ * KiB. */
+static void large_planes_take_their_time(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    const struct cnnvp_layer layer = {.op = CNNVP_OP_ADD};
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+    assert_non_null(query);
+    const struct cnnvp_tensor tensor = {
+        .word_shift = 1,
+        .channels = 4,
+        .height = 512,
+        .width = 128,
+        .column_stride = 1,
+        .row_stride = 128,
+        .channel_stride = 65536};
+    for (uint32_t rows = 32; rows <= 512; rows *= 2)
+        for (uint32_t channels = 1; channels <= 2; ++channels) {
+            const uint64_t ps = cnnvp_plan_move_box(query, &tensor, channels, rows, 128).ps;
+            const uint64_t line = cnnvp_plan_move_line(query, channels * rows * 256).ps;
+            assert_in_range(ps, line * 90 / 100, line * 110 / 100);
+        }
+    cnnvp_cost_query_free(query);
+    cnnvp_target_clear(&target);
+}
+
 /* A convolution of 1x1, planned for an array of this side. */
 static struct cnnvp_layer pointwise(uint32_t array, uint32_t inputs, uint32_t outputs, uint32_t rows, uint32_t columns,
                                     uint32_t stride)
@@ -298,6 +326,7 @@ int main(void)
         cmocka_unit_test(pools_are_cut_at_65535_columns),
         cmocka_unit_test(rows_begin_after_the_border),
         cmocka_unit_test(planes_begin_anywhere),
+        cmocka_unit_test(large_planes_take_their_time),
         cmocka_unit_test(strips_are_low),
         cmocka_unit_test(rows_fill_the_array),
         cmocka_unit_test(lanes_read_other_banks),
