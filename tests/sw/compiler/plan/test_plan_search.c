@@ -276,6 +276,25 @@ static void dimensions_that_change_places_take_instructions(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Rows of 32 words that become columns of 32 maps' rows: a tile has whole rows of what it reads, which are bursts, and
+ * not whole rows of what it writes, for which it would read words that lie 64 bytes apart. */
+static void columns_are_read_in_bursts(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {.op = CNNVP_OP_ACTIVATION, .permuted = 1, .from = {0, 2, 1}, .post_count = 1};
+    layer.in = (struct cnnvp_tensor){
+        .column_stride = 1, .row_stride = 32, .word_shift = 1, .channels = 1, .height = 16384, .width = 32};
+    layer.out = (struct cnnvp_tensor){
+        .column_stride = 1, .row_stride = 16384, .word_shift = 1, .channels = 1, .height = 32, .width = 16384};
+    layer.posts[0].kind = CNNVP_POST_MAX;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cases_plan(&layer, "L", &target.limits, &error), CNNVP_DONE);
+    assert_int_equal(layer.tile_h, 32);
+    cnnvp_target_clear(&target);
+}
+
 static struct cnnvp_plan_finalists finalists_of(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_finalists finalists;
@@ -332,6 +351,7 @@ int main(void)
         cmocka_unit_test(lanes_read_other_banks),
         cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
+        cmocka_unit_test(columns_are_read_in_bursts),
         cmocka_unit_test(the_peak_leaves_out_no_finalist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
