@@ -213,9 +213,11 @@ static void limit_extremes(struct cnnvp_graph *graph)
                                                         : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
         const int32_t operands[2] = {layer->in, layer->in2};
         for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
-            float *largest = &graph->tensors[cnnvp_graph_base(graph, operands[k])].max_abs;
-            if (cnnvp_graph_readers(graph, operands[k]) == 1u)
-                *largest = fminf(*largest, most);
+            struct cnnvp_graph_tensor *operand = &graph->tensors[cnnvp_graph_base(graph, operands[k])];
+            if (cnnvp_graph_readers(graph, operands[k]) == 1u && operand->max_abs > most) {
+                operand->max_abs = most;
+                operand->saturates = 1;
+            }
         }
     }
 }

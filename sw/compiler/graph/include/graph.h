@@ -69,6 +69,7 @@ struct cnnvp_graph_tensor {
                         its format */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
+    uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
     float *channel_max; /* largest magnitude of each channel, if equalise.c asks for it (base tensors) */
     int32_t frac;
