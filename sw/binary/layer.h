@@ -73,7 +73,7 @@ static inline uint64_t cnnvp_tensor_word(const struct cnnvp_tensor *tensor, uint
 
 struct cnnvp_layer_post {
     uint32_t kind;        /* enum cnnvp_layer_post_kind */
-    int32_t value;        /* for MAX, MIN */
+    int32_t value;        /* for MAX, MIN, before the shift of `format` */
     uint32_t table_words; /* for TABLE: length of the table in words */
     uint32_t format;      /* descriptor register `format` of its instruction, if a vector instruction does it */
 };

@@ -529,34 +529,63 @@ static uint32_t counted(int32_t first, uint32_t kernel, int32_t low, int32_t hig
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-static uint32_t counted_columns(const struct cnnvp_layer *layer, int32_t column)
+/* The windows of a step's results along one axis. At the edges of the input fewer taps of them count. */
+struct windows {
+    int32_t first;
+    uint32_t step, kernel;
+    int32_t low, high;            /* taps count from low to high - 1 */
+    uint32_t results, begin, end; /* of the results, those from begin to end - 1 have the most taps */
+};
+
+static uint32_t taps_of(const struct windows *windows, uint32_t result)
 {
-    return counted(column * (int32_t)layer->sx - (int32_t)layer->pad_left, layer->kx, layer->count_left,
-                   layer->count_right);
+    return counted(windows->first + (int32_t)(result * windows->step), windows->kernel, windows->low, windows->high);
 }
 
-/* Divides by the number of taps at each position. Neighbours in a row with the same divisor take one instruction, with
- * the channels as repetitions. Results lie behind the sums, so that no sum is overwritten before it is divided. */
+/* Finds the results with the most taps: taps become more from the first one on, and fewer towards the last one. */
+static inline struct windows windows_of(int32_t first, uint32_t step, uint32_t kernel, int32_t low, int32_t high,
+                                        uint32_t results)
+{
+    struct windows windows = {first, step, kernel, low, high, results, 0, results};
+    while (windows.begin + 1u < results && taps_of(&windows, windows.begin) < kernel &&
+           taps_of(&windows, windows.begin + 1u) > taps_of(&windows, windows.begin))
+        ++windows.begin;
+    while (taps_of(&windows, windows.end - 1u) < taps_of(&windows, windows.begin))
+        --windows.end;
+    return windows;
+}
+
+/* Divides a row's sums, from number `slot` on, and those of all repetitions. Columns with the most taps take one
+ * instruction. */
+static void push_row_divisions(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
+                               const struct windows *columns, struct cnnvp_vector *vector, uint32_t slot,
+                               uint32_t row_taps)
+{
+    for (uint32_t column = 0; column < columns->results; column += vector->count) {
+        vector->count = column == columns->begin ? columns->end - column : 1u;
+        push_quotients(guest, epilogue, vector, slot + column, row_taps * taps_of(columns, column));
+    }
+}
+
+/* Divides by the number of taps at each position: all rows of all channels at once as if they had the most taps, then
+ * those that have fewer, in all channels. Results lie behind the sums, so that no sum is overwritten before it is
+ * divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
+    const uint32_t width = epilogue->width;
+    const struct windows rows = windows_of(epilogue->row * (int32_t)layer->sy - (int32_t)layer->pad_top, layer->sy,
+                                           layer->ky, layer->count_top, layer->count_bottom, epilogue->height);
+    const struct windows columns = windows_of(epilogue->column * (int32_t)layer->sx - (int32_t)layer->pad_left,
+                                              layer->sx, layer->kx, layer->count_left, layer->count_right, width);
     struct cnnvp_vector vector = {
-        .repeat = epilogue->channels,
-        .a_repeat = epilogue->height * epilogue->width,
-        .out_repeat = epilogue->height * epilogue->width,
-    };
-    for (uint32_t row = 0; row < epilogue->height; ++row) {
-        const int32_t first = (epilogue->row + (int32_t)row) * (int32_t)layer->sy - (int32_t)layer->pad_top;
-        const uint32_t rows = counted(first, layer->ky, layer->count_top, layer->count_bottom);
-        for (uint32_t column = 0; column < epilogue->width; column += vector.count) {
-            const uint32_t columns = counted_columns(layer, epilogue->column + (int32_t)column);
-            vector.count = 1;
-            while (column + vector.count < epilogue->width &&
-                   counted_columns(layer, epilogue->column + (int32_t)(column + vector.count)) == columns)
-                ++vector.count;
-            push_quotients(guest, epilogue, &vector, row * epilogue->width + column, rows * columns);
-        }
-    }
+        .repeat = epilogue->channels * epilogue->height, .a_repeat = width, .out_repeat = width};
+    push_row_divisions(guest, epilogue, &columns, &vector, 0, taps_of(&rows, rows.begin));
+    vector.repeat = epilogue->channels;
+    vector.a_repeat = vector.out_repeat = epilogue->height * width;
+    for (uint32_t row = 0; row < rows.results; ++row)
+        if (row < rows.begin || row >= rows.end)
+            push_row_divisions(guest, epilogue, &columns, &vector, row * width, taps_of(&rows, row));
 }
 
 /* Adds the other operand to the results, in place. */

@@ -192,6 +192,8 @@ static int16_t finish(struct run *run, int16_t value)
             value = value > post->value ? (int16_t)post->value : value;
         else if (post->kind == CNNVP_POST_TABLE)
             value = fit(cnnvp_reference_table(run->table, value, post->format), post->format);
+        if (post->kind != CNNVP_POST_TABLE) /* a copy may drop fraction bits */
+            value = cnnvp_reference_round(value, (int8_t)(post->format & 0xffu), run->rounding, 0);
     }
     return value;
 }

@@ -215,6 +215,12 @@ int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer)
            (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
 }
 
+int cnnvp_graph_converts(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ACTIVATION && layer->post_count == 1 && cnnvp_graph_passes(layer) &&
+           !cnnvp_graph_is_quantised_function(layer);
+}
+
 void cnnvp_graph_set_whole(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *like)
 {
     graph->tensors[tensor].whole = like->whole;

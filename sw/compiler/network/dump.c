@@ -97,6 +97,21 @@ static cnnvp_result read_values(const struct cnnvp_network *network, cnnvp_platf
     return CNNVP_DONE;
 }
 
+/* Cuts off what the tensor's format leaves out on purpose: what lies beyond it makes no difference to its readers. */
+static void saturate(const struct cnnvp_graph *graph, int32_t tensor, int32_t frac, struct cnnvp_array *array)
+{
+    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
+    const float most = cnnvp_graph_word_bytes(graph, tensor) == 1u ? INT8_MAX : INT16_MAX;
+    float *values = array->data;
+    if (frac == CNNVP_NETWORK_FLOAT || graph->tensors[tensor].powers != NULL ||
+        (base->saturates == 0 && base->scores == 0))
+        return;
+    for (size_t i = 0; i < cnnvp_graph_words(&graph->tensors[tensor]); ++i) {
+        values[i] = fmaxf(values[i], ldexpf(-most - 1.0f, -frac));
+        values[i] = base->saturates != 0 ? fminf(values[i], ldexpf(most, -frac)) : values[i];
+    }
+}
+
 static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
 {
     const struct cnnvp_network *network = dump->network;
@@ -111,14 +126,15 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     CNNVP_TRY(cnnvp_network_array(network, tensor, 1, &reference, dump->error));
     take_powers(shape, step, dump->reference.data[tensor]);
     gather(shape, step, dump->reference.data[tensor], reference.data);
+    make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
+    CNNVP_TRY(cnnvp_npy_write(path, &reference, dump->error));
+    saturate(&network->graph, tensor, frac, &reference);
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
     print_row(dump, shape->name, frac, &difference);
     dump->noise[tensor] = difference.noise;
     dump->decibels[tensor] = fmin(cnnvp_sqnr(&difference), EXACT_DB);
     make_path(dump, number, shape->name, ".npy", path, sizeof path);
-    CNNVP_TRY(cnnvp_npy_write(path, &array, dump->error));
-    make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
-    return cnnvp_npy_write(path, &reference, dump->error);
+    return cnnvp_npy_write(path, &array, dump->error);
 }
 
 static double power_of(const struct cnnvp_graph_tensor *tensor, size_t channel)

@@ -104,9 +104,10 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
     return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
 }
 
-/* Gives tensors that must share a format the smallest frac of all. Second operands of additions get at most the frac of
- * the first, and first ones at most OPERANDS_APART more than the second. Each round lowers at least one frac, so it
- * ends. Fixed formats stay. */
+/* Gives tensors that must share a format the smallest frac of all. A copy of what others
+ * read, too, may have fewer: so what is joined with larger numbers keeps its precision for them. Second operands of
+ * additions get at most the frac of the first, and first ones at most OPERANDS_APART more than the second. Each round
+ * lowers at least one frac, so it ends. Fixed formats stay. */
 static void unify(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
@@ -120,7 +121,9 @@ static void unify(struct cnnvp_graph *graph)
             if (cnnvp_graph_moves(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
                 changed |= !cnnvp_graph_has_table(layer) && out->frac != in->frac;
                 out->frac = cnnvp_graph_has_table(layer) ? out->frac : in->frac;
-            } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && in->frac != out->frac) {
+            } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && in->frac != out->frac &&
+                       !(in->frac > out->frac && cnnvp_graph_converts(layer) &&
+                         cnnvp_graph_readers(graph, layer->in) > 1u)) {
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
@@ -210,9 +213,11 @@ static void limit_extremes(struct cnnvp_graph *graph)
                                                         : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
         const int32_t operands[2] = {layer->in, layer->in2};
         for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
-            float *largest = &graph->tensors[cnnvp_graph_base(graph, operands[k])].max_abs;
-            if (cnnvp_graph_readers(graph, operands[k]) == 1u)
-                *largest = fminf(*largest, most);
+            struct cnnvp_graph_tensor *operand = &graph->tensors[cnnvp_graph_base(graph, operands[k])];
+            if (cnnvp_graph_readers(graph, operands[k]) == 1u && operand->max_abs > most) {
+                operand->max_abs = most;
+                operand->saturates = 1;
+            }
         }
     }
 }

@@ -153,17 +153,23 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_
     const Onnx__TensorProto *constant = NULL;
     struct cnnvp_import_numbers numbers;
     float *other = NULL;
+    int64_t dims[CNNVP_ONNX_RANK];
     CNNVP_TRY(cnnvp_import_any_rank(import, tensor_input, &in));
     CNNVP_TRY(cnnvp_import_constant(import, 1 - tensor_input, &constant));
     if (cnnvp_import_is_larger(import, constant, in))
         return with_larger(import, operation, tensor_input, in, constant);
+    const int32_t words = in;
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    if (cnnvp_onnx_elements(constant) == 1)
+        CNNVP_TRY(cnnvp_import_row(import, &in));
     CNNVP_TRY(cnnvp_import_operand(import, constant, in, &numbers));
     const int reversed = tensor_input == 1;
     if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
         operation == CNNVP_ARITHMETIC_MIN) {
         CNNVP_TRY(cnnvp_import_repeat(import, numbers.count, 0.0f, &other));
         CNNVP_TRY(cnnvp_import_line(import, in, numbers.each, other, numbers.values, 1, &out));
-        return cnnvp_import_pair(import, operation, out, in, 0, &out);
+        CNNVP_TRY(cnnvp_import_pair(import, operation, out, in, in != words, &out));
+        return in != words ? cnnvp_import_view(import, out, rank, dims) : CNNVP_DONE;
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
         CNNVP_TRY(invert(import, numbers.count, numbers.values));
@@ -173,8 +179,10 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_layer_
     for (size_t i = 0; negative && numbers.values != NULL && i < numbers.count; ++i)
         numbers.values[i] = -numbers.values[i];
     const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
-    CNNVP_TRY(cnnvp_import_line(
-        import, in, numbers.each, product ? numbers.values : other, product ? NULL : numbers.values, 0, &out));
+    CNNVP_TRY(cnnvp_import_line(import, in, numbers.each, product ? numbers.values : other,
+                                product ? NULL : numbers.values, in != words, &out));
+    if (in != words)
+        return cnnvp_import_view(import, out, rank, dims);
     if (operation == CNNVP_ARITHMETIC_ADD && numbers.each == CNNVP_EACH_CHANNEL)
         cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
     return CNNVP_DONE;

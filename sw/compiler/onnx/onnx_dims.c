@@ -172,6 +172,31 @@ cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t
     return cnnvp_import_alias(import, name, view);
 }
 
+/* Most channels of one word each whose scales a buffer surely holds. */
+#define MANY_CHANNELS 4096
+
+/* 1: a layer that can take a scale of its results makes the tensor, with the same channels. */
+static int takes_scale(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (cnnvp_graph_base(graph, layer->out) == cnnvp_graph_base(graph, tensor))
+            return graph->tensors[layer->out].channels == graph->tensors[tensor].channels &&
+                   (layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_NORM);
+    }
+    return 0;
+}
+
+cnnvp_result cnnvp_import_row(struct cnnvp_import *import, int32_t *in)
+{
+    const struct cnnvp_graph_tensor words = import->graph->tensors[*in];
+    const int64_t dims[4] = {0, 1, 1, (int64_t)words.channels};
+    if (words.channels <= MANY_CHANNELS || words.channels != cnnvp_graph_words(&words) ||
+        takes_scale(import->graph, *in))
+        return CNNVP_DONE;
+    return cnnvp_import_shaped(import, words.name, *in, 4, dims, in);
+}
+
 cnnvp_result cnnvp_import_positions(struct cnnvp_import *import, int32_t *in)
 {
     const struct cnnvp_graph_tensor map = import->graph->tensors[*in];

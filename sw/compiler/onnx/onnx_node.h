@@ -223,6 +223,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import,
 /* An intermediate view of `in` with another shape; `in` itself if it has this shape already. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in,
                                                 uint32_t rank, const int64_t *dims, int32_t *view);
+/* Makes *in a view with all words in one row if they are many channels of one word each, so that a layer with one scale
+ * for all has one parameter. What makes *in and can take the scale is left as it is. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_row(struct cnnvp_import *import, int32_t *in);
 /* A view of 4 dimensions in which the dimensions before the axis, the axis, and those after it become one dimension
  * each. *axis becomes the axis of the view, 1 or 2. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view);

@@ -131,6 +131,7 @@ cnnvp_result cnnvp_operator_reduce(struct cnnvp_import *import)
     if (reduction == CNNVP_REDUCE_SUM && reduced.words > 1) { /* the mean times the number of words */
         const int is_whole = cnnvp_import_kind(import, 0) >= CNNVP_KIND_INTEGER;
         import->graph->tensors[in].counts |= is_whole != 0;
+        CNNVP_TRY(cnnvp_import_row(import, &in));
         CNNVP_TRY(cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer));
         in = layer->out;
         if (is_whole)

@@ -540,36 +540,51 @@ static uint64_t bursts_of(const struct cnnvp_cost_query *query, const struct lie
     return lie->is_one ? count : count * planes;
 }
 
+/* Time to load this part of a box, without the latency. 0: unknown, as the DMA refuses what does not fit into the
+ * buffer. */
+static uint64_t part_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, const struct lie *lie,
+                        uint32_t planes, uint32_t rows, uint32_t columns)
+{
+    const uint32_t shift = tensor->word_shift, block = tensor->column_stride;
+    const struct cnnvp_transfer box = {
+        .row_bytes = columns << shift,
+        .rows = rows,
+        .memory_row_stride = (uint32_t)lie->row_stride,
+        .buffer_row_stride = columns << shift,
+        .planes = planes,
+        .memory_plane_stride = (uint32_t)(lie->plane_stride / block),
+        .buffer_plane_stride = rows * columns << shift};
+    const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, lie->first, &box);
+    const uint64_t latency = latency_ps(query);
+    /* The first planes often begin at a burst: scale to the average over all places. */
+    return ps > latency ? (ps - latency) * cnnvp_plan_box(query, tensor, planes, rows, columns).bytes /
+                              (bursts_of(query, lie, planes / block, rows) * query->limits->burst_bytes)
+                        : 0;
+}
+
 /* Time to load a box. The DMA is asked about boxes of a few and of many planes at the first interior word. */
 static uint64_t box_ps(struct cnnvp_cost_query *query, const struct cnnvp_tensor *tensor, uint32_t channels,
                        uint32_t rows, uint32_t columns)
 {
-    const uint32_t shift = tensor->word_shift, block = tensor->column_stride;
+    const uint32_t block = tensor->column_stride;
     const struct lie lie = lie_of(query, tensor, rows, columns);
     const uint32_t question[7] = {
-        rows, columns, tensor->row_stride, tensor->channel_stride, (uint32_t)lie.first, tensor->width << 1 | shift,
+        rows,
+        columns,
+        tensor->row_stride,
+        tensor->channel_stride,
+        (uint32_t)lie.first,
+        tensor->width << 1 | tensor->word_shift,
         block};
     const uint32_t few = block > 1u ? block : FEW_PLANES, many = block > 1u ? 2u * block : MANY_PLANES;
     int known;
     struct answer *answer = look_up(query, BOX, question, &known);
-    for (size_t i = 0; !known && i < 2; ++i) {
-        const uint32_t planes = i == 0 ? few : many;
-        const struct cnnvp_transfer box = {
-            .row_bytes = columns << shift,
-            .rows = rows,
-            .memory_row_stride = (uint32_t)lie.row_stride,
-            .buffer_row_stride = columns << shift,
-            .planes = planes,
-            .memory_plane_stride = (uint32_t)(lie.plane_stride / block),
-            .buffer_plane_stride = rows * columns << shift};
-        const uint64_t ps = transfer_ps(query, CNNVP_OPCODE_receive, shift, block, lie.first, &box);
-        const uint64_t latency = latency_ps(query);
-        /* The first planes often begin at a burst: scale to the average over all places. */
-        answer->ps[i] = ps > latency ? (ps - latency) * cnnvp_plan_box(query, tensor, planes, rows, columns).bytes /
-                                           (bursts_of(query, &lie, planes / block, rows) * query->limits->burst_bytes)
-                                     : 0;
-    }
-    /* The DMA refuses planes that do not fit into the buffer: only the answer for a few planes is known. */
+    for (size_t i = 0; !known && i < 2; ++i)
+        answer->ps[i] = part_ps(query, tensor, &lie, i == 0 ? few : many, rows, columns);
+    /* If not even a few planes fit, one does, or a part of its rows. */
+    for (uint32_t part = rows; !known && answer->ps[0] == 0 && part != 0; part /= 2u)
+        answer->ps[0] = part_ps(query, tensor, &lie, block, part, columns) * (few / block) * rows / part;
+    /* Many planes do not fit: only the answer for a few planes is known. */
     if (answer->ps[1] < answer->ps[0])
         return answer->ps[0] * channels / few;
     return extrapolate(channels, few, many, answer->ps);

@@ -582,8 +582,8 @@ static void consider_tiles(struct search *search)
         for (size_t h = 0; h < heights.count; ++h) {
             layer->tile_h = heights.values[h];
             /* Narrow tiles are tried at heights up to the array's and at the lowest height; otherwise only whole rows,
-             * which are contiguous. */
-            const int narrow = layer->tile_h <= tiling->rows || h + 1 == heights.count;
+             * which are contiguous. Those of a permuted copy are not: what it reads lies across them. */
+            const int narrow = layer->permuted != 0 || layer->tile_h <= tiling->rows || h + 1 == heights.count;
             for (size_t w = 0; w < (narrow ? widths.count : 1); ++w) {
                 if (h >= strips && w != 0 && low * widths.values[w] < pes)
                     continue;

@@ -74,6 +74,7 @@ struct cnnvp_graph_tensor {
                         its format */
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
+    uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
     float *channel_max; /* largest magnitude of each channel, if equalise.c asks for it (base tensors) */
     int32_t frac;
@@ -245,8 +246,11 @@ static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_lay
 {
     return layer->op == CNNVP_OP_ACTIVATION && layer->steps.out > 0.0f;
 }
-/* 1: the layer copies words, or takes the largest of several: input and output have the same format. */
+/* 1: the layer copies words, or takes the largest of several: input and output have the same format, unless it
+ * converts. */
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
+/* 1: the layer copies words and does nothing else, so that it can give them fewer fraction bits. */
+int cnnvp_graph_converts(const struct cnnvp_graph_layer *layer);
 /* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */
 const struct cnnvp_graph_layer *cnnvp_graph_turning(const struct cnnvp_graph *graph, int32_t in);
 /* If `in` is such a copy, and the permutation of `in`, read with these sizes, reverses it: the tensor that was copied,

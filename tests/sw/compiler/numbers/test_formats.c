@@ -264,6 +264,33 @@ static void zeros_take_no_bits(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* Small numbers joined with large ones: only the copy has fewer bits where others read them, too; else they have. */
+static void copies_have_fewer_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph = {.file = "test"};
+    for (int i = 0; i < 4; ++i)
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+    const int32_t copies[3][2] = {{0, 2}, {1, 2}, {0, 3}};
+    for (int i = 0; i < 3; ++i) {
+        struct cnnvp_graph_layer *copy = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "copy", "Concat");
+        copy->in = copies[i][0];
+        copy->out = copies[i][1];
+        copy->posts[copy->post_count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    }
+    graph.tensors[0].max_abs = graph.tensors[1].max_abs = graph.tensors[3].max_abs = 0.5f;
+    graph.tensors[2].max_abs = 1000.0f;
+    cnnvp_formats_choose(&graph, 48);
+    const int32_t two[] = {15, 4, 4, 15}; /* 0.5625 < 1, 1125 < 2048 */
+    for (int i = 0; i < 4; ++i)
+        assert_int_equal(graph.tensors[i].frac, two[i]);
+    graph.layers[0].posts[0].value = 0.0f; /* ReLU is no copy */
+    cnnvp_formats_choose(&graph, 48);
+    for (int i = 0; i < 4; ++i)
+        assert_int_equal(graph.tensors[i].frac, 4);
+    cnnvp_graph_clear(&graph);
+}
+
 /* A sigmoid, tanh or erf is constant for large arguments, so that these take no bits from smaller ones: neither in the
  * layer itself nor in a tensor that only the function reads. */
 static void arguments_of_bounded_functions_saturate(void **state)
@@ -342,6 +369,7 @@ int main(void)
         cmocka_unit_test(shifts_stay_in_range),
         cmocka_unit_test(arguments_of_bounded_functions_saturate),
         cmocka_unit_test(zeros_take_no_bits),
+        cmocka_unit_test(copies_have_fewer_bits),
         cmocka_unit_test(sums_in_steps_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

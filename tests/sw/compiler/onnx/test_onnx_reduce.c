@@ -75,10 +75,45 @@ static void reductions_are_the_definition(void **state)
             check(types[i], (const int[3]){axes & 1, axes >> 1 & 1, axes >> 2 & 1}, axes % 2);
 }
 
+/* Sums of many rows and numbers on them: one scale for all of them, whose buffer would not hold one for each. */
+static void many_sums_have_one_scale(void **state)
+{
+    static const char *const nodes[] = {
+        "y = ReduceSum <keepdims = 0> (x, last)", "a = ReduceMax <axes = [2], keepdims = 0> (x) y = Mul(a, two)",
+        "a = ReduceMax <axes = [2], keepdims = 1> (x) y = Sub(two, a)",
+        "a = ReduceMax <axes = [2], keepdims = 0> (x) b = Div(a, two) c = Exp(b) y = Div(two, c)"};
+    enum { ROWS = 5000 };
+    static float y[ROWS];
+    (void)state;
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; ++i) {
+        struct cnnvp_graph graph;
+        char text[256];
+        (void)snprintf(text, sizeof text, "float[N, %d, 2] x float two = {2} int64[1] last = {2} %s", ROWS, nodes[i]);
+        onnx_case_import_text(13, text, &graph);
+        for (size_t k = 0; k < graph.layer_count; ++k)
+            if (graph.layers[k].op == CNNVP_OP_NORM)
+                assert_int_equal(graph.tensors[graph.layers[k].in].channels, 1);
+        assert_int_equal(graph.tensors[graph.outputs[0].tensor].channels, ROWS);
+        onnx_case_run(&graph, y);
+        for (int k = 0; k < ROWS; ++k) {
+            const double largest = 0.5 * (k + 1); /* of 0.25 * (2 * k + 1) and 0.25 * (2 * k + 2) */
+            const double wanted =
+                i == 0   ? 2 * largest - 0.25
+                : i == 1 ? 2 * largest
+                : i == 2 ? 2 - largest
+                         : 2 / exp(largest / 2);
+            if (!(fabs((double)y[k] - wanted) <= 1e-5 * (fabs(wanted) + 1e-6)) && wanted > 1e-30)
+                fail_msg("form %zu, number %d: %g in place of %g", i, k, (double)y[k], wanted);
+        }
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_are_the_definition),
+        cmocka_unit_test(many_sums_have_one_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

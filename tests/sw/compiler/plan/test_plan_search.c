@@ -144,6 +144,34 @@ static void planes_begin_anywhere(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Contiguous words take as long as a line of them, also where two such planes, or not even one, fit into a half of 32
+ * KiB. */
+static void large_planes_take_their_time(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    const struct cnnvp_layer layer = {.op = CNNVP_OP_ADD};
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+    assert_non_null(query);
+    const struct cnnvp_tensor tensor = {
+        .word_shift = 1,
+        .channels = 4,
+        .height = 512,
+        .width = 128,
+        .column_stride = 1,
+        .row_stride = 128,
+        .channel_stride = 65536};
+    for (uint32_t rows = 32; rows <= 512; rows *= 2)
+        for (uint32_t channels = 1; channels <= 2; ++channels) {
+            const uint64_t ps = cnnvp_plan_move_box(query, &tensor, channels, rows, 128).ps;
+            const uint64_t line = cnnvp_plan_move_line(query, channels * rows * 256).ps;
+            assert_in_range(ps, line * 90 / 100, line * 110 / 100);
+        }
+    cnnvp_cost_query_free(query);
+    cnnvp_target_clear(&target);
+}
+
 /* A convolution of 1x1, planned for an array of this side. */
 static struct cnnvp_layer pointwise(uint32_t array, uint32_t inputs, uint32_t outputs, uint32_t rows, uint32_t columns,
                                     uint32_t stride)
@@ -248,6 +276,25 @@ static void dimensions_that_change_places_take_instructions(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* Rows of 32 words that become columns of 32 maps' rows: a tile has whole rows of what it reads, which are bursts, and
+ * not whole rows of what it writes, for which it would read words that lie 64 bytes apart. */
+static void columns_are_read_in_bursts(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {.op = CNNVP_OP_ACTIVATION, .permuted = 1, .from = {0, 2, 1}, .post_count = 1};
+    layer.in = (struct cnnvp_tensor){
+        .column_stride = 1, .row_stride = 32, .word_shift = 1, .channels = 1, .height = 16384, .width = 32};
+    layer.out = (struct cnnvp_tensor){
+        .column_stride = 1, .row_stride = 16384, .word_shift = 1, .channels = 1, .height = 32, .width = 16384};
+    layer.posts[0].kind = CNNVP_POST_MAX;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cases_plan(&layer, "L", &target.limits, &error), CNNVP_DONE);
+    assert_int_equal(layer.tile_h, 32);
+    cnnvp_target_clear(&target);
+}
+
 static struct cnnvp_plan_finalists finalists_of(const struct cnnvp_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_finalists finalists;
@@ -298,11 +345,13 @@ int main(void)
         cmocka_unit_test(pools_are_cut_at_65535_columns),
         cmocka_unit_test(rows_begin_after_the_border),
         cmocka_unit_test(planes_begin_anywhere),
+        cmocka_unit_test(large_planes_take_their_time),
         cmocka_unit_test(strips_are_low),
         cmocka_unit_test(rows_fill_the_array),
         cmocka_unit_test(lanes_read_other_banks),
         cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
+        cmocka_unit_test(columns_are_read_in_bursts),
         cmocka_unit_test(the_peak_leaves_out_no_finalist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
