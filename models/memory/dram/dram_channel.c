@@ -20,6 +20,11 @@ static uint32_t set_refresh(struct dram_channel *channel, uint64_t clock)
     return ranks;
 }
 
+static uint64_t first_banks(uint32_t bits)
+{
+    return UINT64_MAX >> (64u - (1u << bits));
+}
+
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock)
 {
@@ -29,6 +34,9 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->bank_bits = dram_lowest_bit(timing->banks);
     channel->rank_bits = channel->bank_bits + dram_lowest_bit(timing->groups);
     channel->bus_bits = channel->rank_bits + dram_lowest_bit(options->ranks);
+    channel->group_banks = first_banks(channel->bank_bits);
+    channel->rank_banks = first_banks(channel->rank_bits);
+    channel->bus_banks = first_banks(channel->bus_bits);
     channel->scheduler = dram_schedulers[options->scheduler];
     channel->row_policy = dram_row_policies[options->row_policy];
     channel->refresh = dram_refreshes[options->refresh];

@@ -128,10 +128,11 @@ struct dram_issued {
 
 /* A possible next command, for the burst of an entry. */
 struct dram_candidate {
-    uint64_t clock, order;
-    uint32_t entry; /* DRAM_NONE: there is none, and clock is DRAM_NEVER */
+    uint64_t clock;
+    uint32_t entry;
     enum dram_command command;
 };
+#define DRAM_NO_CANDIDATE ((struct dram_candidate){DRAM_NEVER, DRAM_NONE, DRAM_RD})
 
 struct dram_plan {
     int valid;
@@ -153,6 +154,7 @@ struct dram_channel {
     uint32_t ranks; /* ranks of all pseudo channels */
     /* a bank's number >> bank_bits is its group, >> rank_bits its rank, >> bus_bits its pseudo channel */
     uint32_t bank_bits, rank_bits, bus_bits;
+    uint64_t group_banks, rank_banks, bus_banks; /* banks of the first of these, one bit each */
     const struct dram_scheduler *scheduler;
     const struct dram_row_policy *row_policy;
     const struct dram_refresh *refresh;
@@ -221,12 +223,12 @@ static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *cha
 /* Bit mask of the banks on a data bus. */
 static inline uint64_t dram_bus_banks(const struct dram_channel *channel, uint32_t bus)
 {
-    return (UINT64_MAX >> (64u - (1u << channel->bus_bits))) << (bus << channel->bus_bits);
+    return channel->bus_banks << (bus << channel->bus_bits);
 }
 
 static inline uint64_t dram_rank_banks(const struct dram_channel *channel, uint32_t rank)
 {
-    return (UINT64_MAX >> (64u - (1u << channel->rank_bits))) << (rank << channel->rank_bits);
+    return channel->rank_banks << (rank << channel->rank_bits);
 }
 
 /* 1 if a burst waits for any of these banks, in the queues or in activation. */

@@ -40,7 +40,7 @@ static uint64_t ready_banks(const struct dram_channel *channel, struct train *tr
 /* The banks of a bank's group. */
 static inline uint64_t group_banks(const struct dram_channel *channel, uint32_t bank)
 {
-    return ~UINT64_C(0) >> (64u - (1u << channel->bank_bits)) << (bank >> channel->bank_bits << channel->bank_bits);
+    return channel->group_banks << (bank >> channel->bank_bits << channel->bank_bits);
 }
 
 /* 1 if a bank is in the rank of the train, and its group can be read by the second RD. */
