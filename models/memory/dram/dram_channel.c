@@ -193,6 +193,7 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
         *done = channel->returned;
         return DRAM_FORWARDED;
     }
+    dram_wake(channel, place->bank, clock);
     const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
     const int behind = append(channel, index);
     dram_plan_enter(channel, clock, behind);

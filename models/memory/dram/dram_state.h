@@ -416,7 +416,19 @@ static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32
     return cnnvp_maximum(outer, channel->bank[bank].act);
 }
 
-/* Puts a burst that enters into a free entry. Ends the idle time of its data bus, and powers up its rank. */
+/* Before a burst enters: ends the idle time of its data bus, and powers up its rank. */
+static inline void dram_wake(struct dram_channel *channel, uint32_t bank, uint64_t clock)
+{
+    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, bank)];
+    if (!dram_bus_waits(channel, dram_bus_of(channel, bank))) {
+        const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
+        bus->idle += clock > from ? clock - from : 0;
+    }
+    if (dram_rank_is_low(channel, dram_rank_of(channel, bank), clock))
+        dram_power_up(channel, dram_rank_of(channel, bank), clock);
+}
+
+/* Puts a burst that enters into a free entry. */
 static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                       uint64_t clock, void *owner, uint32_t tag, uint32_t source)
 {
@@ -433,13 +445,6 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
         .bank = (uint8_t)place->bank,
         .write = (uint8_t)write,
         .next = DRAM_NONE};
-    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, place->bank)];
-    if (!dram_bus_waits(channel, dram_bus_of(channel, place->bank))) {
-        const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
-        bus->idle += clock > from ? clock - from : 0;
-    }
-    if (dram_rank_is_low(channel, dram_rank_of(channel, place->bank), clock))
-        dram_power_up(channel, dram_rank_of(channel, place->bank), clock);
     return index;
 }
 

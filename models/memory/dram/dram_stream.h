@@ -10,7 +10,7 @@
 
 #define DRAM_STREAMS 64u
 #define DRAM_SHARE 64u                /* maximum share of a stream */
-#define DRAM_FAIR (UINT64_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
+#define DRAM_FAIR (UINT32_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
 
 /* Uses of a request's `scratch` words by the queue. */
 enum dram_scratch {
@@ -42,9 +42,9 @@ struct dram_stream {
     uint64_t arrival_clock; /* the clock that contains it */
     cnnvp_time taken;       /* time when the last burst entered */
     uint64_t served;        /* number of its last burst among the bursts of all streams */
-    uint64_t fair;          /* virtual time: DRAM_FAIR / share for each burst so far, and idle time (dram_arbiter.c) */
+    uint64_t fair;          /* virtual time: `each` for each burst so far, and idle time (dram_arbiter.c) */
     uint64_t waited;        /* ps; sum over entered bursts from when they could be sent */
-    uint32_t share;
+    uint32_t each;          /* DRAM_FAIR / share: the larger the share, the less */
     uint32_t initiator;
     uint32_t op;
     uint32_t on_their_way; /* reads in flight, and ended reads whose place no other has taken */
@@ -214,10 +214,10 @@ static inline uint64_t dram_fair_time(const struct dram_queue *queue, const stru
 /* Accounts for `count` bursts of the stream that have entered. */
 static inline void dram_stream_served(struct dram_queue *queue, struct dram_stream *stream, uint64_t count)
 {
-    const uint64_t each = DRAM_FAIR / stream->share, begin = dram_fair_time(queue, stream);
+    const uint64_t begin = dram_fair_time(queue, stream);
     stream->served = queue->served += count;
-    stream->fair = begin + count * each;
-    queue->fair = stream->fair - each;
+    stream->fair = begin + count * stream->each;
+    queue->fair = stream->fair - stream->each;
 }
 
 /* Gives the stream's next read, which enters now, the place of one that has ended. Other ended reads keep their places

@@ -97,11 +97,13 @@ static int can_enter(const struct dram_run *run, struct train *train)
     const uint64_t banks = dram_rank_banks(channel, dram_rank_of(channel, place->bank));
     if (!dram_read_is_open(channel, place) || !(channel->waiting[0] & banks)) /* if nothing waits, the rank is idle */
         return 0;
+    if (train->banks >> place->bank & 1u)
+        return 1;
     /* before the first RD, the burst could itself be read first */
     if (train->by_turns && train->enters > train->ready && column <= train->ready &&
         has_turn(channel, train, place->bank))
         train->banks |= UINT64_C(1) << place->bank;
-    if (!(train->banks >> place->bank & 1u))
+    else
         bound(train, column);
     return 1;
 }
