@@ -72,10 +72,8 @@ static int is_at(const struct dram_channel *channel, uint32_t index, const struc
            channel->entry[index].column == place->column;
 }
 
-int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
+int dram_find_write(const struct dram_channel *channel, const struct dram_place *place)
 {
-    if (!channel->written[dram_hash(place->bank, place->row, place->column)])
-        return 0;
     if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one after the other */
         return 1;
     for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)

@@ -358,11 +358,13 @@ static inline void dram_raise_columns(struct dram_channel *channel, uint32_t ran
                                       const uint64_t other[2])
 {
     const uint32_t bits = channel->bus_bits - channel->rank_bits, first = rank >> bits << bits;
-    for (uint32_t i = first; i < first + (1u << bits); ++i) {
-        const uint64_t *ready = i == rank ? same : other;
-        dram_raise(&channel->rank[i].column[0], ready[0]);
-        dram_raise(&channel->rank[i].column[1], ready[1]);
-    }
+    dram_raise(&channel->rank[rank].column[0], same[0]);
+    dram_raise(&channel->rank[rank].column[1], same[1]);
+    for (uint32_t i = first; bits && i < first + (1u << bits); ++i)
+        if (i != rank) {
+            dram_raise(&channel->rank[i].column[0], other[0]);
+            dram_raise(&channel->rank[i].column[1], other[1]);
+        }
 }
 
 /* Delays later commands after an RD at `clock`, except the PRE of its bank. */

@@ -293,8 +293,8 @@ int dram_reads_are_possible(const struct dram_queue *queue);
 static inline int dram_reads_are_next(const struct dram_queue *queue)
 {
     const uint64_t waiting = queue->waiting;
-    return !(waiting & (waiting - 1u)) && (!waiting || queue->streams[dram_lowest_bit(waiting)].op == CNNVP_READ) &&
-           dram_reads_are_open(&queue->channel[0]);
+    return dram_reads_are_open(&queue->channel[0]) && !(waiting & (waiting - 1u)) &&
+           (!waiting || queue->streams[dram_lowest_bit(waiting)].op == CNNVP_READ);
 }
 
 /* If both are so: goes on to `last`, as far as a single stream reads from open rows, or to a new first completion. */
