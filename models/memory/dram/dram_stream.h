@@ -242,6 +242,16 @@ static inline uint64_t dram_row_behind(const struct dram_queue *queue, const str
     return (uint64_t)stream->place.column * queue->turns + turn;
 }
 
+/* Moves a location to that of the next burst, at `address`, where neither the row nor the order of groups changes. */
+static inline void dram_follow(const struct dram_queue *queue, uint64_t address, struct dram_place *place)
+{
+    place->column += (address / DRAM_BURST_BYTES & (queue->turns - 1u)) == 0;
+    if (queue->turns > 1) {
+        const uint32_t group = place->bank >> queue->map.bank_bits, turns = queue->turns - 1u;
+        place->bank += (((group + 1u) & turns) - (group & turns)) << queue->map.bank_bits;
+    }
+}
+
 /* Moves on to the next burst of the stream. */
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
@@ -251,11 +261,7 @@ static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream
         return;
     }
     stream->address = behind;
-    stream->place.column += (behind / DRAM_BURST_BYTES & (queue->turns - 1u)) == 0;
-    if (queue->turns > 1) {
-        const uint32_t group = stream->place.bank >> queue->map.bank_bits, turns = queue->turns - 1u;
-        stream->place.bank += (((group + 1u) & turns) - (group & turns)) << queue->map.bank_bits;
-    }
+    dram_follow(queue, behind, &stream->place);
 }
 
 /* Bursts that the stream sends before the row or its request's segment ends, without the request's last: the burst
